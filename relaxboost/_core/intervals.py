@@ -42,7 +42,7 @@ class Interval:
     ----------
     lower, upper : float or array
         The endpoints, as scalars or as arrays of the same shape. If `upper` is omitted, it equals
-        `lower`. For a Fraction, the endpoints are the doubles below and above it.
+        `lower`. A Fraction is rounded downwards for `lower`, and upwards for `upper`.
     """
 
     __array_ufunc__ = None  # makes array * Interval call __rmul__

@@ -73,7 +73,7 @@ def read_csv(
     ------
     InputError
         If the file does not exist, if it is not a CSV file in UTF-8, if two columns have the same
-        name, or if a row is longer than the header. The message names the line.
+        name, or if a row is longer than the header. If one line is invalid, the message names it.
     """
     path = Path(path)
     with opened(path) as file:

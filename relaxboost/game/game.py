@@ -124,7 +124,7 @@ class Game:
 
     @cached_property
     def cone_form(self) -> ConeForm | None:
-        """The relaxation f as a cone program in doubles, or None if no solver can use it."""
+        """The relaxation f as a cone program in doubles, or None if solvers should not use it."""
         f = self._relaxation
         if isinstance(f, Description):
             return f.cone_form(self.m)

@@ -142,11 +142,11 @@ class Solution(Bracketed):
     For the unit l1 ball SS09 Fig. 1 needs at most 64 log(m) / tol² rounds until the certified gap
     is `tol`, and half as many until its own test is met. For other domains see
     `Domain.rounds_bound`. This bound is proved for ERLPBoost and for the steps "fig1" and
-    "line-search" of Corrective. The bound is nan for other steps of Corrective, if the caller
-    passed beta, or if the weak learner has slack. For AdaBoost* the bound is 2 log(m) / tol²,
-    rounded upwards, plus 1 for the first round. TotalBoost, SoftBoost, MLPBoost and Hedge have the
-    bounds of their own theorems (`Method.rounds_bound`). For all other methods, including "auto",
-    the bound is nan."""
+    "line-search" of Corrective. It is nan for other steps of Corrective, if the caller passed beta,
+    or if the weak learner has slack. For AdaBoost* with a fixed ν the bound is 2 log(m) / tol²,
+    rounded upwards, plus 1 for the last round, which takes no step. TotalBoost, SoftBoost, MLPBoost
+    and Hedge have the bounds of their own theorems (`Method.rounds_bound`). For all other methods,
+    including "auto", the bound is nan."""
     message: str = ""
     """A sentence that explains the status."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)

@@ -91,11 +91,12 @@ class Ball(Relaxation, Bounds):
 
 
 def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fraction:
-    """Return the radius of a ball, enlarged if it is too small because of a rounding error.
+    """Return the radius of a ball, enlarged if it is within 1e-12 of the smallest radius `least`.
 
-    A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, even if the
-    quotient is rounded downwards. In this case the radius is set to `least` times 1 + 1e-12. If the
-    ball does not meet the simplex, the function raises InputError.
+    A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, whether the
+    quotient is rounded upwards or downwards. If the radius differs from `least` by at most a
+    relative 1e-12, it is set to `least` times 1 + 1e-12. If the ball does not meet the simplex, the
+    function raises InputError.
     """
     floor = Fraction(least)
     if radius >= floor * (1 - SLACK):

@@ -144,7 +144,7 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _flattest(self) -> tuple[int, Interval]:
-        """The smallest norm of a distribution, and the index of the group that attains it."""
+        """The index of the group that attains the smallest norm of a distribution, and the norm."""
         sizes = Interval(np.array([float(len(group)) for group in self.members]))
         norms = self.enclosed / sizes.power(1 - 1 / self.p)
         return int(np.argmin(norms.lower)), norms.min()

@@ -97,7 +97,10 @@ class WithNorm(Relaxation, Bounds, Description):
         raise NotImplementedError("cvxpy_dual")
 
     def extremes(self, m: int) -> tuple[Any, Any]:
-        """Return intervals around the smallest and the largest norm on the simplex in R^m."""
+        """Return the smallest and the largest norm on the simplex in R^m.
+
+        Each of the two is an interval that contains the norm, or a double that approximates it.
+        """
         raise NotImplementedError("extremes")
 
     def describe_norm(self) -> dict[str, Any]:
@@ -166,10 +169,10 @@ class PenaltyOfNorm(WithNorm):
         return (Interval(witness.gamma) + worth).down
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the certificate's entry for the witness: the largest γ with ‖[γ − u]₊‖_* <= c.
+        """Return the certificate's entry for the witness.
 
-        The inequality is proved for this γ, which is between the lower bound that `found` proves
-        and the γ of `found`.
+        Its γ is the largest threshold that is proved to satisfy ‖[γ − u]₊‖_* <= c. This threshold
+        is between the lower bound that `found` proves and the γ of `found`.
         """
         margins = np.array([float(x) for x in u])
         weight = Interval(self.weight).down

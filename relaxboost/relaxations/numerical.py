@@ -32,15 +32,14 @@ UNPROVED = (
 )
 """The message if no lower bound on F(u) is proved although the equations of f are independent."""
 UNMET = (
-    "no point was found that satisfies the constraints of this f: the upper bound is valid only "
-    "if a violation of the constraints by 1e-9 does not matter"
+    "no point was found that satisfies the constraints of this f: the upper bound is valid if a "
+    "violation of the constraints by 1e-9 does not matter"
 )
 """The message for an upper bound at a point that may violate constraints of f by 1e-9."""
 DEPENDENT = "some equations of this f follow from others up to rounding; remove them"
 """The reason for a missing proof if equations of f are dependent only up to rounding."""
 ROUNDED = (
-    "the upper bound is valid only if a violation of equations by 1e-13 does not matter: "
-    f"{DEPENDENT}"
+    f"the upper bound is valid if a violation of equations by 1e-13 does not matter: {DEPENDENT}"
 )
 """The message for an upper bound if equations of f are dependent only up to rounding."""
 
@@ -75,7 +74,7 @@ class Programs(CompiledProblems):
         """Return the relaxed margin F(u), its minimiser d, γ and x.
 
         The threshold γ and the vector x satisfy F(u) = γ − f*(x) and x >= γ − u. If the multipliers
-        prove no bound on F(u), γ is −inf.
+        prove no bound on F(u), γ is −inf, and the other results are not proved.
         """
         found: tuple[float, Vector, float, Vector] | None = self.known("margin", u)
         if found is not None:
@@ -116,7 +115,7 @@ class Programs(CompiledProblems):
 
     @property
     def form(self) -> ConeForm | None:
-        """The cone program of f, or None if it has cones for which no bounds can be proved."""
+        """The cone program of f, or None if no bounds can be proved with it."""
         return self._form if isinstance(self._form, ConeForm) else None
 
     @cached_property

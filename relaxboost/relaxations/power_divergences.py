@@ -374,7 +374,7 @@ class DivergenceBall(Ball, PowerDivergence):
         return 0.0, [inside, *self._cvxpy_domain(d)]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the conjugate f* as a cvxpy expression, which is a Euclidean norm for χ²."""
+        """Return the conjugate f* as a cvxpy expression, which uses a Euclidean norm for χ²."""
         if self.alpha != 2:
             return super().cvxpy_conjugate(x)
         pi = self.center(x.shape[0])

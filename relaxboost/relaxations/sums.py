@@ -233,8 +233,9 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
 
     The relaxed margin satisfies F(u) >= F1(v) + F2(u − v) for every v, with equality for the best
     v. This split of the margins u is the witness. The level of proof is the weaker level of the two
-    terms. cvxpy computes distributions, and also F if no term is a relative entropy to the uniform
-    prior. The conjugate is the infimal convolution of f1* and f2*.
+    terms. cvxpy computes distributions. It also computes F, unless one term is a relative entropy
+    to the uniform prior and the other term needs no solver for its distributions. The conjugate is
+    the infimal convolution of f1* and f2*.
 
     An upper bound requires a point at which *both* terms have proved bounds. The point is near d,
     or between d and `center(m)`. If no such point exists, the level is numerical.
@@ -302,7 +303,8 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return the relaxed margin F(u) and its minimiser.
 
-        If a term is a relative entropy to the uniform prior, no solver is needed.
+        If a term is a relative entropy to the uniform prior, no solver is needed unless the other
+        term needs one for its distributions.
         """
         u = as_margins(u, self)
         found = self._softened(u)

@@ -11,7 +11,7 @@ from relaxboost.testing.core import Case, entropy, size
 
 
 def distribution(case: Case) -> None:
-    """distribution(u, β) minimises <d, u> + f(d) + β Σ d log d, as computed by cvxpy."""
+    """distribution(u, β) minimises <d, u> + f(d) + β Σ d log d. cvxpy finds no better d."""
     # From nearly no smoothing to smoothing that dominates.
     betas = [0.1] if case.subject.large else [1e-3, 0.1, 1.0, 10.0]
     for u, beta in zip(case.margins(len(betas)), betas, strict=True):

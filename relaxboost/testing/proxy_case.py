@@ -93,8 +93,9 @@ class ProxyCase(Judge):
     # Instances ----------------------------------------------------------------------------
 
     def vertices(self, most: int = 8) -> list[Vector]:
-        """Return the vertices of the domain that are ±radius times a unit vector, and the vertex 0
-        if it has one.
+        """Return ±radius times at most `most` unit vectors of the domain, and 0 if it is a vertex.
+
+        The unit vectors are chosen at random.
         """
         chosen = self.rng.permutation(self.m)[:most]
         units = [self.radius * np.eye(1, self.m, int(j))[0] for j in chosen]
@@ -103,7 +104,7 @@ class ProxyCase(Judge):
         return units if isinstance(self.domain, Simplex) else [np.zeros(self.m), *units]
 
     def points(self, count: int = 8) -> list[Vector]:
-        """Return test points of the domain: the start, vertices, and random points."""
+        """Return points of the domain: the start, vertices, points near them, random points."""
         rng = self.rng
         start = self.proxy.start(self.domain, self.m)
         tried = [start, *self.vertices(3)]

@@ -85,7 +85,7 @@ def curvature(case: Case) -> None:
 
 
 def monotone(case: Case) -> None:
-    """If traits.monotone is set, f and f* do not increase when coordinates shrink to zero."""
+    """If traits.monotone is set, f and f* do not increase if coordinates shrink towards zero."""
     if not case.claims("monotone"):
         return
     m = case.m

@@ -52,10 +52,10 @@ def evaluate_lower(
 ) -> tuple[float, Witness]:
     """Return a lower bound on the value ρ of a game, and the witness of F that proves this bound.
 
-    The bound is F(A w') − g*(w') for weights w' in the domain, rounded downwards. Up to rounding,
-    w' has the weights `coefficients` in the columns `support`, which must all be different, and 0
-    elsewhere. By default a witness that attains F is computed. If no solver finds such a witness,
-    the witness for zero margins is used, which proves a weaker bound.
+    The bound is at most F(A w') − g*(w') for weights w' in the domain. It is rounded downwards. Up
+    to rounding, w' has the weights `coefficients` in the columns `support`, which must all be
+    different, and 0 elsewhere. By default a witness that attains F is computed. If no solver finds
+    such a witness, the witness for zero margins is used, which proves a weaker bound.
     """
     u = matrix.margins(support, coefficients)
     proof = bounds_of(relaxation)

@@ -159,7 +159,7 @@ class L1Ball(AtomicSet):
         return 0.0, [cp.norm1(w) <= self.scale]
 
     def check(self, matrix: MarginMatrix) -> None:
-        """Accept every matrix, because every weak learner can find a best vertex of the l1 ball."""
+        """Accept every matrix, because every weak learner returns a vertex of the l1 ball."""
 
 
 def scaled_into(coefficients: Vector, radius: float) -> Vector:

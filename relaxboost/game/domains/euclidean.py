@@ -247,7 +247,7 @@ class SquaredNorm(Sized, EuclideanSet):
         return up(float_up(self.weight) * up(norm * norm)) if norm > 0.0 else 0.0
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
-        """Return an upper bound on the number of rounds, which is proportional to 1/tol.
+        """Return an upper bound on the number of rounds, of the order 1/tol up to a logarithm.
 
         The bound is of this order because the penalty is strongly convex. Let q = weight / (weight
         + n/(2β)). The initial suboptimality is at most n/(4 weight), and each round multiplies the

@@ -34,7 +34,7 @@ from relaxboost.relaxations._projections.logits import nudge, weigh
 from relaxboost.relaxations._projections.selection import count_between, pair_of_rank, take_between
 
 _SAMPLE = 40_000
-"""The maximum size of the sample of margins from which the initial guess of γ is computed."""
+"""A sample of this number of margins is enough for the initial guess of γ."""
 _NOTHING = 1e-270
 """Weights and sums below this number are treated as zero.
 

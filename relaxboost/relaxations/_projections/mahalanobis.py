@@ -91,7 +91,8 @@ def sharpen(
 ) -> tuple[Vector, float, float] | None:
     """Return the solution (d, γ, λ) of the optimality conditions up to rounding for β = 0.
 
-    Return None if the given d and the solution are not positive on the same examples.
+    Return None if Newton's method fails, or if the given d and the solution are not positive on the
+    same examples.
     """
     # A cone solver returns small positive weights for entries of the minimiser that are 0.
     support = np.flatnonzero(d > 1e-6 * d.max())

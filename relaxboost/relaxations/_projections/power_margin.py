@@ -34,8 +34,8 @@ def _sums(
 ) -> tuple[float, float, float, float]:
     """Compute t at the distance s, divided by a factor e^top, and return top and three sums.
 
-    The sums are Σt, its derivative dΣt/ds, and Σ κ t^{q+1}, each computed from t / e^top. The
-    vector v contains the margins minus their minimum.
+    The sums are Σt, its derivative dΣt/ds, and Σ κ t^{q+1}, each divided by e^top. The vector v
+    contains the margins minus their minimum.
     """
     # For q != 1 the factor makes the largest t equal to 1, because t may overflow for a small q.
     # In terms of h = |g − u|, the sums are Σ t / (q h) for the derivative and Σ t h for the energy.
