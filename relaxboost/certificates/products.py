@@ -82,7 +82,7 @@ def edges(
 ) -> Iterator[tuple[list[int], int]]:
     """Yield the exact product Aᵀ · shares for consecutive blocks of columns, each as (v, shift).
 
-    A block has at most `most_entries` entries of A.
+    A block has at most `most_entries` entries of A, but always at least one column.
     """
     n = matrix.n
     # Blocks bound the memory: implicit matrices, such as stumps, are never written down as a whole.

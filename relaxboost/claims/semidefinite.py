@@ -73,10 +73,10 @@ class Program:
         return float(problem.value), found
 
     def multipliers(self, limit: float) -> list[Fraction]:
-        """Return multipliers that prove the bound `limit`, with the largest margin.
+        """Return multipliers that prove a bound near `limit`, with the largest margin.
 
         They are computed in floats, and then rounded and corrected so that the values of the
-        functionals cancel exactly.
+        functionals cancel exactly. So the proved bound may exceed `limit` slightly.
         """
         import cvxpy as cp
 

@@ -195,7 +195,7 @@ class ClaimVerdict:
 
     @property
     def remedy(self) -> str:
-        """The advice to try more instances, or "" if enough instances satisfied the hypotheses."""
+        """The advice to try more instances if only this may settle the verdict, or else ""."""
         if self.idle or self.interrupted or not self.unsettled:
             return ""
         if not all(part.is_rare for part in self.unsettled):

@@ -109,7 +109,7 @@ def method_text(method: Any) -> str:
 
 
 def _regret(found: Any, content: dict[str, Any]) -> str:
-    """Return the bound on the regret, and the lower bound on the loss that it implies, as text."""
+    """Return as text the bound on the regret, and the lower bound on the loss of fixed weights."""
     method = found.learner.method
     bound = content["regret_bound"]
     if bound is None:

@@ -230,7 +230,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return given, rows, went
 
     def _class_factors(self, codes: Whole, weights: Vector) -> Vector:
-        """Return the weight factor of each class, or raise an InputError if a weight is 0."""
+        """Return the weight factor of each class. Raise an InputError if a class has no weight."""
         classes = self.classes_
         factors = np.ones(classes.size)
         total = np.bincount(codes, weights, classes.size)

@@ -107,7 +107,7 @@ class MarginBoost(TableEstimator):
         """Choose a setting, solve the games up to this setting, and return the held-out votes.
 
         The votes have the shape (settings, examples[, classes]), where the last setting is the
-        chosen one. They are None if no examples were held out.
+        chosen one. They are None if no examples were held out, and after Ctrl-C.
         """
         # The choice of an earlier fit must not remain as an attribute if the user now gives the
         # setting.

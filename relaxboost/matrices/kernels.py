@@ -35,7 +35,7 @@ def _read_only(H: NDArray[Any]) -> NDArray[Any]:
 
 
 def dots(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return the inner products <column, d> for the first `used` columns of `H`."""
+    """Return <column, d> for the first `used` columns of `H`, which is in Fortran order."""
     out = np.empty(8 * math.ceil(used / 8))  # `_many_dots` writes eight results at a time
     sums = _few_dots if H.shape[0] < FEW else _many_dots
     sums(_read_only(H), used, d, out)

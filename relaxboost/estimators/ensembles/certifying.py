@@ -378,8 +378,8 @@ def _optimum(game: Game, tol: float) -> Solution:
     """Return lower and upper bounds on the value of a game.
 
     The solver that is usually faster runs first: `solve` for a polyhedral f other than the hard
-    margin, and `reference` otherwise. If its gap is too large, the other solver runs, and the
-    smaller gap is returned.
+    margin, and `reference` otherwise. If its gap is too large, the other solver runs too, and the
+    solution with the smaller gap is returned.
     """
     f = game.relaxation
     boosted = f.traits.polyhedral and not isinstance(f, HardMargin)

@@ -117,8 +117,8 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
 def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
     """Return the names of the two classes.
 
-    If there are more or fewer than two classes, the function raises an InputError that suggests
-    what to do.
+    If the number of classes is not two, the function raises an InputError. For more than two
+    classes, the error suggests what to do.
     """
     classes = np.asarray(given)
     if classes.size != 2:

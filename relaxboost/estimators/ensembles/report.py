@@ -161,8 +161,9 @@ class EnsembleReport:
         Warns
         -----
         UserWarning
-            If all weights are 0, so that every example gets the same label. Zero weights are
-            optimal if no other weights give a larger relaxed margin.
+            If the weights of all hypotheses are 0, so that every example gets the same label. Only
+            the intercept may then have a weight. Such weights are optimal if no votes of the
+            hypotheses increase the relaxed margin.
         """
         w = self.reoptimised if reoptimised else self.weights
         if not w[: self.kept.size].any():
