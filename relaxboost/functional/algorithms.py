@@ -403,11 +403,11 @@ class Refitted(Naive):
     f_t = f_{t−1} + η Σ_j v_j [x in leaf j], where v_j is the value of leaf j. For regression, v_j
     minimises the loss of the examples in leaf j: it is a weighted mean, median or quantile, or
     Huber's estimate. The logistic and exponential losses may have no minimum in a leaf. For them
-    v_j is a damped Newton step for each class, and the risk R never increases if η <= 1 (1/K for K
-    classes). For hinges, the algorithm minimises a smooth risk R' with R <= R' <= R + (log K)/2,
-    and R' never increases. With the ranking hinge R may increase; see `RankingRisk.refitted`. If a
-    loss has no rule for leaf values, the step is the multiple of the projection that decreases R
-    most. This algorithm is not in GB11.
+    v_j is a damped Newton step for each class. With all these losses the risk R never increases if
+    η <= 1 (1/K for K classes). For hinges, the algorithm decreases a smooth risk R' with
+    R <= R' <= R + (log K)/2, and R' never increases. With the ranking hinge R may increase; see
+    `RankingRisk.refitted`. If a loss has no rule for leaf values, the step is the multiple of the
+    projection that decreases R most. This algorithm is not in GB11.
 
     Parameters
     ----------
@@ -436,8 +436,8 @@ class Refitted(Naive):
     def projection_for(self, learner: WeakLearner) -> str:
         if not learner.leafy:
             raise InputError(
-                f"algorithm='refitted' changes the values of leaves, but {learner!r} has no "
-                "leaves; use stumps or trees, or algorithm='residual'"
+                f"algorithm='refitted' changes the values of leaves, but {learner!r} has no leaves "
+                "with free values; use regression stumps or trees, or algorithm='residual'"
             )
         return super().projection_for(learner)
 

@@ -93,7 +93,7 @@ class Boosted:
     def weights(self, upto: int | None = None) -> Array:
         """Return the coefficient of each term in the function that is used for predictions.
 
-        If `upto` is given, return the coefficients in the function after round `upto`.
+        If `upto` is given, return the coefficients in f_t for t = `upto`, which is not averaged.
         """
         coefficients = np.array([term.coefficient for term in self.terms])
         # A term of round t is in f_t and in all later iterates.
@@ -108,7 +108,7 @@ class Boosted:
     def decision(self, X: Any, upto: int | None = None) -> Array:
         """Return the outputs f(x) for the rows x of X, as an array of shape (N,) or (N, K).
 
-        If `upto` is given, f is the function after round `upto`.
+        If `upto` is given, f is f_t for t = `upto`, even if the iterate is "average".
         """
         total = self._zero(X)
         weights = self.weights(upto)

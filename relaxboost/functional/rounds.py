@@ -52,8 +52,8 @@ def rounds(
     first: int = 0,
     clock: Clock | None = None,
 ) -> Iterator[BoostState]:
-    """Yield the state after each boosting round, until every hypothesis is orthogonal to the
-    gradient.
+    """Yield the state at the start and after each boosting round, until every hypothesis is
+    orthogonal to the gradient.
 
     More precisely, the loop ends when every hypothesis is orthogonal to the function that the
     algorithm projects. The risk is a `Risk` or any object with `measure` and `evaluate`. The

@@ -27,7 +27,7 @@ class Stopping(Limits):
     max_learners : int, optional
         The maximum number of hypotheses, >= 1. Round t of ``"repeated"`` adds t hypotheses.
     patience : int, optional
-        The run ends if the validation risk has not decreased for this number of rounds, >= 1.
+        The run ends after this number of rounds, >= 1, without a new lowest validation risk.
     validation : tuple, optional
         Held-out examples: (X, y), (X, y, groups) or (X, y, groups, weights). The history contains
         their risk. In planning, `validation` contains held-out tasks.

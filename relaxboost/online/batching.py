@@ -126,7 +126,7 @@ class BatchHypothesis:
     example."""
     wrong: float | None
     """The fraction of the iterates used by the rule that misclassify the next example, that is,
-    have y<w, h> <= 0. It is None for targets that are not labels."""
+    have y<w, h> <= 0. It is None for targets that are not labels, and for the rule "validation"."""
     score: float | None = None
     """For the rule "validation": the score of the chosen iterate, which is its mean loss on later
     examples plus `validation_radius`. For other rules it is None."""

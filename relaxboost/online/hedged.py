@@ -59,7 +59,8 @@ class HedgedDescent(OnlineMethod):
     Parameters
     ----------
     loss : str or PointwiseLoss
-        A loss of predictions. A loss for labels must have bounded slopes.
+        A loss of predictions. A loss for labels must have bounded slopes. A loss for numbers must
+        depend only on the difference <w, h> − y.
     over : Domain
         The domain of the weights with which `regret` and `regret_bound` compare the learner. The
         domain does not change the learner.
@@ -73,7 +74,7 @@ class HedgedDescent(OnlineMethod):
     Raises
     ------
     InputError
-        If the slopes of the loss are unbounded, or if `targets` is missing.
+        If the loss is not of these two kinds, or if a loss for numbers lacks `targets`.
 
     Notes
     -----

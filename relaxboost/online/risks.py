@@ -42,9 +42,9 @@ class Assumptions:
 def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> float:
     """Return a bound on the risk of a random iterate: loss + c √(log(1/δ)/(2m)).
 
-    The bound holds with probability at least 1 − δ. It also holds for the mean of the iterates
-    w_0, ..., w_{m−1}, because by Jensen's inequality the risk of the mean is at most that of a
-    random iterate.
+    The risk of a random iterate is averaged over the draw: it is the mean of the risks of w_0, ...,
+    w_{m−1}. The bound holds with probability at least 1 − δ over the examples. It also holds for
+    the mean of the iterates, whose risk is at most this mean by Jensen's inequality.
 
     Parameters
     ----------
@@ -78,8 +78,9 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
 def excess_risk_bound(regret: float, m: int, delta: float, assumptions: Assumptions) -> float:
     """Return a bound on the excess risk of an iterate: regret/m + 2c √(log(2/δ)/(2m)).
 
-    The bound holds for a random iterate and for the mean of the m iterates. With probability at
-    least 1 − δ, it holds in comparison with every w of the domain.
+    The bound holds for the mean of the m iterates, and for a random iterate, whose risk is averaged
+    over the draw. With probability at least 1 − δ, it holds in comparison with every w of the
+    domain.
 
     Parameters
     ----------

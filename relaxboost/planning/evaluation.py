@@ -50,8 +50,7 @@ class PerTask(NamedTuple):
     shown_nodes: Array
     """The number of nodes of the task's demonstration, without the target."""
     shown_cost: Array
-    """The cost of the task's demonstration. If this cost is below that of the plan because of
-    rounding, the cost of the plan is used."""
+    """The cost of the task's demonstration, or the cost of the plan if this is larger."""
     planned_cost: Array
     """The cost of the task's plan."""
     margin: Array
@@ -196,7 +195,7 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
         costs.
     negative : {"exact", "simple", "relaxed"}
         The treatment of negative costs, as in `Oracle`. The plans themselves are never relaxed.
-        With ``"relaxed"``, only an upper bound on the margin loss is computed.
+        With ``"relaxed"``, only the margin loss may change: it is then an upper bound.
 
     Raises
     ------

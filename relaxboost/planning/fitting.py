@@ -106,9 +106,9 @@ def fit(
         The method. A `Bundle` has options; for example, ``Bundle(start=fit)`` continues an earlier
         run.
     tol : float
-        The relative tolerance, > 0. The run ends when upper − lower <= tol · upper, where upper is
-        the best value so far. The run also ends if the gap is within the rounding errors of the
-        losses, `Problem.floor`. The final proof may widen the bracket by a few rounding errors.
+        The relative tolerance, > 0. The run ends when upper − lower <= tol · upper + rounding. Here
+        upper is the best value so far, and rounding is −`Problem.floor`, which bounds the rounding
+        errors of the losses. The final proof may widen the bracket by a few rounding errors.
         Both effects matter only for values close to 0.
     verbose : int
         If it is above 0, a progress bar shows the gap on a terminal.

@@ -211,8 +211,8 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
         columns.check_known(names)
     if not names:
         raise InputError(
-            f"{called('edges', table)} has only columns for the nodes and no features; add columns "
-            "for features"
+            f"{called('edges', table)} has no features; use at least one column other than those "
+            "of the nodes and the edge labels"
         )
     return np.stack([columns.feature(name) for name in names], axis=1), names
 

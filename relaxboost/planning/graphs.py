@@ -156,7 +156,7 @@ class Graph:
     Raises
     ------
     InputError
-        If a node is out of range, an arc is a self-loop, or a feature is not finite.
+        If a shape or a node index is wrong, an arc is a self-loop, or a feature is not finite.
     """
 
     def __init__(

@@ -203,9 +203,9 @@ def _cycle(via: Whole, near: Whole) -> int:
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
     """Return the least slack c + π_near − π_far of all arcs, an arc that attains it, and a bound.
 
-    The slack shows whether the potentials π prove that a path is shortest. Potentials are +inf at
-    nodes that the source does not reach, and −inf at nodes that do not reach the target. If an arc
-    shows that an infinite potential is wrong, its slack is −inf.
+    The slack shows whether the potentials π prove that a path is shortest. A potential of +inf
+    states that the source does not reach the node, and −inf that the node does not reach the
+    target. If an arc shows that an infinite potential is wrong, its slack is −inf.
 
     Let the size of an arc be the largest of |c|, |π_near| and |π_far|. The bound is the largest
     size of the arcs whose slack is at most a millionth of their size. On all other arcs, rounding

@@ -206,7 +206,7 @@ class RecursiveLogit:
         )
 
     def _first(self, groups: list[_Group], weight: Array, unit: Array) -> _Point:
-        """Return the initial point: the start times the least factor for finite sums over walks."""
+        """Return the initial point: the start times the least tried factor with finite sums."""
         at = -unit
         if self.start is not None:
             at = doubles("start", self.start)
@@ -223,7 +223,7 @@ class RecursiveLogit:
             except EndlessWalks as error:
                 last = error
         raise InputError(
-            "no start was found: sums over walks are infinite for the utilities "
+            "no start was found: sums over walks are infinite or overflow for the utilities "
             f"{at.tolist()} and their multiples up to {factors[-1]:.0f}; {last}; or pass "
             "RecursiveLogit(start=...)"
         )
@@ -425,7 +425,10 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
 
 
 def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
-    """Return utilities for which each feature has the mean cost 1, or −1 if its mean is below 0."""
+    """Return a cost per unit of each feature with which its mean |cost| is 1, shape (d,).
+
+    The sign of this cost is the sign of the feature's mean.
+    """
     size = np.mean([np.abs(group.X).mean(axis=0) for group in groups], axis=0)
     largest = 1e100  # The Hessian contains squares of the features, which must be finite doubles.
     odd = np.flatnonzero((size < 1.0 / largest) | (size > largest))

@@ -80,9 +80,9 @@ class Plan:
         The costs for which the path was planned.
     potential : array of shape (nodes,)
         The potentials π, which satisfy π_head <= π_tail + c on every arc. They prove that no path
-        costs less than π_target − π_source. The potential is +inf at nodes that cannot be reached
-        from the source, and −inf at nodes from which the target cannot be reached. It is None for
-        plans of ``"simple"``.
+        costs less than π_target − π_source. A potential of +inf occurs only at nodes that cannot be
+        reached from the source, and −inf only at nodes from which the target cannot be reached.
+        The array is None for plans of ``"simple"``.
     planner : str
     claimed : float
         For a plan without potentials, the solver's lower bound on the cost of a path that visits no
@@ -129,9 +129,9 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
 
     The planner is not trusted. This function sums the costs of the path, and checks the inequality
     π_head <= π_tail + c on each arc. Because of rounding, the inequality may be violated by a small
-    amount on some arcs. The lower bound is then reduced by nodes − 1 times the largest such amount,
-    because a path has at most nodes − 1 arcs. If the bound is not reduced, it also holds for walks
-    that visit nodes twice.
+    amount on some arcs. The lower bound is then reduced by nodes − 1 times the largest such amount
+    and its rounding error, because a path has at most nodes − 1 arcs. If the bound is not reduced,
+    it also holds for walks that visit nodes twice.
 
     Parameters
     ----------

@@ -112,7 +112,8 @@ def program(problem: Problem) -> Any:
     The variables of the program are ``w``, shape (d,), ``potentials``, and ``slack``, which is R_i
     for each demonstration. For negative="relaxed", there is also ``free``, the gain from each arc
     that is taken for free. Each demonstration has potentials for the nodes on paths from source to
-    target. The potential of the source is 0, and is not a variable.
+    target or, for negative="relaxed", for all nodes. The potential of the source is 0, and is not a
+    variable.
 
     Raises
     ------

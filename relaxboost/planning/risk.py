@@ -225,10 +225,12 @@ class PlanningRisk(Risk):
         return value, gradient
 
     def visited(self) -> Array:
-        """Return weights of the sites, shape (S,), proportional to how often paths visit each site.
+        """Return weights of the sites, shape (S,), which increase with the visits of paths.
 
         The paths are the demonstrations and the plans at F = 0. If a path takes arc e, it visits
-        each site s with the amount B[e, s], where B is the matrix of `Graph`. The weights sum to 1.
+        each site s with the amount B[e, s], where B is the matrix of `Graph`. A tenth of the weight
+        is spread evenly over all sites, so that unvisited sites have a positive weight. The
+        weights sum to 1.
         """
         # Each site gets some weight, because the gradient is divided by weights.
         unvisited = 0.1

@@ -244,7 +244,7 @@ def test_runs_of_every_loss_learn(name, learner):
 
 def test_learners_without_leaves_are_refused():
     risk = fn.Hinge().bind([0, 1])
-    with pytest.raises(InputError, match="has no leaves; use stumps or trees, or algorithm="):
+    with pytest.raises(InputError, match="no leaves with free values; use regression stumps or"):
         fn.boost(np.eye(2), risk, fn.ClassificationStumps(), algorithm="refitted")
 
 

@@ -107,7 +107,7 @@ BAD_EDGES = [
     (roads().set_axis(["u", "v", "u", "highway"], axis=1), {}, "two columns that are called 'u'"),
     (roads(), {"nodes": [1, 2]}, "nodes must be a pandas.DataFrame with rows, got list"),
     (roads(), {"features": "highway*v"}, "may use one text column"),
-    (roads()[["u", "v"]], {}, "edges has only columns for the nodes and no features"),
+    (roads()[["u", "v"]], {}, "edges has no features; use at least one column other than"),
     (roads(u=["a", "b", "c", "d", "a"]), {}, "row 3: 'd' -> 'd' is a self-loop"),
     (
         roads(u=["a", "b", [0, 1], "d", "a"]),

@@ -119,7 +119,10 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return a bound on the penalty of d, after normalising d and reducing it to the caps."""
+        """Return an upper bound on the penalty of d after d is normalised and reduced to the caps.
+
+        The second number bounds the distance by which d moves.
+        """
         # Moving d below the caps changes the costs by at most the distance times the largest cost.
         _, distance = self.within.penalty_bound(d, total)
         value = sum_bounds(np.nextafter(self._costs * d, np.inf))[1]

@@ -70,7 +70,10 @@ class Proxy(ABC):
 
     @abstractmethod
     def mirror(self, z: Vector, beta: float, domain: Domain) -> Vector:
-        """Return the mirror image −∇W_β(z): the w of the domain that minimises <z, w> + βV(w)."""
+        """Return the mirror image −∇W_β(z): the w of the domain that minimises <z, w> + βV(w).
+
+        β must be positive.
+        """
 
     @abstractmethod
     def gradient(self, w: Vector, domain: Domain) -> Vector:

@@ -17,7 +17,7 @@ from relaxboost._core.parameters import count
 WITH_INTERCEPT = " with intercept"
 """The suffix of the name of base functions that include an intercept."""
 INTERCEPT = "(intercept)"
-"""The name of the constant base function, whose weight is the intercept."""
+"""The name of the constant base function K. The intercept is K times its weight."""
 
 
 class BaseFunctions(ABC):
@@ -222,11 +222,10 @@ class Symmetric(BaseFunctions):
 
 
 class WithIntercept(BaseFunctions):
-    """Base functions with a known bound K, followed by the constant K. Its weight is the
-    intercept.
+    """Base functions with a known bound K, followed by the constant K.
 
-    The constant is as large as the bound of the other functions, so that the intercept is learned
-    as fast as the other weights.
+    The intercept is K times the weight of the constant. The constant is as large as the bound of
+    the other functions, so that the intercept is learned as fast as the other weights.
     """
 
     def __init__(self, base: BaseFunctions) -> None:
