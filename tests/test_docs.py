@@ -30,7 +30,7 @@ from relaxboost.relaxations.bounds import level_of
 from relaxboost.solvers import METHODS
 
 ROOT = Path(__file__).parent.parent
-MOST_WORDS = 37_650  # of the README, CONTRIBUTING and docs, but for generated pages
+MOST_WORDS = 37_900  # of the README, CONTRIBUTING and docs, but for generated pages
 NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
 
@@ -233,7 +233,7 @@ def words(path: Path) -> int:
 
 @pytest.mark.parametrize("page", FRONT_DOORS)
 def test_front_doors_are_one_page_each_and_linked(page):
-    most = 1020 if page in ("x_and_y.md", "my_relaxation.md") else 725
+    most = 1020 if page in ("x_and_y.md", "my_relaxation.md") else 745
     assert words(ROOT / "docs" / page) <= most
     assert page in (ROOT / "README.md").read_text()
     assert page in (ROOT / "docs" / "index.md").read_text()
