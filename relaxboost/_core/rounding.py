@@ -57,7 +57,7 @@ def roundoff(n: int) -> float:
 
 def float_up(q: Fraction) -> float:
     """Return the rational `q` as a double, rounded upwards."""
-    x = _nearest(q)
+    x = nearest(q)
     if math.isinf(x):
         return x if x > 0.0 else up(x)
     return x if Fraction(x) >= q else up(x)
@@ -65,13 +65,13 @@ def float_up(q: Fraction) -> float:
 
 def float_down(q: Fraction) -> float:
     """Return the rational `q` as a double, rounded downwards."""
-    x = _nearest(q)
+    x = nearest(q)
     if math.isinf(x):
         return x if x < 0.0 else down(x)
     return x if Fraction(x) <= q else down(x)
 
 
-def _nearest(q: Fraction) -> float:
+def nearest(q: int | float | Fraction) -> float:
     """Return the double nearest to q, or ±inf if q is outside the range of doubles."""
     try:
         return float(q)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from relaxboost._core.errors import InputError
-from relaxboost._core.rounding import float_down, float_up
+from relaxboost._core.rounding import float_down, float_up, nearest
 
 _ROUNDING = 1e-12
 """The assumed error of a float x, relative to max(1, |x|). Fractions and intervals are assumed to
@@ -99,7 +99,7 @@ class Bracket:
     @property
     def middle(self) -> float:
         """A float in the interval: the midpoint, if floats can represent both ends."""
-        lower, upper = _nearest_float(self.lower), _nearest_float(self.upper)
+        lower, upper = nearest(self.lower), nearest(self.upper)
         if math.isinf(upper - lower):  # the finite end, or 0 where there is none
             return next((end for end in (lower, upper) if math.isfinite(end)), 0.0)
         return lower if lower == upper else lower + (upper - lower) / 2.0
@@ -141,14 +141,6 @@ def exact_bracket(value: Quantity) -> Bracket:
 def _is_finite(a: Number) -> bool:
     """Return whether a number is finite. A fraction is, even beyond the range of floats."""
     return not isinstance(a, float) or math.isfinite(a)
-
-
-def _nearest_float(a: Number) -> float:
-    """Return the float nearest to a number. It is infinite beyond the range of floats."""
-    try:
-        return float(a)
-    except OverflowError:
-        return math.inf if a > 0 else -math.inf
 
 
 def _inverse(a: Number) -> Number:
