@@ -173,7 +173,7 @@ def test_the_booster_of_contributing_solves_a_game(monkeypatch):
 EXPORTED = {name: kind for name, kind in METHODS.items() if kind.__name__ in solvers.__all__}
 
 
-@pytest.mark.parametrize("page", ["game.md", "boosters.md"])
+@pytest.mark.parametrize("page", ["methods.md"])
 @pytest.mark.parametrize("name", EXPORTED)
 def test_pages_of_methods_name_every_method(name, page):
     assert f'`"{name}"`' in (ROOT / "docs" / page).read_text(), (
@@ -220,7 +220,7 @@ FRONT_DOORS = [
     "choose.md", "verify.md", "x_and_y.md",
 ]  # fmt: skip
 PAGES = [
-    *FRONT_DOORS, "boosters.md", "game.md", "large_data.md", "resume.md", "trace.md",
+    *FRONT_DOORS, "boosters.md", "game.md", "methods.md", "large_data.md", "resume.md", "trace.md",
     "relaxations.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
     "checking-claims.md", "custom_loss.md", "custom_learner.md", "custom_proxy.md", "export.md",
     "functional.md", "online.md", "planning.md", "portfolios.md", "questions.md",
