@@ -222,7 +222,7 @@ FRONT_DOORS = [
 PAGES = [
     *FRONT_DOORS, "boosters.md", "game.md", "methods.md", "large_data.md", "resume.md", "trace.md",
     "relaxations.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
-    "checking-claims.md", "custom_loss.md", "custom_learner.md", "custom_proxy.md", "export.md",
+    "checking-claims.md", "own_claim.md", "worst_case.md", "custom_loss.md", "custom_learner.md", "custom_proxy.md", "export.md",
     "functional.md", "online.md", "planning.md", "portfolios.md", "questions.md",
 ]  # fmt: skip
 

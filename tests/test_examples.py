@@ -142,7 +142,7 @@ def test_streets_and_trips_become_costs_in_eight_lines(tmp_path, printed):
     script = EXAMPLES / "streets_to_costs.py"
     lines = script.read_text().split("[start:lines]\n")[1].split("# --8<-- [end")[0]
     assert len(lines.splitlines()) + 2 <= 8  # two imports
-    assert lines in (EXAMPLES.parent / "docs" / "planning.md").read_text()
+    assert lines in (EXAMPLES.parent / "docs" / "path_costs.md").read_text()
     out = printed(script, picture)
     assert "self-loops left out: 1\nthe speed of" in out
     assert len(re.findall(r"trip \d+: \(\d+, \d+, \d+\)", out)) == 3

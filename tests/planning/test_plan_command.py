@@ -318,7 +318,7 @@ def test_lengths_are_the_baseline_of_evaluate(folder, capsys):
 def test_lightgbm_is_named_where_trees_are(folder, capsys):
     _, out, _ = run("boost --help", capsys)
     assert "Trees need LightGBM" in " ".join(out.split())
-    page = Path(__file__).parents[2] / "docs" / "planning.md"
+    page = Path(__file__).parents[2] / "docs" / "path_costs.md"
     assert "need LightGBM (`pip install" in page.read_text()
 
 
@@ -372,7 +372,7 @@ def test_costs_that_fall_around_a_cycle_are_named(folder, capsys):
 
 
 def test_commands_of_the_page_work(folder, capsys):
-    page = Path(__file__).parents[2] / "docs" / "planning.md"
+    page = Path(__file__).parents[2] / "docs" / "path_costs.md"
     (folder / "edges.csv").write_text(ARCS.replace("length", "km"))
     commands = re.findall(r"^relaxboost plan (.*)$", page.read_text(), re.M)
     assert len(commands) >= 1

@@ -83,8 +83,8 @@ relaxboost claims check 'SS09-*'      # repeat the checks of a source
 relaxboost claims attack SS09-T9      # search for a small counterexample
 ```
 
-[Checking a claim](../checking-claims.md) explains how a check decides, and how to write a claim of
-your own.
+[Checking a claim](../checking-claims.md) explains how a check decides, and
+[Write a claim](../own_claim.md) how to write your own.
 """
 
 
