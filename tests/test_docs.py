@@ -222,7 +222,8 @@ FRONT_DOORS = [
 PAGES = [
     *FRONT_DOORS, "boosters.md", "game.md", "methods.md", "large_data.md", "resume.md", "trace.md",
     "relaxations.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
-    "checking-claims.md", "own_claim.md", "worst_case.md", "custom_loss.md", "custom_learner.md", "custom_proxy.md", "export.md",
+    "checking-claims.md", "own_claim.md", "worst_case.md", "export.md",
+    "custom_loss.md", "custom_learner.md", "custom_proxy.md",
     "functional.md", "online.md", "planning.md", "portfolios.md", "questions.md",
 ]  # fmt: skip
 
@@ -246,7 +247,7 @@ def test_the_first_screen_of_the_readme():
 
 
 def test_the_trace_is_explained_in_a_page():
-    assert words(ROOT / "docs" / "trace.md") <= 550
+    assert words(ROOT / "docs" / "trace.md") <= 700
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -24,15 +24,18 @@ Row = dict[str, str]
 HOW = """
 ## How to read the figures
 
+* The **name** of a game says what its matrix is made from, its rows and columns (for stumps, the
+  examples and features), and the relaxation: `hard` is `HardMargin()`, and `tenth` is
+  `Capped(fraction=1/10)`. [The benchmarks](benchmarks.md#games-of-the-suite) explain all names.
 * The **ratio** of a game is the time of the fastest general solver divided by the time of `auto`.
   Times are CPU seconds.
 * If no general solver reaches the gap, the limit of {limit} seconds counts as its time. A ratio
   above {largest:g} counts as {largest:g}.
 * The table shows the seconds until both bounds prove a gap of {tol}. `limit` means that `auto` did
   not prove the gap within {limit} seconds, and "none" that no general solver proved it.
-* In the profile, a solver that was not run on a game, or was stopped early, counts as one that does
-  not solve it. The curves of single general solvers are therefore lower bounds. The curve of the
-  fastest general solver is not.
+* In the first picture, a solver that was not run on a game, or was stopped early, counts as one
+  that does not solve it. So the curves of single general solvers are lower bounds. The curve of the
+  fastest general solver is exact.
 
 All results are in [suite.csv](suite.csv): CPU seconds, wall clock, peak memory and the gap of every
 run. Its column `outcome` says how a run ended: `solved`, `limit` (of seconds), `memory`, `ended`
@@ -106,19 +109,22 @@ def markdown(rows: list[Row]) -> str:
     limit = max(float(row["limit_seconds"]) for row in rows)
     compared = ratios(rows)
     general = dict.fromkeys(f"`{row['solver']}`" for row in rows if row["kind"] == "general")
+    *others, last = general
+    solvers = f"{', '.join(others)} and {last}" if others else last
+    tol = f"{float(first['tol']):g}".replace("e-0", "e-")
     lines = [
         "# The suite",
         "",
         "How fast do solvers prove the optimum of a game? The suite has "
         f"{len({row['game'] for row in rows})} games, synthetic and real, dense and sparse. "
         "Each solver has one thread, "
-        f"and at most {short(limit)} seconds to prove a gap of {first['tol']}. "
-        f"The general solvers are {', '.join(general)}.",
+        f"and at most {short(limit)} seconds to prove a gap of {tol}. "
+        f"The general solvers are {solvers}.",
         "",
         *(_comparison(rows, compared) if compared else []),
         f"The figures are of {first['date']}, measured with {first['version']} on one machine "
         f"({first['machine']}).",
-        HOW.format(limit=short(limit), tol=first["tol"], largest=LARGEST_RATIO),
+        HOW.format(limit=short(limit), tol=tol, largest=LARGEST_RATIO),
         "## All games",
         "",
         *(_games(rows, compared) if compared else _solvers(rows)),
@@ -145,11 +151,11 @@ def _comparison(rows: list[Row], compared: dict[str, float]) -> list[str]:
     mean = short(geometric_mean(compared.values()))
     solved = short(geometric_mean(r for game, r in compared.items() if game in best))
     return [
-        f"**`auto` is {mean} times as fast as the fastest general solver**, in geometric mean of "
-        f"{len(compared)} games. On the {sum(game in best for game in compared)} games that a "
-        f"general solver solves within the limits, the mean is {solved}. "
-        f"`auto` is slower than the fastest general solver on {_listed(slower) or 'no game'}."
-        + (f" It does not reach the gap on {_listed(failed)}." if failed else ""),
+        f"**`auto` is {solved} times as fast as the fastest general solver**, in geometric mean of "
+        f"the {sum(game in best for game in compared)} games that a general solver solves. If the "
+        f"limit counts as its time on the other games, the mean of all {len(compared)} is {mean}. "
+        f"A general solver is faster than `auto` on {_listed(slower) or 'no game'}."
+        + (f" `auto` does not reach the gap on {_listed(failed)}." if failed else ""),
         "",
         "![Share of the games that each solver proves within a multiple of the fastest time: the "
         "curve of auto is above all others](images/suite-profile.png)",
@@ -173,14 +179,14 @@ def _games(rows: list[Row], compared: dict[str, float]) -> list[str]:
     best = fastest(rows)
     own = {row["game"]: row for row in rows if row["solver"] == AUTO}
     lines = [
-        "| game | ratio | `auto`, seconds | fastest general solver | its seconds |",
+        "| group | game | ratio | `auto`, seconds | fastest general solver, seconds |",
         "|---|---|---|---|---|",
     ]
-    for game in dict.fromkeys(row["game"] for row in rows):
+    for game, group in {row["game"]: row["group"] for row in rows}.items():
         rival = best.get(game)
-        name, seconds = (rival["solver"], text_of(rival)) if rival else ("none", "")
+        theirs = f"{rival['solver']}: {text_of(rival)}" if rival else "none"
         ratio = short(compared[game]) if game in compared else ""
-        lines.append(f"| {game} | {ratio} | {text_of(own.get(game))} | {name} | {seconds} |")
+        lines.append(f"| {group} | {game} | {ratio} | {text_of(own.get(game))} | {theirs} |")
     return lines
 
 
