@@ -1,8 +1,8 @@
-"""Renew the tables of docs/relaxations.md; ``make tables`` runs it.
+"""Renew the tables of relaxations, losses, weak learners and methods: ``make tables`` runs it.
 
 A table stands between ``<!--NAME-->`` and ``<!--end-->``. Its rows and the columns that
 `TABLES` lists follow from the classes. The other cells, formulas and advice, are kept from the
-page. They are empty in the row of a new family until somebody writes them, which a test demands.
+page. They are empty in the row of a new class until somebody writes them, which a test demands.
 """
 
 from __future__ import annotations
@@ -10,17 +10,23 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from fractions import Fraction
+from math import inf
 from pathlib import Path
 
 import numpy as np
 
 import relaxboost as rb
+from relaxboost import functional as fn
+from relaxboost import solvers
 from relaxboost.game.domains import Domain
 from relaxboost.instances.expressions import families
 from relaxboost.relaxations.bounds import level_of
+from relaxboost.solvers import METHODS
 from tests.conformance.families import FAMILIES
 
-PAGE = Path(__file__).parent / "relaxations.md"
+DOCS = Path(__file__).parent
+PAGES = (DOCS / "relaxations.md", DOCS / "losses.md", DOCS / "methods.md")
 M = 4
 ALONE = {  # each family once, without its subclasses, which are other names of it
     name: kind
@@ -35,10 +41,38 @@ EXAMPLES = {
 SYMBOLS = {"gamma": "γ", "multiplier": "λ", "v": "v"}
 
 
+LOSSES = {kind.__name__: kind for kind in fn.LOSSES.values()}
+LEARNERS = {
+    kind.__name__: kind
+    for kind in (getattr(fn, name) for name in fn.__all__)
+    if inspect.isclass(kind) and issubclass(kind, fn.WeakLearner) and kind is not fn.WeakLearner
+}
+EXPORTED = {kind.__name__: kind for kind in METHODS.values() if kind.__name__ in solvers.__all__}
+TASKS = {
+    "regression": "numbers",
+    "binary": "two classes",
+    "multiclass": "classes",
+    "ranking": "grades of documents",
+}
+
+
 def call(name: str) -> str:
     """Return the family with the names of its parameters."""
     _, *names = inspect.signature(ALONE[name].__init__).parameters
     return f"`{name}({', '.join(names)})`"
+
+
+def word(kind: type) -> str:
+    """Return the name that stands for a class with its default parameters."""
+    return f'`"{kind.name}"`' if kind.name else "none"
+
+
+def constants(name: str) -> str:
+    """Return the strong convexity and the smoothness of a loss with default parameters."""
+    loss = LOSSES[name]()
+    bounds = {"λ": loss.strong_convexity or inf, "Λ": loss.smoothness}
+    known = [f"{symbol} = {Fraction(value)}" for symbol, value in bounds.items() if value < inf]
+    return ", ".join(known) or "none"
 
 
 def witness(name: str) -> str:
@@ -67,6 +101,16 @@ def conditions(name: str) -> str:
 
 Column = Callable[[str], str]
 TABLES: dict[str, tuple[list[str], dict[str, Column]]] = {
+    "losses": (
+        list(LOSSES),
+        {
+            "name": lambda name: word(LOSSES[name]),
+            "targets": lambda name: TASKS[LOSSES[name].task],
+            "constants": constants,
+        },
+    ),
+    "learners": (list(LEARNERS), {"name": lambda name: word(LEARNERS[name])}),
+    "methods": (list(EXPORTED), {"name": lambda name: word(EXPORTED[name])}),
     "formulas": (list(ALONE), {"witness": witness}),
     "levels": (
         list(ALONE),
@@ -116,7 +160,8 @@ def renew(table: str, names: list[str], computed: dict[str, Column]) -> str:
 
 def render(page: str) -> str:
     """Return the page with all its tables renewed."""
-    for name, (names, computed) in TABLES.items():
+    for name in re.findall(r"<!--(\w+)-->\n\n\|", page):
+        names, computed = TABLES[name]
         start, end = f"<!--{name}-->\n\n", "\n\n<!--end-->"
         before, rest = page.split(start)
         table, after = rest.split(end, 1)
@@ -125,4 +170,5 @@ def render(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(render(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(render(page.read_text(encoding="utf-8")), encoding="utf-8")
