@@ -24,7 +24,7 @@ help:
 	@echo "make release-check  build the wheel and the sdist, and use each where nothing else is"
 	@echo "make format     correct what the formatter can correct"
 	@echo "make claims     check the claims and renew their numbers in docs/findings.md (two minutes); ONLY="'TEL-*'" checks those alone"
-	@echo "make tables     renew the tables of docs/relaxations.md from the families (ten seconds)"
+	@echo "make tables     renew tables of the docs from the classes (ten seconds)"
 	@echo "make mutants    plant errors in the claims, and count those that the checks refute (five minutes)"
 	@echo "make docs       build the documentation into site/"
 	@echo "make site-check check every page of site/ in Chromium, wide and narrow, and the search"

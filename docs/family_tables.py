@@ -1,4 +1,4 @@
-"""Renew the tables of relaxations, losses, weak learners and methods: ``make tables`` runs it.
+"""Renew the tables of relaxations, losses, weak learners and methods, for ``make tables``.
 
 A table stands between ``<!--NAME-->`` and ``<!--end-->``. Its rows and the columns that
 `TABLES` lists follow from the classes. The other cells, formulas and advice, are kept from the
