@@ -209,7 +209,7 @@ FRONT_DOORS = [
 ]  # fmt: skip
 PAGES = [
     *FRONT_DOORS, "boosters.md", "game.md", "methods.md", "large_data.md", "resume.md", "trace.md",
-    "relaxations.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
+    "relaxations.md", "conditions.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
     "checking-claims.md", "own_claim.md", "worst_case.md", "export.md",
     "custom_loss.md", "custom_learner.md", "custom_proxy.md",
     "functional.md", "online.md", "planning.md", "portfolios.md", "questions.md",
