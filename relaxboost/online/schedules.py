@@ -74,10 +74,7 @@ class Schedule(ABC):
 
 
 class _Root(Schedule):
-    """A schedule with the formula β_i = b √(p + q i + r squares) and constants b, p, q and r.
-
-    `squares` is the sum of the squared norms of the gradients so far.
-    """
+    """A schedule with the formula β_i = b √(p + q i + r squares) of `Schedule.law`."""
 
     def temperature(self, i: int, squares: float, known: Constants) -> float:
         # The compiled rounds evaluate the same formula.
@@ -85,8 +82,7 @@ class _Root(Schedule):
         return b * math.sqrt(p + q * i + r * squares)
 
     @abstractmethod
-    def law(self, known: Constants) -> tuple[float, float, float, float]:
-        """Return the constants (b, p, q, r) of the formula β_i = b √(p + q i + r squares)."""
+    def law(self, known: Constants) -> tuple[float, float, float, float]: ...
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,6 @@ def _start(problem: Cumulative, start: Any) -> Vector | None:
 
 
 def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of the method for this loss. If it stalls, the level method takes over."""
     if isinstance(problem.loss, Inner):
         yield from linear(problem)
         return
@@ -213,6 +212,7 @@ def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator
         for state in method(problem, start, clock):
             best = state if best is None or state.upper < best.upper else best
             yield state
+    # The level method takes over if no other method applies, or if the other method stalls.
     yield from level(problem, start if best is None else best.w, clock)
 
 
@@ -230,10 +230,7 @@ class _Best:
         self._rounds = 0
 
     def keep(self, state: State) -> str:
-        """Store the state of a round if it is better than the best state so far.
-
-        Return "optimal" if the proved bracket is narrow enough, and "" otherwise.
-        """
+        """Compare a round with the best. Return "optimal" if the bracket is narrow enough."""
         self._rounds += 1
         # Numbers that overflow make every later bound useless.
         if not math.isfinite(state.upper):
@@ -265,11 +262,10 @@ class _Best:
         return ""
 
     def _allowed(self, lower: float, upper: float) -> float:
-        """Return the largest width of the bracket that the tolerance permits."""
         return self._tol * max(lower, -upper, 1e-6 * self._first, 1e-300)
 
     def _certified(self) -> tuple[Vector, float, float]:
-        """Return the best weights and the bracket, recomputed and rounded outwards."""
+        # The bracket of the best weights is recomputed and rounded outwards.
         assert self._above is not None
         assert self._below is not None
         w = self._problem.feasible(self._above.w)
@@ -281,7 +277,7 @@ class _Best:
         return w, lower, self._problem.upper(w)
 
     def comparator(self, status: str, clock: Clock) -> Comparator:
-        """Return the `Comparator` for the best weights and the best bound of the run."""
+        """Return the result of the run."""
         w, lower, upper = self._certified()
         return Comparator(
             w, lower, upper, self._tol, status, self._rounds, clock.seconds,

@@ -142,7 +142,6 @@ class Cumulative:
         return up(total + noise), Cut(down(offset - up(noise)), slope, np.zeros(self.M))
 
     def _gradients(self, w: Vector, H: Matrix, y: Vector) -> tuple[Vector, Matrix]:
-        """Return the losses of a block at w, shape (rows,), and subgradients, shape (rows, M)."""
         loss = self.pointwise
         if loss is not None:
             values, slopes = loss.pointwise(H @ w, y)

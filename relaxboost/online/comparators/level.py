@@ -45,8 +45,6 @@ def level(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[S
 
 
 class _Point(NamedTuple):
-    """The cumulative loss at some weights, and its tangent at these weights."""
-
     w: Vector
     value: float
     cuts: Cuts

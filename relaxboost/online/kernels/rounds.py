@@ -8,11 +8,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Matrix, Vector
 from relaxboost._core.compiled import njit
-from relaxboost.online.kernels.entropy import (
-    entropy_mirror,
-    entropy_mirror_of_signs,
-    entropy_mirror_with_zero,
-)
+from relaxboost.online.kernels.entropy import entropy_mirror, entropy_mirror_of_signs
 from relaxboost.online.kernels.slopes import loss_and_slope
 from relaxboost.online.kernels.squared import squared_mirror
 from relaxboost.online.kernels.vectors import average, inner, move
@@ -33,15 +29,13 @@ of the loss, the radius of the domain and the modulus of the proxy."""
 def _mirror(
     domain: int, radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
 ) -> None:
-    """Set the weights w to the mirror image of z. The argument `top` is the result of `move`."""
+    # The argument `top` is the result of `move`.
     if domain == L2_BALL:
         squared_mirror(radius, z, top, beta, w)
     elif domain == L1_BALL:
         entropy_mirror_of_signs(radius, z, top, beta, w, spare)
-    elif domain == FULL_SIMPLEX:
-        entropy_mirror_with_zero(radius, z, top, beta, w, spare)
     else:
-        entropy_mirror(radius, z, top, beta, w, spare)
+        entropy_mirror(radius, z, top, beta, w, domain == FULL_SIMPLEX)
 
 
 @njit(nogil=True)

@@ -1,12 +1,15 @@
-"""The compiled parts of a round of AdaHedge, over K learners with steps of different sizes."""
+"""The compiled rounds of AdaHedge over K learners, which take steps of different sizes."""
 
 from __future__ import annotations
 
 import math
 
-from relaxboost._core.arrays import Array, Vector
+import numpy as np
+
+from relaxboost._core.arrays import Array, Matrix, Vector
 from relaxboost._core.compiled import njit
 from relaxboost.online.kernels.rounds import LOSS, ROUNDS, WEIGHT
+from relaxboost.online.kernels.slopes import loss_and_slope
 from relaxboost.online.kernels.vectors import ENTRIES, average, inner
 
 CONSTANT, FADING, AVERAGED = range(3)
@@ -27,8 +30,8 @@ Steps = tuple[Vector, Vector]
 
 @njit(fastmath=ENTRIES)
 def _products(Z: Array, h: Vector, F: Vector) -> None:
-    """Set F to the predictions hᵀZ of the K learners, skipping the entries of h that are 0."""
     F[:] = 0.0
+    # Rows of hashed words are mostly 0, so zeros are skipped.
     for j in range(h.size):
         if h[j] != 0.0:
             for k in range(F.size):
@@ -37,7 +40,6 @@ def _products(Z: Array, h: Vector, F: Vector) -> None:
 
 @njit(fastmath=ENTRIES)
 def _move(Z: Array, h: Vector, change: Vector) -> None:
-    """Move the weights Z of the K learners: add h_j · change_k to each entry (j, k)."""
     for j in range(h.size):
         if h[j] != 0.0:
             for k in range(change.size):
@@ -79,16 +81,14 @@ def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
 
 @njit()
 def _gap(sums: Vector, p: Vector, weight: float, values: Vector) -> float:
-    """Return the mean loss minus the mix loss of an example (de Rooij et al. 2014).
-
-    The mix loss is the increase of −log(Σ exp(−rate · loss)) / rate. The sum includes learners
-    with the share 0, because such a learner may have the least loss in the next round.
-    """
+    """Return the mean loss minus the mix loss of an example (de Rooij et al. 2014)."""
     losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
     rate = math.log(p.size) / max(sums[MIXABILITY], SMALLEST_GAP)
     least = losses.min()
     after = losses - least + weight * values
     lowest = after.min()
+    # The mix loss is the increase of −log(Σ exp(−rate · loss))/rate. The sum includes learners with
+    # the share 0, because such a learner may have the least loss in the next round.
     before_sum = 0.0
     after_sum = 0.0
     for k in range(p.size):
@@ -139,3 +139,62 @@ def learn(
         sums[MIXABILITY + 1 + K + k] += 0.5 * step * (weight * slopes[k] * size) ** 2
         slopes[k] *= -weight * (steps[0][k] if steps[1][k] == AVERAGED else step)
     _move(Z, h, slopes)
+
+
+@njit()
+def _clipped_mean(p: Vector, F: Vector, limit: float) -> float:
+    found = 0.0
+    for k in range(p.size):
+        found += p[k] * min(max(F[k], -limit), limit)
+    return found
+
+
+@njit(nogil=True)
+def rounds(
+    H: Matrix,
+    rows: tuple[Vector, Vector, Vector],
+    state: tuple[Vector, Array, Vector, Vector],
+    steps: Steps,
+    codes: tuple[int, float, float],
+) -> Vector:
+    """Learn from the rows of H in turn, and return the predictions made before learning each row.
+
+    Parameters
+    ----------
+    H, rows, state
+        As for `kernels.rounds.rounds`, but the state contains a matrix Z. The entry (j, k) of Z
+        belongs to base function j and learner k.
+    steps : Steps
+        The steps of the K learners.
+    codes : (loss, parameter, limit)
+        The code of the loss, its parameter, and the limit to which |predictions| are clipped.
+    """
+    sizes, y, weight = rows
+    w, Z, _, sums = state
+    loss, parameter, limit = codes
+    K = steps[0].size
+    F, p, values, slopes = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    predictions = np.empty(y.size)
+    for row in range(y.size):
+        predict(Z, sums, steps, H[row], F, p)
+        predictions[row] = _clipped_mean(p, F, limit)
+        prediction = predictions[row]
+        left = weight[row]
+        while left > 0.0:
+            step = min(left, 1.0)
+            left -= step
+            for k in range(K):
+                inside = min(max(F[k], -limit), limit)
+                values[k], slopes[k] = loss_and_slope(loss, parameter, inside, y[row])
+                # A prediction beyond the limit moves inwards only.
+                if slopes[k] * (F[k] - inside) < 0.0:
+                    slopes[k] = 0.0
+            value, _ = loss_and_slope(loss, parameter, prediction, y[row])
+            learn(state, steps, (H[row], sizes[row], step), (value, p, values, slopes))
+            # The learner predicts the next copy of the row with the new weights.
+            if left > 0.0:
+                predict(Z, sums, steps, H[row], F, p)
+                prediction = _clipped_mean(p, F, limit)
+    weigh(sums, p)
+    mix(Z, sums, steps, p, w)
+    return predictions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ HASH = "name it in categories=[...] to encode its words, or drop it"
 
 
 class TableColumns:
-    """The columns of a table to leave out, and the columns that contain words.
+    """The options for the columns of a table.
 
     Parameters
     ----------
@@ -28,36 +28,42 @@ class TableColumns:
     categories : iterable of str or None
         The columns that contain categories. Columns of words are added when the first rows are
         read. If `categories` is None, columns of words are rejected.
+    sep : str
+        The separator of the columns in a CSV file.
+    has_text : bool
+        Whether the labels in a CSV file are text instead of numbers.
     """
 
-    def __init__(self, drop: Iterable[str] = (), categories: Iterable[str] | None = None) -> None:
+    def __init__(
+        self, drop: Iterable[str], categories: Iterable[str] | None, sep: str, has_text: bool
+    ) -> None:
         self.drop = _names("drop", drop)
         self.words = None if categories is None else Words(_names("categories", categories))
+        self.sep = sep
+        self.has_text = has_text
+
+    @property
+    def texts(self) -> list[str]:
+        """The names of the columns that contain words."""
+        return [] if self.words is None else self.words.columns
 
     def check(self, name: str, known: Sequence[str]) -> None:
         """Raise an InputError if a column to leave out or a column of categories is missing."""
         check_columns(name, "drop", self.drop, known)
-        if self.words is not None:
-            kept = [column for column in known if column not in self.drop]
-            check_columns(name, "categories", self.words.columns, kept)
+        kept = [column for column in known if column not in self.drop]
+        check_columns(name, "categories", self.texts, kept)
 
     def joined(
-        self,
-        name: str,
-        numbers: list[str],
-        read: Callable[[str, list[str]], Array],
-        words: Sequence[Sequence[Any]],
-        rows: int,
+        self, X: Array, numbers: list[str], texts: Sequence[Sequence[Any]]
     ) -> tuple[Array, list[str]]:
-        """Return the features of a batch and their names: first numeric columns, then words."""
-        if self.words is None or not self.words.columns:
-            return read(name, numbers), numbers
-        X = read(name, numbers) if numbers else np.empty((rows, 0))
-        return np.hstack([X, self.words.values(words, rows)]), [*numbers, *self.words.names()]
+        """Return features and their names: the numeric columns X, then the features of words."""
+        if self.words is None or not texts:
+            return X, numbers
+        H = self.words.values(texts, len(X))
+        return np.hstack([X, H]), [*numbers, *self.words.names()]
 
 
 def _names(what: str, given: Any) -> list[str]:
-    """Return a list of column names, or raise an InputError for a single string."""
     if isinstance(given, str):
         raise InputError(f"{what} must be a list of column names, got {given!r}; pass [{given!r}]")
     return [str(column) for column in given]

@@ -19,18 +19,9 @@ text are object arrays of strings."""
 
 
 class CsvError(Exception):
-    """Raised if CSV rows cannot be read.
+    """An error in CSV rows, with the index of the row if it is known.
 
-    Parameters
-    ----------
-    message : str
-        The description of the problem.
-    row : int, optional
-        The index of the row, if it is known.
-    column : str
-        The column of a value that is not a number, or "" for other problems.
-    value : str
-        The value that is not a number.
+    If a value is not a number, `column` and `value` are its column and its text.
     """
 
     def __init__(
@@ -95,7 +86,6 @@ class ArrowParser:
         return table
 
     def _refusal(self, message: str) -> CsvError:
-        """Return the CsvError that corresponds to an error message of Arrow."""
         number = re.search(r"Row #(\d+): ", message)
         row = None if number is None else int(number[1]) - 1
         if "invalid UTF8" in message or "\ufffd" in message:
@@ -108,11 +98,8 @@ class ArrowParser:
 
 
 def _flat(column: Any, kind: Any) -> NDArray[Any]:
-    """Return the numbers of an Arrow column as an array, with nan for missing numbers.
-
-    The conversion methods of Arrow are not used, because they load pandas, which takes a quarter
-    of a second.
-    """
+    # The conversion methods of Arrow are not used, because they load pandas, which takes a quarter
+    # of a second.
     array = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     valid, numbers = array.buffers()
     rows = slice(array.offset, array.offset + len(array))
@@ -144,7 +131,6 @@ class PandasParser:
             raise self._refusal(rows, doubles) from None
 
     def _read(self, rows: bytes, doubles: list[str], texts: list[str]) -> Any:
-        """Return CSV columns as a pandas frame of strings, with nan for missing numbers."""
         import pandas as pd
 
         # Blank lines contain no row.
@@ -169,9 +155,6 @@ class PandasParser:
                 raise ValueError(str(warning)) from None
 
     def _refusal(self, rows: bytes, doubles: list[str]) -> CsvError:
-        """Return a CsvError for the first row with a wrong number of values or an invalid
-        number.
-        """
         lines = csv.reader(io.StringIO(rows.decode()), delimiter=self._sep)
         for row, cells in enumerate(filter(None, lines)):
             if len(cells) != len(self._header):

@@ -177,7 +177,9 @@ class Stream:
         # A page may be part of a batch, or consist of several batches.
         for batch in self._source.opened():
             X, y = self._checked(batch, seen)
-            size = size or self._page_rows(X.shape[1])
+            # By default a page takes a megabyte.
+            width = max(X.shape[1], self.base.size(X.shape[1]))
+            size = size or self._size or max(1, 2**20 // (8 * width))
             at = max(0, start - seen)
             while at < len(X):
                 end = min(len(X), at + size - rows)
@@ -194,7 +196,6 @@ class Stream:
         self.rows = seen
 
     def _check_unread(self) -> None:
-        """Raise an InputError if the stream was already read and can be read only once."""
         if self._was_read and not (self.replayable or self._source.live):
             raise InputError(
                 f"{self.name} can be read only once, and has already been read; pass arrays, a "
@@ -202,13 +203,7 @@ class Stream:
             )
         self._was_read = True
 
-    def _page_rows(self, features: int) -> int:
-        """Return the number of rows in a page. By default a page takes a megabyte."""
-        width = max(features, self.base.size(features))
-        return self._size or max(1, 2**20 // (8 * width))
-
     def _checked(self, batch: Batch, seen: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return the arrays of a batch, or raise an InputError if the batch is invalid."""
         X = np.asarray(batch.X)
         y = None if batch.y is None else np.asarray(batch.y)
         if X.ndim != 2 or (len(X) and not X.shape[1]):
@@ -233,11 +228,7 @@ class Stream:
         return X, y
 
     def _page(self, first: int, held: list[Any]) -> tuple[int, Array, Vector | None]:
-        """Return the index of the first row, the features and the targets of a page.
-
-        The features are doubles. The targets are doubles, or None. `held` contains pairs (X, y):
-        the parts of batches that make up the page.
-        """
+        # `held` contains pairs (X, y): the parts of batches that make up the page.
         X = held[0][0] if len(held) == 1 else np.concatenate([X for X, _ in held])
         # If the fast compiled check fails, `finite_doubles` names row and column in its error.
         if X.dtype != np.float64 or np.isnan(dual_norms(X, False)).any():
@@ -253,7 +244,6 @@ class Stream:
         return first, X, self._targets(y, first)
 
     def _targets(self, y: NDArray[Any], first: int) -> Vector:
-        """Return the targets as doubles. Two classes are converted to −1 and +1."""
         # Without classes, the targets are numbers.
         if self._classes is None:
             check_integers(self.name, "y", y)
@@ -366,17 +356,10 @@ def stream(
         page = count("page", page)
     if base is not None and not isinstance(base, BaseFunctions):
         raise InputError(f"base must be BaseFunctions such as Experts(), got {base!r}")
-    pair = _class_pair(classes)
-    has_text = pair is not None and any(isinstance(label, str) for label in pair)
-    columns = TableColumns(drop, categories)
-    return Stream(ExampleSource(source, y, has_text, sep, columns), base or Experts(), page, pair)
-
-
-def _class_pair(classes: Any) -> tuple[Any, ...] | None:
-    """Return the two classes as a tuple, or raise an InputError."""
-    if classes is None:
-        return None
-    pair = tuple(classes) if isinstance(classes, tuple | list) else ()
-    if len(pair) != 2 or pair[0] == pair[1]:
-        raise InputError(f"classes must be two different labels, got {classes!r}")
-    return pair
+    if classes is not None:
+        is_valid = isinstance(classes, tuple | list) and len(classes) == 2
+        if not is_valid or classes[0] == classes[1]:
+            raise InputError(f"classes must be two different labels, got {classes!r}")
+    has_text = any(isinstance(label, str) for label in classes or ())
+    columns = TableColumns(drop, categories, sep, has_text)
+    return Stream(ExampleSource(source, y, columns), base or Experts(), page, classes)

@@ -71,10 +71,10 @@ class Words:
 
 def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
     """Split the names of features into names of numeric columns and names of columns of words."""
-    numbers, last = list(features[:-BUCKETS]), "".join(features[-1:])
+    last = "".join(features[-1:])
     if len(features) < BUCKETS or not last.endswith(f" #{BUCKETS - 1}"):
         return list(features), []
-    return numbers, last.rpartition(" #")[0].split(", ")
+    return list(features[:-BUCKETS]), last.rpartition(" #")[0].split(", ")
 
 
 def are_words(kind: Any) -> bool:
@@ -85,9 +85,7 @@ def are_words(kind: Any) -> bool:
 
 
 def word_columns(X: Any) -> list[Any]:
-    """Return the columns of a pandas frame that contain words. For other tables the list is
-    empty.
-    """
+    """Return the columns of a pandas frame that contain words, or an empty list for other tables."""
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         return []
     # A column of objects that are all numbers is a column of numbers.
