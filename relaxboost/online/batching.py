@@ -27,8 +27,8 @@ from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, va
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
 MAX_ROWS = 1024
-"""The maximum number of rows in a piece of the stream, and the maximum number of iterates that are
-validated in one pass. The losses of that many iterates on that many rows take 8 MB."""
+"""The maximum number of rows in a piece of the stream, and of iterates validated in one pass. The
+losses of that many iterates on that many rows take 8 MB."""
 
 
 class _Piece(NamedTuple):
@@ -55,10 +55,10 @@ class _Pass:
         self.wrong = 0
 
     def pieces(self, stops: Iterable[int]) -> Iterator[_Piece]:
-        """Yield the rows in pieces. The learner learns each piece after it has been yielded.
+        """Yield the rows in pieces, and learn each piece after it has been yielded.
 
-        The argument `stops` contains indices of rows in increasing order. A new piece begins at
-        each stop i, so that the caller can read the weights w_i.
+        `stops` contains increasing indices of rows. A piece begins at each stop i, so that the
+        caller can read the weights w_i.
         """
         # The stops may be an infinite iterator, as for a reservoir.
         ahead = iter(stops)
@@ -109,20 +109,17 @@ class BatchHypothesis:
     among: int
     """The number of iterates that the rule averages, draws from, lets vote, or compares."""
     loss: float
-    """The mean loss of the iterates that the rule uses. Each iterate is evaluated on the next
-    example."""
+    """The mean loss of the iterates that the rule uses, each on the next example."""
     wrong: float | None
-    """The fraction of the iterates used by the rule that misclassify the next example, that is,
-    have y<w, h> <= 0. It is None for targets that are not labels, and for the rule "validation"."""
+    """The fraction of these iterates that misclassify the next example, that is, have y<w, h> <= 0.
+    It is None for targets that are not labels, and for the rule "validation"."""
     score: float | None = None
-    """For the rule "validation": the score of the chosen iterate, which is its mean loss on later
-    examples plus `validation_radius`. For other rules it is None."""
+    """For the rule "validation": the mean loss of the chosen iterate on later examples, plus
+    `validation_radius`."""
     sure: tuple[float, float] | None = None
-    """For the rule "validation": the arguments δ and c of `validation_radius`. For other rules it
-    is None."""
+    """For the rule "validation": the arguments δ and c of `validation_radius`."""
     voters: Matrix | None = None
-    """For the rule "majority": the iterates that vote, shape (among, M). For other rules it is
-    None."""
+    """For the rule "majority": the iterates that vote, shape (among, M)."""
 
     def __str__(self) -> str:
         chosen = "" if self.index is None else f": w_{self.index}"
@@ -397,7 +394,10 @@ def _validated(
     delta, c = sure
     # The radius is only used to compare iterates. The bound on the risk checks the assumptions.
     assumed = Assumptions(iid_order=True, loss_range=c)
-    score, w, index, rows = math.inf, None, None, 0
+    score = math.inf
+    w = None
+    index = None
+    rows = 0
     next_losses: list[float] = []
     # Each pass through the stream computes the scores of a group of iterates.
     for at in range(0, k, plan.together):

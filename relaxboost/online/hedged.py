@@ -166,13 +166,9 @@ class HedgedLearner(Learner):
         return 0.0  # there is no radius
 
     def predict(self, H: Any, average: bool = True) -> Any:
-        """Return the predictions <w, h> for the rows of H.
-
-        By default w is the average of the weights. If `average` is False, the result is what the
-        learner would predict for the row as its next example.
-        """
         if average:
             return super().predict(H)
+        # Each row is predicted as if it were the next example of the learner.
         H = doubles("H", H)
         self._check_width(H)
         p = np.empty(KINDS.size)
@@ -181,23 +177,8 @@ class HedgedLearner(Learner):
         return np.clip(H @ self._z / fading, -self.method.limit, self.method.limit) @ p
 
     def regret_bound(self, w: Any = None) -> float:
-        """Return a bound on Σ l_i(w_{i−1}) − l_i(w) that holds for arbitrary examples.
-
-        The bound is the loss of this learner minus the loss of learner k, plus ‖w‖²/(2η_k) + Σ
-        η_ki ‖u_ki‖²/2 + tε. The best k is taken among the learners with constant steps or dual
-        averaging.
-
-        Parameters
-        ----------
-        w : array of shape (M,), optional
-            The weights with which the learner is compared. By default the bound holds for all
-            weights of `over`.
-
-        Raises
-        ------
-        InputError
-            If w has the wrong length, or is not finite.
-        """
+        # The bound is the loss of this learner minus the loss of learner k, plus ‖w‖²/(2η_k) + Σ
+        # η_ki ‖u_ki‖²/2 + tε. The best k has constant steps or dual averaging.
         square = 2.0 * self.constants.largest
         if w is not None:
             w = doubles("w", w)

@@ -380,7 +380,8 @@ class Learner:
         if domain is None or law is None:
             return None
         if type(loss) is Inner:
-            code, parameter = INNER, 0.0
+            code = INNER
+            parameter = 0.0
         elif type(loss) is OfPrediction and type(loss.loss) in LOSS_CODES:
             code, name = LOSS_CODES[type(loss.loss)]
             parameter = float(getattr(loss.loss, name, 0.0))

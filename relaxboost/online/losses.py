@@ -29,8 +29,7 @@ class OnlineLoss(ABC):
     """
 
     task: str = ""
-    """The kind of targets: "binary" if targets are ±1, "regression" if they are numbers, and "" if
-    the loss has no targets."""
+    """The kind of targets: "binary" for ±1, "regression" for numbers, or "" for no targets."""
 
     @abstractmethod
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:

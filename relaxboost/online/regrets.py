@@ -33,14 +33,12 @@ class Regret:
     bound: float
     """A proved upper bound on the regret of this run, compared with any weights w of the domain."""
     bound_at: float
-    """A proved upper bound on the regret of this run compared with the weights of the
-    comparator."""
+    """A proved upper bound on the regret of this run, compared with the comparator's weights."""
     comparator: Comparator
     learner: str
     """The representation (`repr`) of the learner's method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The regrets on the prefixes of the stream that were requested by the argument `at`, shortest
-    prefix first."""
+    """The regrets on the prefixes that the argument `at` requests, shortest prefix first."""
 
     @property
     def examples(self) -> int:

@@ -17,8 +17,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import shallow, write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""The name of the file format, which is stored in each file. It contains a number that changes
-whenever the content of the files changes."""
+"""The name of the file format. Its number changes whenever the content of the files changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
@@ -45,13 +44,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the state of a learner from a file that `write_state` has written.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is damaged, or has another format.
-    """
+    """Read the state of a learner from a file that `write_state` has written."""
     try:
         # Pickles could run code, so they are not permitted.
         file = io.BytesIO(Path(path).read_bytes())
@@ -70,10 +63,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def check_method(kept: str, here: str) -> None:
-    """Raise an InputError that names the options in which two methods differ.
-
-    The arguments are the representations (`repr`) of the methods.
-    """
+    """Raise an InputError that names the options in which the `repr` of two methods differ."""
     if kept == here:
         return
     was, now = _options(kept), _options(here)

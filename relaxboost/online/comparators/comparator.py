@@ -26,8 +26,7 @@ from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.losses import Inner, as_online_loss
 
 MAX_NEWTON_ORDER = 2000
-"""The maximum order of the matrices that Newton's method factorises. Larger problems are solved by
-the level method."""
+"""The maximum order of matrices that are factorised. The level method solves larger problems."""
 
 
 class Proved(NamedTuple):
@@ -37,8 +36,7 @@ class Proved(NamedTuple):
     """The certificate of the value ρ of the game that is equivalent to minimising the loss."""
     game: Game
     scale: Fraction
-    """The factor that converts the value ρ of the game into a loss. The minimum of the cumulative
-    loss is −scale · ρ."""
+    """The factor for which −scale · ρ is the minimum of the cumulative loss."""
     lower: Fraction
     upper: Fraction
 
@@ -68,8 +66,7 @@ class Comparator:
     seconds: float
     _problem: Cumulative = field(repr=False)
     _slopes: Vector | None = field(repr=False)
-    """The slopes z of the losses that prove the best lower bound, or None if no bound was proved
-    by slopes."""
+    """The slopes z of the losses that prove a lower bound, or None if no bound has such a proof."""
 
     @property
     def gap(self) -> float:
@@ -186,19 +183,16 @@ def hindsight(
     clock = Clock(limits.time_limit)
     chosen = as_online_loss(loss)
     problem = Cumulative(chosen, over, Replay(stream, chosen, first))
+    w = None
+    if start is not None:
+        w = doubles("start", start.w if isinstance(start, Comparator) else start)
+        if w.shape != (problem.M,) or not np.isfinite(w).all():
+            raise InputError(f"start must have {problem.M} finite weights, got shape {w.shape}")
+        w = problem.feasible(w)
     best = _Best(problem, tol)
-    status = run(_rounds(problem, _start(problem, start), clock), best.keep, limits, clock)
+    status = run(_rounds(problem, w, clock), best.keep, limits, clock)
     # A linear loss is bracketed up to rounding at once, even if the loss is small.
     return best.comparator(status or ("optimal" if isinstance(chosen, Inner) else "stalled"), clock)
-
-
-def _start(problem: Cumulative, start: Any) -> Vector | None:
-    if start is None:
-        return None
-    w = doubles("start", start.w if isinstance(start, Comparator) else start)
-    if w.shape != (problem.M,) or not np.isfinite(w).all():
-        raise InputError(f"start must have {problem.M} finite weights, got shape {w.shape}")
-    return problem.feasible(w)
 
 
 def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:

@@ -27,8 +27,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class State(NamedTuple):
-    """The weights after a round, estimates of the upper and lower bounds, and a proof of the lower
-    bound.
+    """The weights after a round, and estimates of the bounds on the minimum.
 
     If both `at` and `z` are None, the lower bound is already proved and rounded.
     """
@@ -124,11 +123,7 @@ def _quadratic_model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array,
 
 
 def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of the interior point method for hinge, absolute and quantile losses.
-
-    In addition to the blocks of examples, the method needs memory for about ten numbers per
-    example.
-    """
+    """Yield the rounds of the interior point method for hinge, absolute and quantile losses."""
     pairs = [(block.y, block.weight) for block in problem.replay]
     y, weight = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
     loss = problem.pointwise

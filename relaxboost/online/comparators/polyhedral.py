@@ -130,11 +130,7 @@ def check_piecewise_linear(loss: OnlineLoss) -> None:
 
 
 class LossGame:
-    """The game that is equivalent to minimising the cumulative loss: the minimum is −scale · ρ.
-
-    ρ is the value of the game. The loss must be a hinge, absolute, quantile or inner loss. Other
-    losses raise an InputError.
-    """
+    """The game whose value ρ determines the minimum of a cumulative loss, which is −scale · ρ."""
 
     def __init__(self, problem: Cumulative) -> None:
         check_piecewise_linear(problem.loss)
@@ -149,14 +145,14 @@ class LossGame:
         self._H = H / float(self._factor)
         over: Any = problem.over
         over = type(over)(over.radius * self._factor)
-        A, f = self._linear() if isinstance(problem.loss, Inner) else self._with_corners(problem, y)
-        self.game = Game(A, f, over=over)
-
-    def _linear(self) -> tuple[Any, Relaxation]:
-        weights = [Fraction(s) for s in self._weight.tolist()]
-        self.scale = sum(weights, Fraction(0))
-        self._d = np.array([float(s / self.scale) for s in weights])
-        return -self._H, Caps([s / self.scale for s in weights])
+        if isinstance(problem.loss, Inner):
+            weights = [Fraction(s) for s in self._weight.tolist()]
+            self.scale = sum(weights, Fraction(0))
+            shares = [s / self.scale for s in weights]
+            self._d = np.array([float(share) for share in shares])
+            self.game = Game(-self._H, Caps(shares), over=over)
+        else:
+            self.game = Game(*self._with_corners(problem, y), over=over)
 
     def _with_corners(self, problem: Cumulative, y: Vector) -> tuple[Any, Relaxation]:
         loss = problem.pointwise

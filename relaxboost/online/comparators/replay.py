@@ -30,22 +30,9 @@ class Played(NamedTuple):
 class Replay:
     """A stream of checked examples that can be read repeatedly, in blocks.
 
-    Parameters
-    ----------
-    source : tuple of arrays, callable or iterable
-        Arrays (H, y) or (H, y, weight) of shapes (m, M), (m,) and (m,). The stream may also
-        consist of blocks of this form, from an iterable that can be iterated repeatedly, or from a
-        function that reopens the stream. The targets y may be None if the loss has no targets. If
-        `weight` is None or missing, all weights are 1.
-    loss : OnlineLoss
-        The loss, which checks the targets.
-    first : int, optional
-        The number of examples to read. By default all examples are read.
-
-    Raises
-    ------
-    InputError
-        If the stream is empty or can be read only once, or if an example is invalid.
+    `source` is the argument `stream` of `hindsight`, and `first` is the number of examples to read.
+    An InputError is raised if an example is invalid, or if the stream is empty or can be read only
+    once.
     """
 
     def __init__(self, source: Any, loss: OnlineLoss, first: int | None = None) -> None:

@@ -14,8 +14,7 @@ from relaxboost.online.kernels.squared import squared_mirror
 from relaxboost.online.kernels.vectors import average, inner, move
 
 SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
-"""The codes of the domains. The proxy is the squared norm on the l2 ball, and the entropy on the
-other domains."""
+"""The codes of the domains. The proxy is the squared norm on the l2 ball, or else the entropy."""
 ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
 """The indices of the entries of the array `sums` in the state of a learner."""
 
@@ -47,17 +46,9 @@ def rounds(
 ) -> Vector:
     """Learn from the rows of H in turn, and return the predictions made before learning each row.
 
-    Parameters
-    ----------
-    H : array of shape (rows, M)
-        The values of the base functions.
-    rows : (sizes, y, weight)
-        The dual norms of the rows, the targets and the weights. For a row of weight 2.5, the
-        learner takes two full steps and half a step.
-    state : (w, z, mean, sums)
-        The state of the learner, which is changed in place.
-    codes : Codes
-        The method encoded as numbers.
+    `rows` contains the dual norms, the targets and the weights of the rows. For a row of weight
+    2.5, the learner takes two full steps and half a step. The arrays of `state` are changed in
+    place.
     """
     sizes, y, weight = rows
     w, z, mean, sums = state

@@ -18,11 +18,9 @@ the sum of the first i gradients."""
 MIXABILITY = 6
 """The index of the mixability gap Δ in the array `sums`. The losses of the K learners follow it."""
 SMALLEST_GAP = 1e-300
-"""The mixability gap that replaces a gap of 0. With this gap, the best learners share all of the
-weight."""
+"""The mixability gap that replaces 0. It gives all of the weight to the best learners."""
 LARGEST_EXPONENT = 60.0
-"""If an exponent x exceeds this, exp(−x) is treated as 0. Without this limit, tiny shares would be
-denormal numbers, which are slow."""
+"""For larger x, exp(−x) is treated as 0, because denormal numbers are slow."""
 
 Steps = tuple[Vector, Vector]
 """The K step sizes η for a loss of slope 1, and the kinds of the steps."""
@@ -107,18 +105,10 @@ def learn(
     example: tuple[Vector, float, float],
     found: tuple[float, Vector, Vector, Vector],
 ) -> None:
-    """Update the state of the K learners with one example.
+    """Update the state (w, Z, mean, sums) of the K learners with one example.
 
-    Parameters
-    ----------
-    state : (w, Z, mean, sums)
-        The state of the learner.
-    steps : Steps
-        The steps of the K learners.
-    example : (h, size, weight)
-        The values of the base functions, their Euclidean norm, and a weight of at most 1.
-    found : (value, p, values, slopes)
-        The loss of the mean prediction, the shares, and the losses and slopes of the K learners.
+    `example` contains h, its Euclidean norm, and a weight of at most 1. `found` contains the loss
+    of the mean prediction, the shares p, and the losses and the slopes of the K learners.
     """
     w, Z, mean, sums = state
     h, size, weight = example
@@ -159,15 +149,9 @@ def rounds(
 ) -> Vector:
     """Learn from the rows of H in turn, and return the predictions made before learning each row.
 
-    Parameters
-    ----------
-    H, rows, state
-        As for `kernels.rounds.rounds`, but the state contains a matrix Z. The entry (j, k) of Z
-        belongs to base function j and learner k.
-    steps : Steps
-        The steps of the K learners.
-    codes : (loss, parameter, limit)
-        The code of the loss, its parameter, and the limit to which |predictions| are clipped.
+    `rows` contains the Euclidean norms, the targets and the weights of the rows. The entry (j, k)
+    of the matrix Z in `state` belongs to base function j and learner k. `codes` contains the code
+    of the loss, its parameter, and the limit to which |predictions| are clipped.
     """
     sizes, y, weight = rows
     w, Z, _, sums = state

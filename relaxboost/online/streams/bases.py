@@ -28,8 +28,7 @@ class BaseFunctions(ABC):
     """
 
     name: ClassVar[str]
-    """The name of the base functions in saved learners. It must not change if the class is
-    renamed."""
+    """The name in saved learners, which must not change if the class is renamed."""
     bound: float | None = None
     """A number K with |h_j(x)| <= K for all j and x, or None if no such number is known."""
     features: int | None = None
@@ -256,8 +255,7 @@ class WithIntercept(BaseFunctions):
 
 
 class FittedBasis(BaseFunctions):
-    """The predictions of fitted estimators, or the signs of their decision functions, as base
-    functions.
+    """The predictions of fitted estimators, or the signs of their decision functions.
 
     Parameters
     ----------

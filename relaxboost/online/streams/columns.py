@@ -19,19 +19,10 @@ HASH = "name it in categories=[...] to encode its words, or drop it"
 
 
 class TableColumns:
-    """The options for the columns of a table.
+    """The options for the columns of a table, as in `stream`.
 
-    Parameters
-    ----------
-    drop : iterable of str
-        The columns to leave out.
-    categories : iterable of str or None
-        The columns that contain categories. Columns of words are added when the first rows are
-        read. If `categories` is None, columns of words are rejected.
-    sep : str
-        The separator of the columns in a CSV file.
-    has_text : bool
-        Whether the labels in a CSV file are text instead of numbers.
+    Columns of words are added to the categories when the first rows are read. If `categories` is
+    None, columns of words are rejected. `has_text` is True if the labels in a CSV file are text.
     """
 
     def __init__(

@@ -18,24 +18,12 @@ from relaxboost.online.streams.csv_parsers import NOT_UTF8, CsvError, Table, is_
 READ_BYTES = 2**20
 """The number of bytes that are read from the file at a time."""
 MAX_ROW_BYTES = 2**24
-"""The maximum number of bytes in a row with quotes. Without this limit, a missing quote would make
-the reader keep the whole file in memory."""
+"""The maximum number of bytes in a row with quotes. A missing quote must not keep the whole file in
+memory."""
 
 
 class CsvRows:
-    """The rows of a binary CSV file with a header.
-
-    Parameters
-    ----------
-    name : str
-        The name of the file in error messages.
-    file : binary file
-        A file with the method `read1`.
-    label : str, optional
-        The column of the labels.
-    columns : TableColumns
-        The options for the columns.
-    """
+    """The rows of a binary CSV file with a header. The file has the method `read1`."""
 
     def __init__(self, name: str, file: Any, label: str | None, columns: TableColumns) -> None:
         self._name = name

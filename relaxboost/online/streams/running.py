@@ -35,8 +35,7 @@ class ProgressRecord(NamedTuple):
     mistakes: int | None
     """The number of predictions with the wrong sign (0 is negative), or None without classes."""
     bound: float
-    """A bound on the regret for the examples of this run and earlier ones; see
-    `Learner.regret_bound`."""
+    """The value of `Learner.regret_bound`, for the examples of this run and of earlier ones."""
     seconds: float
 
 
@@ -125,11 +124,7 @@ class _Run:
         )
 
     def records(self, every: int | None) -> Iterator[ProgressRecord]:
-        """Learn from the stream page by page, and yield records of the progress.
-
-        By default a record is yielded after each page. If `every` is given, records are yielded
-        after every `every` rows and at the end instead.
-        """
+        """Learn, and yield a record after each page, or after every `every` rows and at the end."""
         reported = -1
         # A resumed run skips the rows before the checkpoint.
         for page in _cut(self._pages(), every):
@@ -217,23 +212,20 @@ class _Run:
         self.pace.wrote(begun)
         return trouble
 
-    def refused(self, error: InputError) -> InputError | None:
-        """Return an error that also says which rows were learned before an invalid row.
-
-        The result is None if this run has learned no row.
-        """
+    def refuse(self, error: InputError) -> None:
+        """If the run has learned rows before an invalid row, raise an error that also says so."""
         self.restore()
         unsaved = self.write()
         at = self.kept.at
         # Another stream than that of the checkpoint is refused before this run learns a row.
         if at == self._first:
-            return None
-        if unsaved is not None:
-            return InputError(f"{error}; {self.path} could not be written: {unsaved.strerror}")
-        return InputError(
-            f"{error}; the rows before row {at} are learned: correct the stream, and continue from "
-            f"row {at}"
+            return
+        said = (
+            f"the rows before row {at} are learned: correct the stream, and continue from row {at}"
         )
+        if unsaved is not None:
+            said = f"{self.path} could not be written: {unsaved.strerror}"
+        raise InputError(f"{error}; {said}") from error
 
     def _resume(self, state: dict[str, Any]) -> float:
         # The result is the time of the earlier runs in seconds.
@@ -280,8 +272,8 @@ class _Run:
         learner = self.learner
         name = self._source.name
         here = self._source.origin
-        # A stream without column names fits any columns. Names of columns are plainer than digests.
-        for what in ("names", "features", "columns", "base functions"):
+        # A stream without column names fits any columns.
+        for what in ("names", "features", "base functions"):
             # Other rows explain other base functions, so they are named first.
             if what == "base functions" and self._ends:
                 self._compare_ends(page)
@@ -364,10 +356,10 @@ def _difference(what: str, here: str, known: str) -> str:
         )
     if what == "features":
         return f"{here} columns, but the learner has learned from {known}"
-    rule = "they must be the same, in the same order"
-    if what == "base functions":
-        rule = "they must be the same, and so must the rows from which they are made"
-    return f"{what} that differ from those that the learner has learned from; {rule}"
+    return (
+        f"{what} that differ from those that the learner has learned from; they must be the same, "
+        "and so must the rows from which they are made"
+    )
 
 
 def progressive(
@@ -440,10 +432,8 @@ def progressive(
     try:
         status = run(way.records(every), keep, limits, way.clock, empty=True)
     except InputError as error:
-        refused = way.refused(error)
-        if refused is None:
-            raise
-        raise refused from error
+        way.refuse(error)
+        raise
     # Ctrl-C may have interrupted a page.
     way.restore()
     if not status and way.kept.at == given.start:

@@ -23,28 +23,12 @@ FRAME_ROWS = 4096
 
 
 class ExampleSource:
-    """A source of batches of examples, which can be opened once or repeatedly.
+    """A source of batches of examples, from the arguments `given` and `y` of `stream`.
 
-    Parameters
-    ----------
-    given : object
-        The source, as described in `stream`.
-    y : object
-        The labels, as described in `stream`.
-    columns : TableColumns
-        The options for the columns of files and frames.
-
-    Attributes
-    ----------
-    name : str
-        The name of the source in error messages.
-    once : bool
-        Whether the source can be read only once.
-    live : bool
-        Whether batches are passed on without waiting for more rows. A live source keeps its first
-        rows in memory, so that they can be read again.
-    opened : callable
-        A function that opens the source and returns an iterator over its batches.
+    `name` is the name of the source in error messages. `once` is True if the source can be read
+    only once. `live` is True if batches are passed on without waiting for more rows. A live source
+    keeps its first rows in memory, so that they can be read again. The function `opened` opens the
+    source and returns an iterator over its batches.
     """
 
     def __init__(self, given: Any, y: Any, columns: TableColumns) -> None:
@@ -59,14 +43,8 @@ class ExampleSource:
             raise InputError(f"y must be the name of the label column of the file, got {y!r}")
         if is_path:
             self.name = str(given)
-            path = Path(given)
-            check_input(path, folder=True)
-            if not (path.is_dir() or is_parquet(path)):
-                self.opened = lambda: _from_disk(path, y, columns)
-            elif columns.words is None and not columns.drop:
-                self.opened = lambda: _numbers(path, y)
-            else:
-                self.opened = lambda: _tables(path, y, columns)
+            check_input(Path(given), folder=True)
+            self.opened = lambda: _from_disk(Path(given), y, columns)
         elif self.live:
             self.name = str(getattr(given, "name", "the file"))
             self.once = True
@@ -141,6 +119,10 @@ def _tables(path: Path, label: str | None, columns: TableColumns) -> Iterator[Ba
 
 
 def _from_disk(path: Path, label: str | None, columns: TableColumns) -> Iterator[Batch]:
+    if path.is_dir() or is_parquet(path):
+        is_numeric = columns.words is None and not columns.drop
+        yield from _numbers(path, label) if is_numeric else _tables(path, label, columns)
+        return
     with opened(path) as file:
         raw: Any = file.detach()
         # gzip returns few bytes at a time, and a buffer collects them.
@@ -186,7 +168,7 @@ def _frame(
         frame = frame.drop(columns=[label])
     columns.check(where, [str(name) for name in frame.columns])
     if columns.drop:
-        frame = frame[[name for name in frame.columns if str(name) not in columns.drop]]
+        frame = frame.loc[:, ~frame.columns.map(str).isin(columns.drop)]
     if y is not None and len(y) != len(frame):
         raise InputError(
             f"there are {len(frame)} examples but {len(y)} labels; pass one label per example"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -155,15 +154,13 @@ class Stream:
     def origin(self) -> dict[str, str]:
         """Strings by which a learner recognises its base functions and columns.
 
-        The strings are complete once a page has been read. If columns have no names, the entries
-        "columns" and "names" are "".
+        The strings are complete once a page has been read. If columns have no names, the entry
+        "names" is "".
         """
-        names = "\n".join(self._header.names) if self._header.given else ""
         return {
             "base functions": self.base.digest(),
             "features": str(len(self._header.names)),
-            "columns": hashlib.sha256(names.encode()).hexdigest()[:16] if names else "",
-            "names": names,
+            "names": "\n".join(self._header.names) if self._header.given else "",
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
@@ -301,7 +298,7 @@ def stream(
         * A NumPy array or memory map of shape (m, features), or a pair (X, y).
         * A pandas frame.
         * The path of a ``.csv`` file with a header, of a ``.parquet`` file, or of a folder of
-          Parquet files, of any size. They are read by pyarrow; without it, CSV is read by pandas.
+          Parquet files, of any size. They are read by pyarrow. Without it, CSV is read slowly.
         * An iterable of pairs (x, y) or of x, each for an example or a block. For an example, x may
           be a dict of features.
         * An iterable of pandas frames, where `y` is the name of a column.
@@ -357,9 +354,13 @@ def stream(
     if base is not None and not isinstance(base, BaseFunctions):
         raise InputError(f"base must be BaseFunctions such as Experts(), got {base!r}")
     if classes is not None:
-        is_valid = isinstance(classes, tuple | list) and len(classes) == 2
-        if not is_valid or classes[0] == classes[1]:
-            raise InputError(f"classes must be two different labels, got {classes!r}")
+        _check_classes(classes)
     has_text = any(isinstance(label, str) for label in classes or ())
     columns = TableColumns(drop, categories, sep, has_text)
     return Stream(ExampleSource(source, y, columns), base or Experts(), page, classes)
+
+
+def _check_classes(classes: Any) -> None:
+    is_pair = isinstance(classes, tuple | list) and len(classes) == 2
+    if not is_pair or classes[0] == classes[1]:
+        raise InputError(f"classes must be two different labels, got {classes!r}")

@@ -19,19 +19,9 @@ probability of about a thousandth, and a row takes 8 KB."""
 class Words:
     """Columns of words, which become features that are 1 for the words of a row and 0 otherwise.
 
-    The features of a word do not depend on other words, so that new words may appear later in the
-    stream.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        The columns that contain categories, even if these are numbers. Sources of examples add
-        columns whose values are words.
-
-    Attributes
-    ----------
-    columns : list of str
-        The columns, in the order of their features.
+    `columns` contains the columns of categories in the order of their features. Sources of examples
+    add columns whose values are words. The features of a word do not depend on other words, so that
+    new words may appear later in the stream.
     """
 
     def __init__(self, columns: Sequence[str] = ()) -> None:
@@ -85,7 +75,7 @@ def are_words(kind: Any) -> bool:
 
 
 def word_columns(X: Any) -> list[Any]:
-    """Return the columns of a pandas frame that contain words, or an empty list for other tables."""
+    """Return the columns of a pandas frame that contain words. Other tables have none."""
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         return []
     # A column of objects that are all numbers is a column of numbers.
@@ -94,17 +84,7 @@ def word_columns(X: Any) -> list[Any]:
 
 
 class WithWords(BaseFunctions):
-    """Base functions of the numeric features, followed by the features of words themselves.
-
-    Parameters
-    ----------
-    base : BaseFunctions
-        The base functions of the numeric features, which come first.
-    numbers : int
-        The number of numeric features.
-    words : Words
-        The columns of words, which provide the remaining features.
-    """
+    """Base functions of the first `numbers` features, followed by the features of words."""
 
     name = "words"
     bound = 1.0
