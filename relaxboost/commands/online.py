@@ -401,7 +401,6 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
     # A file without a row is refused when the learner starts.
     at = about.get("at") if isinstance(about, dict) else None
     at = at if isinstance(at, int) else 0
-    # Learners of versions without intercepts, and of --no-intercept.
     without = ", without an intercept" if options.was_saved_without_intercept() else ""
     return at, f"resumes {options.save} at row {at}{without}"
 

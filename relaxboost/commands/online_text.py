@@ -27,16 +27,19 @@ def run_data(found: Any, stream: Any) -> dict[str, Any]:
     average = learner.average
     over = learner.method.over
     norm = float(over.radius)
-    # No ball limits these weights, so the bound is for weights as long as the average.
+    method = repr(learner.method).replace(", targets=inf", "")
+    # No ball limits these weights, so the bound is for weights as long as the average. The set of
+    # this method is for comparisons, and does not change the learner.
     if isinstance(learner, HedgedLearner):
         norm = float(np.linalg.norm(average))
         bound = learner.regret_bound(average)
+        method = method.replace(f", over={over!r}", "")
     names = stream.base.names(stream.columns)
     return {
         "data": stream.name,
         "base": stream.base.name,
         "base_functions": learner.size,
-        "method": method_text(learner.method),
+        "method": method,
         "status": found.status,
         "rows": rows,
         "mean_loss": loss / rows,
@@ -85,13 +88,6 @@ def run_text(
         )
     lines += ["weights (the column now predicts the next example):", f"  {'now':<12} average"]
     return "\n".join(lines + largest(content["current_weights"], content["weights"]))
-
-
-def method_text(method: Any) -> str:
-    """Return the repr of a method, without the bounds and sets that it does not use."""
-    text = repr(method).replace(", targets=inf", "")
-    # The set of hedged descent is for comparisons, and does not change the learner.
-    return text.replace(f", over={method.over!r}", "") if text.startswith("Hedged") else text
 
 
 def _regret(found: Any, content: dict[str, Any]) -> str:

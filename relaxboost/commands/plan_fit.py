@@ -101,7 +101,12 @@ def fit(**given: Any) -> None:
     from relaxboost import planning
 
     options = PlanOptions(**given)
-    regulariser = _regulariser(options)
+    strength = [] if options.strength is None else [options.strength]
+    regulariser = None
+    # `planning.fit` chooses the strength of a ridge penalty if there is no regulariser.
+    if strength or options.regulariser != "ridge":
+        with spoken({"^radius must": "--strength must"}):
+            regulariser = REGULARISERS[options.regulariser](*strength)
     loss = loss_of(options.loss, options.reach)
     source = options.read()
     shown = options.tasks(source, options.trips, loss)
@@ -118,15 +123,6 @@ def fit(**given: Any) -> None:
     options.show(text, fit_data(found, source, options.tol))
     if found.status != "optimal":
         sys.exit(1)
-
-
-def _regulariser(options: PlanOptions) -> Any:
-    # `planning.fit` chooses the strength of a ridge penalty if there is no regulariser.
-    strength = [] if options.strength is None else [options.strength]
-    if not strength and options.regulariser == "ridge":
-        return None
-    with spoken({"^radius must": "--strength must"}):
-        return REGULARISERS[options.regulariser](*strength)
 
 
 def loss_of(name: str, reach: float | None) -> Any:

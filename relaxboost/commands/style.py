@@ -337,9 +337,11 @@ def largest(*values: Mapping[str, float], sizes: Mapping[str, float] | None = No
     size = {name: abs(value) for name, value in values[0].items()} if sizes is None else sizes
     # The sort is stable: names of equal size keep their order.
     order = sorted((n for n in size if any(one[n] for one in values)), key=lambda n: -size[n])
-    lines = ["  " + "".join(f"{one[name]:<12.6g} " for one in values) + name for name in order]
+    lines = [
+        "  " + "".join(f"{one[name]:<12.6g} " for one in values) + name for name in order[:MOST]
+    ]
     if len(order) > MOST:
-        lines[MOST:] = [f"  and {len(order) - MOST} more, none larger; --json has them all"]
+        lines.append(f"  and {len(order) - MOST} more, none larger; --json has them all")
     if zero := len(size) - len(order):
         lines.append("  " + f"{0:<12} " * len(values) + number_of(zero, "other"))
     return lines

@@ -1,8 +1,7 @@
 """Online-to-batch conversion: one hypothesis from a learner's iterates, and bounds on its risk.
 
 The iterates of a learner for m examples are the weights w_0, ..., w_{m−1}. The iterate w_{i−1}
-predicts example i and does not depend on this example. Q is the uniform distribution on the
-iterates.
+predicts example i and does not depend on this example.
 """
 
 from __future__ import annotations

@@ -216,8 +216,7 @@ class _Best:
     def __init__(self, problem: Cumulative, tol: float) -> None:
         self._problem = problem
         self._tol = tol
-        self._above: State | None = None
-        self._below: State | None = None
+        self._above = self._below = State(problem.center(), math.inf, -math.inf)
         self._slopes: Vector | None = None
         self._first = 0.0
         self._share = 0.9
@@ -232,9 +231,8 @@ class _Best:
                 f"the cumulative {self._problem.loss!r} loss is {state.upper} at w = "
                 f"{state.w[:4]}...; the loss must be finite on {self._problem.over!r}; scale H or y"
             )
-        if self._above is None or self._below is None:
-            # The first loss is the scale of losses near 0.
-            self._above = self._below = state
+        # The first loss is the scale of losses near 0.
+        if self._rounds == 1:
             self._first = abs(state.upper)
         if state.upper < self._above.upper:
             self._above = state
@@ -260,8 +258,6 @@ class _Best:
 
     def _certified(self) -> tuple[Vector, float, float]:
         # The bracket of the best weights is recomputed and rounded outwards.
-        assert self._above is not None
-        assert self._below is not None
         w = self._problem.feasible(self._above.w)
         below = self._below
         lower = below.lower

@@ -104,7 +104,7 @@ def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock:
 
 
 def _quadratic_model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, QuadraticLosses]:
-    """Return rows and quadratic functions. The model is the sum of the functions of <row, w>."""
+    """Return rows and their quadratic functions. The model is the sum of these at <row, w>."""
     bulk = _Replayed(problem.replay)
     curvature = sums.curvature
     # With few examples, their own rows are the smaller model.
@@ -128,9 +128,9 @@ def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Ite
     y, weight = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
     loss = problem.pointwise
     assert loss is not None
+    # The slopes of the loss lie between these ends for every prediction.
     ends = loss.domain(y)
     assert ends is not None
-    # The slopes of the loss lie between these ends for every prediction.
     w = problem.center() if start is None else start
     losses = CornerLosses(weight, *ends, y)
     run = LossIterate(_Replayed(problem.replay), losses, w, problem.over)

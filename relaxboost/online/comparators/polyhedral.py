@@ -92,10 +92,8 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.exact_caps(m)
 
     def exact_multipliers(self, u: Any) -> tuple[Fraction, list[Fraction]]:
-        # The margin is the smallest entry of u + costs such that its cap and the caps of all
-        # smaller entries sum to at least 1; see `Caps`.
         margins = [x + Fraction(c) for x, c in zip(u, self.costs, strict=True)]
-        # The caps are filled from the smallest margin upwards; see `Caps`.
+        # The caps are filled from the smallest margin upwards, until they sum to 1; see `Caps`.
         filled = Fraction(0)
         for i in sorted(range(len(margins)), key=margins.__getitem__):
             filled += self.within.caps[i]

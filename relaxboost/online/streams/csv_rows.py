@@ -12,8 +12,8 @@ from relaxboost._core.errors import InputError, few
 from relaxboost._core.tables import next_header, no_column
 from relaxboost.matrices.chunks.sources import Batch
 from relaxboost.matrices.labelled import ROUNDED
-from relaxboost.online.streams.columns import HASH, TableColumns
 from relaxboost.online.streams.csv_parsers import NOT_UTF8, CsvError, Table, is_number, parser
+from relaxboost.online.streams.words import HASH, TableColumns
 
 READ_BYTES = 2**20
 """The number of bytes that are read from the file at a time."""
@@ -22,9 +22,13 @@ MAX_ROW_BYTES = 2**24
 memory."""
 
 
-class CsvRows:
-    """The rows of a binary CSV file with a header. The file has the method `read1`."""
+def csv_batches(name: str, file: Any, label: str | None, columns: TableColumns) -> Iterator[Batch]:
+    """Yield batches of the rows of a binary CSV file with a header, as soon as rows arrive."""
+    # The header is read with the first rows, because a pipe may have none yet.
+    yield from _CsvRows(name, file, label, columns).batches()
 
+
+class _CsvRows:
     def __init__(self, name: str, file: Any, label: str | None, columns: TableColumns) -> None:
         self._name = name
         self._file = file
@@ -43,7 +47,7 @@ class CsvRows:
         self._parser = parser(self._header, self._sep)
 
     def batches(self) -> Iterator[Batch]:
-        """Yield batches of at most a megabyte, as soon as the rows arrive."""
+        """Yield batches of at most a megabyte."""
         before = 0
         for number, rows in enumerate(_complete_rows(self._file, self._sep.encode())):
             try:

@@ -14,9 +14,8 @@ from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
 from relaxboost._core.tables import is_parquet, no_column, opened
 from relaxboost.matrices.chunks.sources import Batch, batches, check_integers, hands_over, parquet
-from relaxboost.online.streams.columns import ENCODE, HASH, TableColumns
-from relaxboost.online.streams.csv_rows import READ_BYTES, CsvRows
-from relaxboost.online.streams.words import are_words
+from relaxboost.online.streams.csv_rows import READ_BYTES, csv_batches
+from relaxboost.online.streams.words import ENCODE, HASH, TableColumns, are_words
 
 FRAME_ROWS = 4096
 """The number of rows in a batch from a frame or a Parquet file."""
@@ -127,7 +126,7 @@ def _from_disk(path: Path, label: str | None, columns: TableColumns) -> Iterator
         raw: Any = file.detach()
         # gzip returns few bytes at a time, and a buffer collects them.
         with io.BufferedReader(raw, READ_BYTES) as whole:
-            yield from CsvRows(str(path), whole, label, columns).batches()
+            yield from csv_batches(str(path), whole, label, columns)
 
 
 class _Pipe:
@@ -135,7 +134,7 @@ class _Pipe:
 
     def __init__(self, name: str, file: Any, label: Any, columns: TableColumns) -> None:
         self._name = name
-        self._batches = CsvRows(name, file, label, columns).batches()
+        self._batches = csv_batches(name, file, label, columns)
         self._kept: list[Batch] = []
         self._rows = 0
 

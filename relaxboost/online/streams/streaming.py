@@ -15,9 +15,8 @@ from relaxboost.matrices.chunks.sources import Batch, Header, check_integers
 from relaxboost.matrices.labelled import finite_doubles
 from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.streams.bases import BaseFunctions, Experts, LinearBasis
-from relaxboost.online.streams.columns import TableColumns
 from relaxboost.online.streams.sources import ExampleSource
-from relaxboost.online.streams.words import BUCKETS, WithWords
+from relaxboost.online.streams.words import BUCKETS, TableColumns, WithWords
 
 
 class Page(NamedTuple):
@@ -174,9 +173,9 @@ class Stream:
         # A page may be part of a batch, or consist of several batches.
         for batch in self._source.opened():
             X, y = self._checked(batch, seen)
-            # By default a page takes a megabyte.
-            width = max(X.shape[1], self.base.size(X.shape[1]))
-            size = size or self._size or max(1, 2**20 // (8 * width))
+            # By default a page takes a megabyte, that is, 2^17 doubles.
+            features = X.shape[1]
+            size = size or self._size or max(1, 2**17 // max(features, self.base.size(features)))
             at = max(0, start - seen)
             while at < len(X):
                 end = min(len(X), at + size - rows)
