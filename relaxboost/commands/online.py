@@ -234,9 +234,9 @@ def run(options: StreamOptions) -> None:
     elif options.resume:
         raise InputError("--resume continues from the file of --save; add --save with this file")
     stream = options.opened()
-    name = options.chosen(save)
+    name = options.chosen()
     at, said = _resumed(options)
-    found = _learned(options, name, stream, save, options.every, said, at)
+    found = _learned(options, name, stream, options.every, said, at)
     content = run_data(found, stream)
     text = run_text(found, stream, content, options.label_of)
     if save is not None and found.unsaved is None:
@@ -375,7 +375,7 @@ def compare(options: StreamOptions) -> None:
         method.start(size)  # raises for options that do not fit, before any learner starts
     # A table needs the last record of a run only, a picture needs points along it.
     every = None if options.plot is None else _POINT
-    found = {n: _learned(options, n, stream, every=every) for n in names}
+    found = {name: _learned(options, name, stream, every) for name in names}
     content = {name: run_data(one, stream) for name, one in found.items()}
     text = compare_text(content)
     if options.plot is not None:
@@ -395,9 +395,7 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
         # The path may be mistyped, and the run may take hours.
         note(f"nothing to resume at {options.save}: the run starts at row 0")
         return 0, ""
-    from relaxboost.online.saving import read_state
-
-    about = read_state(options.save).get("run")
+    about = options.saved().get("run")
     # A file without a row is refused when the learner starts.
     at = about.get("at") if isinstance(about, dict) else None
     at = at if isinstance(at, int) else 0
@@ -423,8 +421,7 @@ def _learned(
     options: StreamOptions,
     name: str,
     stream: Any,
-    checkpoint: Path | None = None,
-    every: int | None = None,
+    every: int | None,
     said: str = "",
     at: int = 0,
 ) -> Any:
@@ -433,13 +430,11 @@ def _learned(
     from relaxboost.online import progressive
 
     method, size = options.learner(name, stream)
-    # Only `run` has --predictions.
-    path = getattr(options, "predictions", None)
+    # Only `run` has --save, --predictions and --every.
+    save, path, lines = (getattr(options, x, None) for x in ("save", "predictions", "every"))
     predictions = None
     if path is not None:
         predictions = PredictionsFile(path, method.loss, options.label_of, options.resume, at)
-    # Only `run` has --every.
-    lines = getattr(options, "every", None)
     notes = [said] if said else []
     before: list[Any] = []
     with bar(name) as progress:
@@ -459,7 +454,7 @@ def _learned(
                 method.start(size),
                 stream,
                 every=every,
-                checkpoint=checkpoint,
+                checkpoint=save,
                 time_limit=options.time_limit,
                 callback=show,
                 predictions=predictions,

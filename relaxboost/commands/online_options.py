@@ -107,15 +107,18 @@ class StreamOptions(SimpleNamespace):
             return made
         return WithIntercept(made)
 
-    def was_saved_without_intercept(self) -> bool:
-        """Return whether the file of --save contains a learner without an intercept."""
+    def saved(self) -> dict[str, Any]:
+        """Return the state in the file of --save, or an empty dictionary without such a file."""
         from relaxboost.online.saving import read_state
-        from relaxboost.online.streams.bases import WITH_INTERCEPT
 
         save = getattr(self, "save", None)
-        if save is None or not save.exists():
-            return False
-        origin = read_state(save).get("origin")
+        return read_state(save) if save is not None and save.exists() else {}
+
+    def was_saved_without_intercept(self) -> bool:
+        """Return whether the file of --save contains a learner without an intercept."""
+        from relaxboost.online.streams.bases import WITH_INTERCEPT
+
+        origin = self.saved().get("origin")
         base = origin.get("base functions") if isinstance(origin, dict) else None
         return isinstance(base, str) and not re.search(f"^experts |{WITH_INTERCEPT} ", base)
 
@@ -138,7 +141,7 @@ class StreamOptions(SimpleNamespace):
         pair = self._classes() or (-1, 1)
         return pair[sign > 0]
 
-    def chosen(self, save: Path | None = None) -> str:
+    def chosen(self) -> str:
         """Return the name of --method, or of the method that fits the other options and --save."""
         if self.method is not None:
             return str(self.method)
@@ -146,12 +149,8 @@ class StreamOptions(SimpleNamespace):
             return "hedged-descent"
         if any(getattr(self, name) is not None for name in WITH_RADIUS) or self.loss in NEED_RADIUS:
             return "mirror-descent"
-        from relaxboost.online.saving import read_state
-
-        if save is not None and save.exists():
-            kept = str(read_state(save).get("method"))
-            return "mirror-descent" if kept.startswith("MirrorDescent(") else "hedged-descent"
-        return "hedged-descent"
+        kept = str(self.saved().get("method"))
+        return "mirror-descent" if kept.startswith("MirrorDescent(") else "hedged-descent"
 
     def _check_radius(self, name: str) -> None:
         if name != "hedged-descent":

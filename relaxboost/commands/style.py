@@ -47,15 +47,14 @@ class InputFile(click.Path):
         """Return the path of the input file, or of a copy of the pipe."""
         # A shell makes a pipe of <(command). Readers need a file, whose size and end are known and
         # which they can read twice.
-        pipe = Path(value).is_fifo()
-        if str(value) != "-" and not pipe:
-            return super().convert(value, param, ctx)
-        if sys.stdin is None and not pipe:
-            raise InputError("standard input is closed; replace - with a file name")
-        if not pipe and ctx.meta.setdefault(_INPUT, param) is not param:
-            raise InputError("standard input can be read only once; replace one - with a file name")
-        if pipe:
+        if Path(value).is_fifo():
             return self.taken(ctx.find_root().with_resource(Path(value).open("rb")), ctx)
+        if str(value) != "-":
+            return super().convert(value, param, ctx)
+        if sys.stdin is None:
+            raise InputError("standard input is closed; replace - with a file name")
+        if ctx.meta.setdefault(_INPUT, param) is not param:
+            raise InputError("standard input can be read only once; replace one - with a file name")
         return self.taken(sys.stdin.buffer, ctx)
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
