@@ -6,11 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Load the command line and run it.
-
-    Ctrl-C ends the command with a one-line message, even while modules are still loading. SIGTERM
-    has the same effect as Ctrl-C. A run that has found bounds reports the best bounds so far.
-    """
+    """Load the command line and run it. SIGTERM has the same effect as Ctrl-C."""
     _terminate_like_interrupt()
     try:
         from relaxboost.commands import cli
@@ -22,10 +18,7 @@ def main() -> None:
 
 
 def _terminate_like_interrupt() -> None:
-    """Make SIGTERM raise KeyboardInterrupt in this process.
-
-    In forked processes SIGTERM keeps its default effect and ends the process.
-    """
+    # In forked processes SIGTERM keeps its default effect and ends the process.
     # A fork inherits the handler, but only the command itself prints a bracket.
     owner = os.getpid()
 

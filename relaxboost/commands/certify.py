@@ -77,7 +77,6 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
 
 
 def _stem(file: Path, form: str, out: Path | None) -> Path:
-    """Return the path of the output files, without their suffixes."""
     if out is None:
         if spoken_input(str(file)) != str(file):
             raise InputError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 import click
@@ -55,15 +54,12 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
     verdict = verdict._replace(reason=spoken_matrix(verdict.reason))
     text = f"REJECTED: {verdict.reason}"
     if verdict.lower is not None and verdict.upper is not None:
-        text = f"accepted, {verdict.level}: {bracket_text(verdict.lower, verdict.upper)}"
+        lower = number(verdict.lower)
+        # Decimals are rounded outwards, so that the bracket holds as it is printed.
+        below, above = show_bracket(float_down(verdict.lower), float_up(verdict.upper))
+        text = f"accepted, {verdict.level}: {below} <= rho <= {above}"
+        if verdict.lower == verdict.upper and len(lower) < 60:
+            text += f", rho = {lower}"
     show(as_json, {"file": spoken_input(str(file)), **verdict._asdict()}, text)
     if not verdict.ok:
         sys.exit(1)
-
-
-def bracket_text(lower: Fraction, upper: Fraction) -> str:
-    """Return both bounds as decimal text, with the exact fraction if they are equal."""
-    # Decimals are rounded outwards, so that the bracket holds as it is printed.
-    below, above = show_bracket(float_down(lower), float_up(upper))
-    exact = f", rho = {number(lower)}" if lower == upper and len(number(lower)) < 60 else ""
-    return f"{below} <= rho <= {above}{exact}"

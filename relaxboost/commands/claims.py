@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ def claims() -> None:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The selection of claims on the command line: patterns of ids, and a source or a file."""
+    """The claims that a command line selects."""
 
     ids: tuple[str, ...]
     source: str | None
@@ -123,7 +123,8 @@ def list_(wanted: _Wanted, everything: bool, as_json: bool) -> None:
     """
     chosen, unchecked = _chosen(wanted)
     if not (wanted.ids or everything):
-        chosen, unchecked = [claim for claim in chosen if not claim.part_of], []
+        chosen = [claim for claim in chosen if not claim.part_of]
+        unchecked = []
     present(as_json, _listed(chosen, unchecked), "\n".join(text.listed(chosen, unchecked)))
 
 
@@ -199,11 +200,10 @@ def check(wanted: _Wanted, as_json: bool, **effort: Any) -> None:
     """
     chosen = _checkable(wanted)
     table = text.Table(chosen)
-    with progress.bar("checking") as bar:
-        runs = rb.claims.check_all(chosen, **effort, progress=bar)
-        head = [] if as_json else [table.head]
-        outcomes, seconds = _follow(runs, bar, head, None if as_json else table.rows)
-    _finish(outcomes, len(chosen), seconds, as_json, text.legend())
+    head = [] if as_json else [table.head]
+    runs = partial(rb.claims.check_all, chosen, **effort)
+    outcomes, seconds = _follow("checking", runs, head, None if as_json else table.rows)
+    _finish(outcomes, len(chosen), seconds, as_json, text.LEGEND)
 
 
 @claims.command(
@@ -237,9 +237,8 @@ def attack(ids: tuple[str, ...], file: Path | None, as_json: bool, **effort: Any
     results so far.
     """
     chosen = _checkable(_Wanted(ids, None, file))
-    with progress.bar("attacking") as bar:
-        runs = rb.claims.attack_all(chosen, **effort, progress=bar)
-        outcomes, seconds = _follow(runs, bar, [], None if as_json else lambda one: [str(one)])
+    runs = partial(rb.claims.attack_all, chosen, **effort)
+    outcomes, seconds = _follow("attacking", runs, [], None if as_json else lambda one: [str(one)])
     _finish(outcomes, len(chosen), seconds, as_json)
 
 
@@ -264,9 +263,8 @@ def report(wanted: _Wanted, out: Path, as_json: bool, **effort: Any) -> None:
 
     check_output(out, (".html", ".htm"))
     chosen = _checkable(wanted)
-    with progress.bar("checking") as bar:
-        runs = rb.claims.check_all(chosen, **effort, progress=bar)
-        outcomes, seconds = _follow(runs, bar, [], None)
+    runs = partial(rb.claims.check_all, chosen, **effort)
+    outcomes, seconds = _follow("checking", runs, [], None)
     # A page of verdicts has no place for a check that failed or was interrupted.
     verdicts = []
     for outcome in outcomes:
@@ -291,7 +289,6 @@ def _listed(chosen: list[Claim], unchecked: list[Unchecked]) -> dict[str, Any]:
 
 
 def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
-    """Return the claims and the statements without a check whose ids match the patterns."""
     ids = wanted.ids
     known, unchecked = _known(wanted)
     if not ids:
@@ -304,7 +301,6 @@ def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
 
 
 def _known(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
-    """Return all claims from --source or --file, and all its statements that cannot be checked."""
     if wanted.file is None:
         known = rb.claims.all(wanted.source)
         sources = [s for s in rb.claims.sources() if wanted.source in (None, s.key)]
@@ -331,20 +327,17 @@ def _checkable(wanted: _Wanted) -> list[Claim]:
 
 
 def _follow(
-    runs: Results,
-    bar: progress.Bar,
+    what: str,
+    begin: Callable[..., Results],
     head: list[str],
     rows: Callable[[ClaimVerdict | Failure], Iterable[str]] | None,
 ) -> tuple[list[ClaimVerdict | Failure], float]:
-    """Print each outcome as soon as its check ends, and return all outcomes.
-
-    After Ctrl-C, return the outcomes so far.
-    """
-    start = time.perf_counter()
     outcomes: list[ClaimVerdict | Failure] = []
-    # On Ctrl-C the outcomes so far are the result; `closing` ends the processes.
-    try:
-        with closing(runs):
+    with progress.bar(what) as bar:
+        runs = begin(progress=bar)
+        start = time.perf_counter()
+        # On Ctrl-C the outcomes so far are the result; `closing` ends the processes.
+        with suppress(KeyboardInterrupt), closing(runs):
             for _, outcome in runs:
                 outcomes.append(outcome)
                 if rows is not None:
@@ -353,9 +346,7 @@ def _follow(
                         for line in (*head, *rows(outcome)):
                             say(line)
                     head = []
-    except KeyboardInterrupt:
-        pass
-    return outcomes, time.perf_counter() - start
+        return outcomes, time.perf_counter() - start
 
 
 def _finish(
@@ -365,7 +356,6 @@ def _finish(
     as_json: bool,
     legend: str = "",
 ) -> None:
-    """Print the summary, or the data for --json. Exit with status 1 unless the check succeeded."""
     # Ctrl-C before the first outcome leaves nothing to summarise.
     if not outcomes:
         raise click.Abort

@@ -32,20 +32,18 @@ _LONGEST = 240
 _folded = partial(folded, columns=80, hang=2)
 # Up to this number of claims, a table shows the least slack of claims that hold.
 _FEW = 10
-_STATUS, _VERDICT = len("not decidable here"), len("false as stated")
+_STATUS = len("not decidable here")
+_VERDICT = len("false as stated")
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
-# The meaning of the last column of the table, which `legend` wraps.
-_LEGEND = (
+LEGEND = _folded(
     "slack: (right − left)/(|left| + |right|) of the inequality nearest to failing, from −1 to 1. "
     "Negative: it fails there; 0: both sides are equal up to rounding."
 )
+"""The meaning of the last column of the table."""
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
-    """Yield the lines of `relaxboost claims list`, in 80 columns.
-
-    All results come first, and their parts follow.
-    """
+    """Yield the lines of `relaxboost claims list`: first all results, and then their parts."""
     rows = [
         (c.id, c.status, c.evidence(c.stated), f"{c.location}: {c.stated.words}")
         for c in sorted(claims, key=lambda claim: bool(claim.part_of))
@@ -64,22 +62,18 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
 def shown(claim: Claim) -> Iterator[str]:
     """Yield the lines of `relaxboost claims show` for a claim."""
     file = "" if claim.file is None else f" --file {claim.file}"
+    key = claim.source.key
+    is_part = claim.part_of not in ("", DISPLAYS)
     yield f"{claim.id}: {claim.location}"
     yield f"  of:          {claim.source.reference}"
-    if claim.printed:
-        yield f"  printed:     {claim.printed}"
-    if claim.page not in ("", claim.location):
-        yield f"    place:     {claim.page}"
+    yield from _filled("  printed:", claim.printed)
+    yield from _filled("    place:", claim.page * (claim.page != claim.location))
     yield from _statement("statement", claim.stated)
-    if claim.given:
-        yield f"  given:       {claim.given}"
+    yield from _filled("  given:", claim.given)
     yield f"  on record:   {claim.status}"
-    if claim.part_of not in ("", DISPLAYS):
-        yield f"  part of:     {claim.source.key}-{claim.part_of}"
-    if claim.caused_by:
-        yield f"  caused by:   the error of {claim.source.key}-{claim.caused_by}"
-    if claim.harm:
-        yield f"  harm:        {claim.harm}"
+    yield from _filled("  part of:", f"{key}-{claim.part_of}" * is_part)
+    yield from _filled("  caused by:", claim.caused_by, f"the error of {key}-")
+    yield from _filled("  harm:", claim.harm)
     yield f"  rests on:    {claim.evidence(claim.stated)}"
     for number, instance in enumerate(claim.counterexamples):
         title = "fails at:" if number == 0 else ""
@@ -99,18 +93,19 @@ def shown(claim: Claim) -> Iterator[str]:
         yield f"  steps:       relaxboost claims check '{claim.id}/*'{file}"
 
 
+def _filled(title: str, text: str, before: str = "") -> Iterator[str]:
+    if text:
+        yield f"{title:15}{before}{text}"
+
+
 def _parts(claim: Claim) -> Iterator[Claim]:
-    """Yield the parts of a result: the lines of its proof, and the remarks on it."""
     for part in claim.source.claims.values():
         if part.part_of and f"{claim.source.key}-{part.part_of}" == claim.id:
             yield part
 
 
 def _sides(claim: Claim, values: Mapping[str, Any]) -> str:
-    """Return the values of both sides of the claim on a counterexample, as text.
-
-    If the user-defined check of the claim raises an exception, return the text of the exception.
-    """
+    # The check of a user-defined claim may raise any exception, and its text is the result then.
     try:
         evidence = claim.examine(claim.stated, dict(values), "a counterexample")
     except Exception as error:
@@ -120,17 +115,16 @@ def _sides(claim: Claim, values: Mapping[str, Any]) -> str:
 
 def _statement(title: str, statement: Statement) -> Iterator[str]:
     yield f"  {title + ':':12} {reading(statement.words)}"
-    if statement.formula:
-        yield f"    formula:   {statement.formula}"
+    yield from _filled("    formula:", statement.formula)
     for number, paragraph in enumerate(filter(None, statement.note.split("\n\n"))):
         start = "note:" if number == 0 else ""
         yield f"    {start:10} {' '.join(paragraph.split())}"
     for number, step in enumerate(statement.steps, 1):
-        words, formula = step.stated.words, step.stated.formula
+        words = step.stated.words
+        formula = step.stated.formula
         said = f"{words.rstrip('.')}: {formula}" if words and formula else words or formula
         yield f"    step {number}:    {said}"
-        if step.stated.note:
-            yield f"               {' '.join(step.stated.note.split())}"
+        yield from _filled("", " ".join(step.stated.note.split()))
     yield f"    code:      {statement.code}"
 
 
@@ -154,13 +148,7 @@ def not_checked(statement: Unchecked) -> Iterator[str]:
 
 
 class Table:
-    """The table of `relaxboost claims check`, which is 80 columns wide and written claim by claim.
-
-    Parameters
-    ----------
-    claims : sequence of Claim
-        The claims that are checked. Their longest id determines the width of the first column.
-    """
+    """The table of `relaxboost claims check`, 80 columns wide and written claim by claim."""
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self.width = max([len("id"), *(len(claim.id) for claim in claims)])
@@ -168,15 +156,13 @@ class Table:
         self.head = self._line("id", "verdict", "instances", "seconds", "slack")
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
-        """Yield the lines of the table for a claim.
-
-        There are several lines if the claim is refuted, or if few claims are checked.
-        """
+        """Yield the lines for a claim. There are several if it is refuted, or if claims are few."""
         if isinstance(outcome, rb.claims.Failure):
             yield self._line(outcome.id, outcome.status, "", "", "")
             yield _folded(f"    {outcome.error}")
             return
-        stated, decisive = outcome.stated, outcome.decisive
+        stated = outcome.stated
+        decisive = outcome.decisive
         yield self._line(
             outcome.id,
             "interrupted" if outcome.interrupted else outcome.status,
@@ -203,7 +189,6 @@ class Table:
 
 
 def _refuted(outcome: ClaimVerdict) -> Iterator[str]:
-    """Yield lines about the counterexample of a claim and other recorded counterexamples."""
     first = outcome.stated.counterexample
     assert first is not None
     yield _folded(f"    as stated: refuted by {_instance(first)} [{first.origin}]")
@@ -215,7 +200,6 @@ def _refuted(outcome: ClaimVerdict) -> Iterator[str]:
 
 
 def _corrections(outcome: ClaimVerdict) -> Iterator[str]:
-    """Yield the lines with the verdicts on the corrections of a claim."""
     title = "another reading" if outcome.status == "ambiguous" else "corrected"
     for correction in outcome.corrections:
         reached = correction.counts or not outcome.interrupted
@@ -225,7 +209,6 @@ def _corrections(outcome: ClaimVerdict) -> Iterator[str]:
 
 
 def _steps(part: StatementVerdict, interrupted: bool) -> Iterator[str]:
-    """Yield a line that counts the proof steps that hold, and a line for each other step."""
     held = sum(step.status == "holds" for step in part.steps)
     if part.steps:
         yield f"    proof: {held} of {len(part.steps)} steps hold{' so far' * interrupted}"
@@ -235,7 +218,6 @@ def _steps(part: StatementVerdict, interrupted: bool) -> Iterator[str]:
 
 
 def _differences(outcome: ClaimVerdict) -> Iterator[str]:
-    """Yield lines about each difference from the record, and the call that reproduces it."""
     if outcome.agrees:
         return
     idle = ", ".join(map(str, outcome.idle))
@@ -252,10 +234,7 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
 
 
 def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: float) -> str:
-    """Return the last line of a check.
-
-    It contains the number of claims with each verdict, and the claims that differ from the record.
-    """
+    """Return the last line of a check, which counts the verdicts and names the differences."""
     whole = [outcome for outcome in outcomes if not outcome.interrupted]
     differing = [outcome.id for outcome in whole if not outcome.agrees]
     record = "all as recorded" if whole else ""
@@ -273,7 +252,6 @@ def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: flo
 
 
 def _counts(outcomes: Sequence[ClaimVerdict | Failure]) -> str:
-    """Return the number of claims with each verdict, as text such as "3 hold, 1 open"."""
     statuses = [outcome.status for outcome in outcomes]
     plural = {"holds": "hold", "misprint": "misprints", "error": "errors"}
     order = ("holds", "false as stated", "misprint", "ambiguous", "open", "undecided", "error")
@@ -282,11 +260,6 @@ def _counts(outcomes: Sequence[ClaimVerdict | Failure]) -> str:
         for status in order
         if (count := statuses.count(status))
     )
-
-
-def legend() -> str:
-    """Return the explanation of the column of slacks."""
-    return _folded(_LEGEND)
 
 
 def entry(claim: Claim) -> dict[str, Any]:
@@ -321,7 +294,6 @@ def _words(claim: Claim, statement: Statement) -> dict[str, Any]:
 
 
 def _on(part: StatementVerdict) -> str:
-    """Return the verdict on a correction as text."""
     text = f"{part.status} on {number_of(part.tried, 'instance')}"
     if part.counterexample is not None:
         return f"{text}: {part.counterexample.slack} at {_instance(part.counterexample)}"

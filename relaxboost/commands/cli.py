@@ -32,10 +32,7 @@ VERBS = {
     "predict": "Predict labels with the stumps that solve --model stored.",
     "solve": "Find the largest margin of a vote of stumps, with a proof.",
 }
-"""The description of each command in --help. The module with the name of a command is loaded only
-when the command is used.
-"""
-
+"""The description of each command in --help. Its module is loaded only when it is used."""
 
 _GRID = (
     "relaxboost plan reads tables; for a grid, build the graph in Python with "
@@ -100,10 +97,7 @@ def cli() -> None:
 
 @contextlib.contextmanager
 def _status_of_unread_output() -> Iterator[None]:
-    """Exit with status 74 if the program that reads the output has closed the pipe.
-
-    Without this context, click would exit with status 1.
-    """
+    # If the program that reads the output has closed the pipe, click would exit with status 1.
     try:
         yield
     except BrokenPipeError:
@@ -111,16 +105,8 @@ def _status_of_unread_output() -> Iterator[None]:
         sys.exit(74)
 
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-_REPORT = "set RELAXBOOST_TRACEBACK=1 to see where, and please report it with the command"
-
-
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line, and print each error as one line on standard error.
-
-    The exit status is 2 for bad input, 70 for an error in relaxboost, 74 for output that cannot be
-    written, and 130 if the command is interrupted before it has a result.
-    """
+    """Run the command line, and print each error as one line on standard error."""
     _open_outputs()
     words = sys.argv[1:] if arguments is None else arguments
     # Click would print errors in its own form and with its own statuses, so it returns them here.
@@ -140,18 +126,21 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         _fail_at_file(error)
     except Exception as error:
-        # A traceback tells a user nothing. Its last place is enough for a report.
+        # A traceback tells a user nothing. Its innermost frame is enough for a report.
         if os.environ.get("RELAXBOOST_TRACEBACK"):
             raise
-        # The innermost frame is where the error was raised.
         where = traceback.extract_tb(error.__traceback__)[-1]
         at = f"{Path(where.filename).name}:{where.lineno}"
         said = str(error)[:200] or "no message"
-        _fail(f"internal error, {type(error).__name__} at {at}: {said}; {_REPORT}", status=70)
+        _fail(
+            f"internal error, {type(error).__name__} at {at}: {said}; set RELAXBOOST_TRACEBACK=1 "
+            "to see where, and please report it with the command",
+            status=70,
+        )
 
 
 def _check_empty(words: list[str]) -> None:
-    """Raise an InputError if an argument is empty, as happens with an unset shell variable."""
+    # An unset shell variable gives an empty argument.
     for before, word in zip(["relaxboost", *words], words, strict=False):
         if not word or re.fullmatch("--[a-z-]+=", word):
             option = word.removesuffix("=") or before
@@ -161,7 +150,6 @@ def _check_empty(words: list[str]) -> None:
 
 
 def _usage(error: click.ClickException) -> str:
-    """Return the error message for arguments that click rejects."""
     if isinstance(error, click.NoSuchOption) and error.option_name in REMOVED:
         return REMOVED[error.option_name]
     message = error.format_message()
@@ -180,22 +168,18 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _fail_at_file(error: OSError) -> None:
-    """Exit with a message that names the file that could not be accessed, and the reason."""
     _drop_output()
     if isinstance(error, BrokenPipeError):
         sys.exit(74)
     where = error.filename or "the output"
     why = error.strerror or error
-    if error.filename is not None and error.errno not in _FULL:
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+    if error.filename is not None and not is_full:
         _fail(f"cannot use {where}: {why}; check the path")
     _fail(f"cannot write {where}: {why}; free some disk space", status=74)
 
 
 def _open_outputs() -> None:
-    """Replace closed output streams with the null device.
-
-    Open streams will escape characters that they cannot encode.
-    """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         # Python has no stream if the shell closed it by >&-.
@@ -206,7 +190,7 @@ def _open_outputs() -> None:
 
 
 def _drop_output() -> None:
-    """Discard the buffered output, because writing it at exit would fail again."""
+    # Writing the buffered output at exit would fail again.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     with contextlib.suppress(OSError, ValueError):  # in tests the stream has no file
         os.dup2(nowhere, sys.stdout.fileno())

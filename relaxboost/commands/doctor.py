@@ -92,7 +92,8 @@ def _solvers() -> dict[str, dict[str, Any]]:
             works = solved.lower <= 0.5 <= solved.upper and solved.gap <= 1e-4
             said = "" if works else f"{solved.lower} <= rho <= {solved.upper}, and rho is 1/2"
         except Exception as error:  # a broken library may raise anything, and that is the result
-            works, said = False, " ".join(str(error).split())
+            works = False
+            said = " ".join(str(error).split())
         seconds = time.perf_counter() - start
         tried[name] = {"works": works, "seconds": round(seconds, 3), "message": said}
     return tried
@@ -110,7 +111,6 @@ def _threads() -> dict[str, Any]:
 
 
 def _cache() -> dict[str, Any]:
-    """Return the folder in which compiled kernels are cached, and whether it is writable."""
     from relaxboost.matrices.kernels import stump_rows
 
     # Without compilation (NUMBA_DISABLE_JIT) a kernel is a plain function and has no cache.

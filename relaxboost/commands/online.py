@@ -80,13 +80,11 @@ def stream_options(
 
 
 def _fill(found: re.Match[str]) -> str:
-    """Return the part of an error message about the column that has a missing number."""
     name = found[1]
     return f"column '{name}'; fill it in, or leave the column out: --drop {shlex.quote(name)}"
 
 
 def _radius(context: Any, option: Any, given: str | None) -> float | str | None:
-    """Return the value of --radius, which is a number, "auto" or None."""
     if given in (None, "auto"):
         return given
     try:
@@ -236,16 +234,16 @@ def run(options: StreamOptions) -> None:
     elif options.resume:
         raise InputError("--resume continues from the file of --save; add --save with this file")
     stream = options.opened()
-    name = options.chosen(save)
+    name = options.chosen()
     at, said = _resumed(options)
-    found = _learned(options, name, stream, save, options.every, said, at)
+    found = _learned(options, name, stream, options.every, said, at)
     content = run_data(found, stream)
-    is_saved = save is not None and found.unsaved is None
-    saved = f"\nsaved:      {save}" if is_saved else ""
-    if options.predictions is not None:
-        saved += f"\npredicted:  {options.predictions}"
     text = run_text(found, stream, content, options.label_of)
-    show(options.as_json, content, text + saved)
+    if save is not None and found.unsaved is None:
+        text += f"\nsaved:      {save}"
+    if options.predictions is not None:
+        text += f"\npredicted:  {options.predictions}"
+    show(options.as_json, content, text)
     # The result may have taken hours, so it is printed before the command fails.
     if found.unsaved is not None:
         raise found.unsaved
@@ -317,21 +315,19 @@ def regret(options: StreamOptions) -> None:
     with bar("best weights in hindsight") as progress:
         progress(0, None, stream.name)
         found = found_regret(method, stream, options.at, **limits)
+    learner = repr(method).replace(", targets=inf", "")
+    lines = [f"data:    {stream.name}", f"learner: {learner}", *map(str, (*found.along, found))]
     if options.plot is not None:
         plots.save(plots.regret_curves(found), options.plot)
+        lines.append(f"picture: {options.plot}")
     if options.certificate is not None:
         proof = found.comparator.certificate()
         proof.certificate.save(options.certificate)
-    if options.as_json:
-        show(True, {"data": stream.name, **found.to_dict()}, "")
-    else:
-        say(f"data:    {stream.name}\nlearner: {method!r}".replace(", targets=inf", ""))
-        say("\n".join(map(str, (*found.along, found))))
-        if options.plot is not None:
-            say(f"picture: {options.plot}")
-        if options.certificate is not None:
-            divisor = f"-{float(proof.scale):.17g}"
-            say(f"proof:   {options.certificate}; its rho is the least loss divided by {divisor}")
+        divisor = f"-{float(proof.scale):.17g}"
+        lines.append(
+            f"proof:   {options.certificate}; its rho is the least loss divided by {divisor}"
+        )
+    show(options.as_json, {"data": stream.name, **found.to_dict()}, "\n".join(lines))
     # One bracket that is too wide makes the answer incomplete, also one of --at.
     if any(one.comparator.status != "optimal" for one in (found, *found.along)):
         sys.exit(1)
@@ -379,41 +375,35 @@ def compare(options: StreamOptions) -> None:
         method.start(size)  # raises for options that do not fit, before any learner starts
     # A table needs the last record of a run only, a picture needs points along it.
     every = None if options.plot is None else _POINT
-    found = {n: _learned(options, n, stream, every=every) for n in names}
+    found = {name: _learned(options, name, stream, every) for name in names}
+    content = {name: run_data(one, stream) for name, one in found.items()}
+    text = compare_text(content)
     if options.plot is not None:
         histories = {name: one.history for name, one in found.items()}
         plots.save(plots.progress(histories, title=stream.name), options.plot)
-    content = {name: run_data(one, stream) for name, one in found.items()}
-    drawn = "" if options.plot is None else f"\npicture:  {options.plot}"
-    show(options.as_json, content, compare_text(content) + drawn)
+        text += f"\npicture:  {options.plot}"
+    show(options.as_json, content, text)
     if any(one.status != "ended" for one in found.values()):
         sys.exit(1)
 
 
 def _resumed(options: StreamOptions) -> tuple[int, str]:
-    """Return the row at which --resume continues, and a note to print about this row.
-
-    If there is nothing to resume, print a note, and return row 0 and an empty note.
-    """
+    """Return the row at which --resume continues, and a note about this row."""
     if not options.resume:
         return 0, ""
     if not options.save.exists():
         # The path may be mistyped, and the run may take hours.
         note(f"nothing to resume at {options.save}: the run starts at row 0")
         return 0, ""
-    from relaxboost.online.saving import read_state
-
-    about = read_state(options.save).get("run")
+    about = options.saved().get("run")
     # A file without a row is refused when the learner starts.
     at = about.get("at") if isinstance(about, dict) else None
     at = at if isinstance(at, int) else 0
-    # Learners of versions without intercepts, and of --no-intercept.
     without = ", without an intercept" if options.was_saved_without_intercept() else ""
     return at, f"resumes {options.save} at row {at}{without}"
 
 
 def _methods(options: StreamOptions) -> list[str]:
-    """Return the learners named in --methods, or by default those that fit the other options."""
     if options.methods is None:
         if options.radius == "auto":
             return COMPARED[:1]
@@ -431,26 +421,20 @@ def _learned(
     options: StreamOptions,
     name: str,
     stream: Any,
-    checkpoint: Path | None = None,
-    every: int | None = None,
+    every: int | None,
     said: str = "",
     at: int = 0,
 ) -> Any:
-    """Run a method on the stream, and show a progress bar on a terminal.
-
-    The note `said` is printed after the first rows are learned. The run starts at row `at`.
-    """
+    """Run a method on the stream from row `at`, and print the note `said` after the first rows."""
     from relaxboost.commands.online_predictions import PredictionsFile
     from relaxboost.online import progressive
 
     method, size = options.learner(name, stream)
-    # Only `run` has --predictions.
-    path = getattr(options, "predictions", None)
+    # Only `run` has --save, --predictions and --every.
+    save, path, lines = (getattr(options, x, None) for x in ("save", "predictions", "every"))
     predictions = None
     if path is not None:
         predictions = PredictionsFile(path, method.loss, options.label_of, options.resume, at)
-    # Only `run` has --every.
-    lines = getattr(options, "every", None)
     notes = [said] if said else []
     before: list[Any] = []
     with bar(name) as progress:
@@ -470,7 +454,7 @@ def _learned(
                 method.start(size),
                 stream,
                 every=every,
-                checkpoint=checkpoint,
+                checkpoint=save,
                 time_limit=options.time_limit,
                 callback=show,
                 predictions=predictions,
@@ -481,7 +465,7 @@ def _learned(
 
 
 def _say_progress(as_json: bool, record: Any, before: Any) -> None:
-    """Print a record as a line. The loss since the previous record shows if the data drift."""
+    # The loss since the previous record shows whether the data drift.
     rows, mean, wrong = record.rows, record.loss / record.rows, record.mistakes
     data = {"rows": rows, "mean_loss": mean, "mistakes": wrong}
     errors = "" if wrong is None else f", {wrong / rows:.2%} wrong"

@@ -1,13 +1,10 @@
-"""The options of `relaxboost online` for a stream and a learner, and the objects that they
-describe.
-"""
+"""The options of `relaxboost online` for a stream and a learner, and what they describe."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -36,7 +33,8 @@ METHODS = {
 # The number of rows that set the scale of features and the quantiles of stumps.
 SAMPLE = 1000
 # A column is noted if nearly all of its values in these rows lie within a narrow part of the range.
-NEARLY_ALL, NARROW = 0.99, 0.1
+NEARLY_ALL = 0.99
+NARROW = 0.1
 WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
 """The options that only methods with a radius accept."""
 # Losses for which only methods with a radius are known.
@@ -44,7 +42,6 @@ NEED_RADIUS = ("inner", "exponential")
 
 
 def _note_wild(names: Sequence[str], numbers: Any) -> None:
-    """Print a note for each column whose range is far wider than nearly all of its values."""
     for name, x in zip(names, numbers.T, strict=True):
         low, high = x.min(), x.max()
         median = np.median(x)
@@ -67,7 +64,7 @@ class StreamOptions(SimpleNamespace):
 
     def opened(self) -> Any:
         """Return the stream of examples, to which the base functions of --base are applied."""
-        from relaxboost.online import Experts, LinearBasis, StumpBasis, WithIntercept, stream
+        from relaxboost.online import stream
 
         if self.label is None and self.loss != "inner":
             said = f"--loss {self.loss} needs --label, the name of the label column"
@@ -82,40 +79,46 @@ class StreamOptions(SimpleNamespace):
             drop=columns_of(self.drop),
             categories=columns_of([self.categories or ""]),
         )
-        # Costs of experts are losses already: scaling them would change the game.
-        base = self.base or ("experts" if self.loss == "inner" else "linear")
-        if base == "experts":
-            made: Any = Experts(1.0 if self.bound is None else self.bound)
-        else:
-            stumps = partial(StumpBasis.at_quantiles, cuts=self.cuts)
-            kind = stumps if base == "stumps" else LinearBasis.spanning
-
-            def from_sample(numbers: Any) -> Any:
-                names = given.columns[: numbers.shape[1]]
-                note_huge(names, numbers)
-                # Stumps are at quantiles, which a wild value does not move.
-                if base == "linear":
-                    _note_wild(names, numbers)
-                return kind(numbers)
-
-            made = given.encoded(from_sample, SAMPLE)
-            # A learner that was saved without an intercept continues without it.
-            if not (self.no_intercept or self.was_saved_without_intercept()):
-                made = WithIntercept(made)
-        found = given.through(made)
+        found = given.through(self._base_of(given))
         piped = not isinstance(self.stream, Path)
         found.name = "standard input" if piped else spoken_input(found.name)
         return found
 
-    def was_saved_without_intercept(self) -> bool:
-        """Return whether the file of --save contains a learner without an intercept."""
+    def _base_of(self, given: Any) -> Any:
+        from relaxboost.online import Experts, LinearBasis, StumpBasis, WithIntercept
+
+        # Costs of experts are losses already: scaling them would change the game.
+        base = self.base or ("experts" if self.loss == "inner" else "linear")
+        if base == "experts":
+            return Experts(1.0 if self.bound is None else self.bound)
+
+        def from_sample(numbers: Any) -> Any:
+            names = given.columns[: numbers.shape[1]]
+            note_huge(names, numbers)
+            if base == "stumps":
+                return StumpBasis.at_quantiles(numbers, cuts=self.cuts)
+            # A wild value moves the scale of linear functions, but no quantile.
+            _note_wild(names, numbers)
+            return LinearBasis.spanning(numbers)
+
+        made = given.encoded(from_sample, SAMPLE)
+        # A learner that was saved without an intercept continues without it.
+        if self.no_intercept or self.was_saved_without_intercept():
+            return made
+        return WithIntercept(made)
+
+    def saved(self) -> dict[str, Any]:
+        """Return the state in the file of --save, or an empty dictionary without such a file."""
         from relaxboost.online.saving import read_state
-        from relaxboost.online.streams.bases import WITH_INTERCEPT
 
         save = getattr(self, "save", None)
-        if save is None or not save.exists():
-            return False
-        origin = read_state(save).get("origin")
+        return read_state(save) if save is not None and save.exists() else {}
+
+    def was_saved_without_intercept(self) -> bool:
+        """Return whether the file of --save contains a learner without an intercept."""
+        from relaxboost.online.streams.bases import WITH_INTERCEPT
+
+        origin = self.saved().get("origin")
         base = origin.get("base functions") if isinstance(origin, dict) else None
         return isinstance(base, str) and not re.search(f"^experts |{WITH_INTERCEPT} ", base)
 
@@ -138,29 +141,18 @@ class StreamOptions(SimpleNamespace):
         pair = self._classes() or (-1, 1)
         return pair[sign > 0]
 
-    def chosen(self, save: Path | None = None) -> str:
-        """Return the name of --method, or of a default for the other options.
-
-        The default is mirror descent if another option needs a radius, or if the saved learner is
-        mirror descent. Otherwise it is hedged descent.
-        """
+    def chosen(self) -> str:
+        """Return the name of --method, or of the method that fits the other options and --save."""
         if self.method is not None:
             return str(self.method)
         if self.radius == "auto":
             return "hedged-descent"
         if any(getattr(self, name) is not None for name in WITH_RADIUS) or self.loss in NEED_RADIUS:
             return "mirror-descent"
-        from relaxboost.online.saving import read_state
-
-        if save is not None and save.exists():
-            kept = str(read_state(save).get("method"))
-            return "mirror-descent" if kept.startswith("MirrorDescent(") else "hedged-descent"
-        return "hedged-descent"
+        kept = str(self.saved().get("method"))
+        return "mirror-descent" if kept.startswith("MirrorDescent(") else "hedged-descent"
 
     def _check_radius(self, name: str) -> None:
-        """Raise an InputError for options that do not fit --radius auto or --method
-        hedged-descent.
-        """
         if name != "hedged-descent":
             if self.radius == "auto":
                 raise InputError(f"--method {name} needs a radius; pass a number to --radius")
@@ -186,23 +178,20 @@ class StreamOptions(SimpleNamespace):
         check_name("--schedule", self.schedule or "growing", SCHEDULES)
         kind = getattr(rb.online, METHODS[name])
         size = stream.base.size(stream.head(1)[0].shape[1])
-        targets = {} if self.targets is None else {"targets": self.targets}
         radius = 1.0 if self.radius in (None, "auto") else self.radius
-        if name == "hedged-descent":
-            made = kind(self.loss, rb.L2Ball(radius), bound=1.0, **targets)
-            return self._bounded(made, "l2", stream, size), size
+        options: dict[str, Any] = {} if self.targets is None else {"targets": self.targets}
+        over: Any = rb.L2Ball(radius)
         # Each method gets the set of weights and the proxy for which its regret bound is known.
-        greedy = {"gradient-descent": "l2", "mirror-steps": "l2"}
-        over = getattr(rb, DOMAINS[self.over or greedy.get(name, "l1")])(radius)
-        squared = isinstance(over, rb.L2Ball) or name in greedy
-        proxy = self.proxy or ("squared-l2" if squared else "entropy")
-        schedule: Any = self.schedule or "growing"
-        if self.horizon is not None:
-            schedule = rb.online.Horizon(self.horizon)
-        made = kind(self.loss, over, proxy=proxy, schedule=schedule, bound=1.0, **targets)
-        return self._bounded(made, made.proxy.norm, stream, size), size
-
-    def _bounded(self, made: Any, norm: str, stream: Any, size: int) -> Any:
-        """Set the bound of a method to --bound, or by default to that of the base functions."""
-        bound = stream.base.bound_in(norm, size) if self.bound is None else self.bound
-        return replace(made, bound=bound)
+        if name != "hedged-descent":
+            greedy = {"gradient-descent": "l2", "mirror-steps": "l2"}
+            over = getattr(rb, DOMAINS[self.over or greedy.get(name, "l1")])(radius)
+            squared = isinstance(over, rb.L2Ball) or name in greedy
+            options["proxy"] = self.proxy or ("squared-l2" if squared else "entropy")
+            options["schedule"] = self.schedule or "growing"
+            if self.horizon is not None:
+                options["schedule"] = rb.online.Horizon(self.horizon)
+        made = kind(self.loss, over, **options)
+        bound = self.bound
+        if bound is None:
+            bound = stream.base.bound_in(made.proxy.norm, size)
+        return replace(made, bound=bound), size

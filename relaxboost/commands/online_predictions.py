@@ -16,30 +16,11 @@ from relaxboost._core.files import check_output, naming
 
 
 class PredictionsFile:
-    """A CSV file with a prediction for each row.
+    """A CSV file with a prediction for each row, made before the learner saw the label of the row.
 
-    Each prediction is made before the learner sees the label of the row.
-
-    Parameters
-    ----------
-    path : Path
-        The path of the file.
-    loss : OnlineLoss
-        The loss, which determines the meaning of the predictions.
-    label_of : callable
-        A function that returns the label of the class −1 or +1.
-    is_resumed : bool
-        Whether the run continues an earlier run. If True, the file may exist.
-    rows : int
-        The number of rows that the saved learner has learned. The file must contain the
-        predictions for these rows. If the earlier run was killed, the file may also contain
-        predictions for later rows, which are replaced.
-
-    Raises
-    ------
-    InputError
-        If a new run would overwrite an existing file, or if the file of a resumed run has too few
-        rows.
+    The function `label_of` returns the label of the class −1 or +1. If a run is resumed, the file
+    must contain the predictions for the `rows` rows that the saved learner has learned. Predictions
+    for later rows, which a killed run has left, are replaced.
     """
 
     def __init__(
@@ -65,7 +46,6 @@ class PredictionsFile:
         self._file: BinaryIO | None = None
 
     def _end_of(self, rows: int) -> int:
-        """Return the position in the file after the given number of rows, in bytes."""
         has = "does not exist"
         if self.path.exists():
             with naming(self.path), self.path.open("rb") as file:
@@ -110,7 +90,6 @@ class PredictionsFile:
 
 
 def _lines(rows: Any) -> bytes:
-    """Return the rows as CSV text."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()

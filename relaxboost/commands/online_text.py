@@ -11,12 +11,10 @@ import numpy as np
 from relaxboost._core.digits import finite
 from relaxboost._core.errors import number_of
 from relaxboost.commands.online_options import WITH_RADIUS
-from relaxboost.commands.style import DOMAINS, MOST
+from relaxboost.commands.style import DOMAINS, largest
 
 ALMOST = 0.9
-"""If the norm of the average weights exceeds this share of the ball's radius, a note recommends a
-larger radius.
-"""
+"""If the average weights fill more than this share of the ball, a note recommends a larger ball."""
 _REMEDY = "--horizon, the number of examples, gives steps with a bound"
 
 
@@ -29,16 +27,19 @@ def run_data(found: Any, stream: Any) -> dict[str, Any]:
     average = learner.average
     over = learner.method.over
     norm = float(over.radius)
-    # No ball limits these weights, so the bound is for weights as long as the average.
+    method = repr(learner.method).replace(", targets=inf", "")
+    # No ball limits these weights, so the bound is for weights as long as the average. The set of
+    # this method is for comparisons, and does not change the learner.
     if isinstance(learner, HedgedLearner):
         norm = float(np.linalg.norm(average))
         bound = learner.regret_bound(average)
+        method = method.replace(f", over={over!r}", "")
     names = stream.base.names(stream.columns)
     return {
         "data": stream.name,
         "base": stream.base.name,
         "base_functions": learner.size,
-        "method": method_text(learner.method),
+        "method": method,
         "status": found.status,
         "rows": rows,
         "mean_loss": loss / rows,
@@ -68,9 +69,9 @@ def run_text(
         f"({stream.base.name})",
         f"learner:    {content['method']}",
         f"loss:       {mean:.6g} on average{wrong}, each predicted before it was learned",
+        f"regret:     {_regret(found, content)}",
+        f"status:     {found.status}, {seconds:.2g} s, {rows / seconds:.3g} examples/s",
     ]
-    lines.append(f"regret:     {_regret(found, content)}")
-    lines.append(f"status:     {found.status}, {seconds:.2g} s, {rows / seconds:.3g} examples/s")
     # The weights of columns stay 0 if no column varies.
     if not any(weight for name, weight in content["weights"].items() if name != INTERCEPT):
         lines.append(
@@ -85,31 +86,11 @@ def run_text(
             f"note:       the average weights fill {content['filled']:.0%} of the ball; a larger "
             "--radius, or --radius auto, may give smaller losses"
         )
-    return "\n".join([*lines, *_weights(content["current_weights"], content["weights"])])
-
-
-def _weights(now: Mapping[str, float], average: Mapping[str, float]) -> list[str]:
-    """Return lines with the largest current weights, which are used for predictions."""
-    names = sorted(
-        (name for name in now if now[name] or average[name]), key=lambda name: -abs(now[name])
-    )
-    lines = ["weights (the column now predicts the next example):", f"  {'now':<12} average"]
-    lines += [f"  {now[name]:<12.6g} {average[name]:<12.6g} {name}" for name in names[:MOST]]
-    if len(names) > MOST:
-        lines.append(f"  and {len(names) - MOST} more, none larger; --json has them all")
-    zero = len(now) - len(names)
-    return lines + ([f"  {0:<12} {0:<12} {number_of(zero, 'other')}"] if zero else [])
-
-
-def method_text(method: Any) -> str:
-    """Return the repr of a method, without the bounds and sets that it does not use."""
-    text = repr(method).replace(", targets=inf", "")
-    # The set of hedged descent is for comparisons, and does not change the learner.
-    return text.replace(f", over={method.over!r}", "") if text.startswith("Hedged") else text
+    lines += ["weights (the column now predicts the next example):", f"  {'now':<12} average"]
+    return "\n".join(lines + largest(content["current_weights"], content["weights"]))
 
 
 def _regret(found: Any, content: dict[str, Any]) -> str:
-    """Return as text the bound on the regret, and the lower bound on the loss of fixed weights."""
     method = found.learner.method
     bound = content["regret_bound"]
     if bound is None:
@@ -139,7 +120,6 @@ def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
 
 
 def _base(found: re.Match[str]) -> str:
-    """Describe how the base functions of a checkpoint and of this run differ."""
     kept, with_kept, here, with_here = found.groups()
     if kept != here:
         return f"--base {kept}, and this run has --base {here}"
@@ -148,7 +128,7 @@ def _base(found: re.Match[str]) -> str:
 
 
 def _option(found: re.Match[str]) -> str:
-    """Return the option for a parameter of a method that is written as name=Kind(value)."""
+    # The parameter of the method is written as name=Kind(value).
     name, kind, value = found.groups()
     sets = {kind: name for name, kind in DOMAINS.items()}
     if kind in sets:
@@ -164,7 +144,8 @@ def compare_text(content: dict[str, dict[str, Any]]) -> str:
     header = ["learner", "mean loss", "wrong", "regret <=", "against", "examples", "examples/s"]
     rows = [header]
     for name, one in content.items():
-        error, bound = one["error"], one["regret_bound"]
+        error = one["error"]
+        bound = one["regret_bound"]
         rows.append(
             [
                 name,

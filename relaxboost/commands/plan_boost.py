@@ -128,16 +128,7 @@ def boost(**given: Any) -> None:
     # Constant costs that no option requested are no result.
     is_brief = found.begun is not None and bool(found.begun.ended) and found.begun.base == 1.0
     is_nothing = is_brief and found.boosted.chosen == 0
-    # If folds choose no rounds, the library has warned.
-    is_chosen = found.choice is not None and len(found.choice.scores) > 1
-    if is_nothing:
-        options.note(
-            "the time limit passed before there were linear costs; pass a larger --time-limit"
-        )
-    elif ended and found.boosted.rounds == 0:
-        options.note(_stopped(options, found))
-    elif found.value == found.history[0].value and not is_chosen:
-        options.note(_nothing_learned(options, found, ended))
+    _note(options, found, is_nothing, ended)
     data = _data(found, source, shown)
     text = _text(found, source, data)
     options.show(text if is_nothing else options.saved(found, text), data)
@@ -146,7 +137,6 @@ def boost(**given: Any) -> None:
 
 
 def _learner(options: PlanOptions) -> Any:
-    """Return the weak learner of --learner and --depth, and check the options that depend on it."""
     from relaxboost.functional import RegressionStumps, Trees
 
     if options.patience is not None and options.held_out is None:
@@ -161,7 +151,6 @@ def _learner(options: PlanOptions) -> Any:
 
 
 def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: Any) -> Any:
-    """Boost the costs, with a progress bar on a terminal, and return the result."""
     from relaxboost import planning
     from relaxboost.functional import Stopping
 
@@ -178,8 +167,20 @@ def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: An
         return planning.boost(shown, learner, kind, stopping=stopping, rng=options.seed)
 
 
+def _note(options: PlanOptions, found: Any, is_nothing: bool, ended: bool) -> None:
+    # If folds choose no rounds, the library has warned.
+    is_chosen = found.choice is not None and len(found.choice.scores) > 1
+    if is_nothing:
+        options.note(
+            "the time limit passed before there were linear costs; pass a larger --time-limit"
+        )
+    elif ended and found.boosted.rounds == 0:
+        options.note(_stopped(options, found))
+    elif found.value == found.history[0].value and not is_chosen:
+        options.note(_nothing_learned(options, found, ended))
+
+
 def _stopped(options: PlanOptions, found: Any) -> str:
-    """Return a note that explains why a run ended before its first round, with advice."""
     is_linear = found.begun is not None and found.begun.base != 1.0
     costs = "the linear costs" if is_linear else "the costs before the first round"
     has = f"{options.out} has {costs}" if options.out else f"--out would have written {costs}"
@@ -192,7 +193,6 @@ def _stopped(options: PlanOptions, found: Any) -> str:
 
 
 def _nothing_learned(options: PlanOptions, found: Any, ended: bool) -> str:
-    """Return a note that explains why no round decreased the loss, with advice."""
     # The loss of the start is 0 if the demonstrations win by their margins already.
     if found.value == 0.0:
         return (
@@ -206,7 +206,6 @@ def _nothing_learned(options: PlanOptions, found: Any, ended: bool) -> str:
 
 
 def _text(found: Any, source: PlanInput, data: dict[str, Any]) -> str:
-    """Return lines with the loss and the importance of the features."""
     rounds = number_of(data["rounds"], "round")
     lines = [
         f"data:       {source}, {number_of(data['trips'], 'trip')}",
@@ -225,7 +224,6 @@ def _text(found: Any, source: PlanInput, data: dict[str, Any]) -> str:
 
 
 def _data(found: Any, source: PlanInput, tasks: list[Any]) -> dict[str, Any]:
-    """Return boosted costs as data for --json."""
     boosted = found.boosted
     shares = boosted.importances(len(found.names)).tolist()
     return {

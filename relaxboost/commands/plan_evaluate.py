@@ -9,7 +9,7 @@ import click
 from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError
 from relaxboost.commands import plan_inputs as inputs
-from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
+from relaxboost.commands.plan_inputs import PlanOptions
 from relaxboost.commands.words import spoken
 
 _LENGTHS = {
@@ -43,12 +43,12 @@ def evaluate(**given: Any) -> None:
     from relaxboost import planning
 
     options = PlanOptions(**given)
-    if options.model is None:
-        learned, words = None, _LENGTHS
+    learned = None if options.model is None else planning.load_model(options.model)
+    words = inputs.USED
+    if learned is None:
+        words = words | _LENGTHS
         options.features = options.features or "length"
-    else:
-        learned, words = planning.load_model(options.model), {}
-    with spoken(inputs.USED | words, options.note):
+    with spoken(words, options.note):
         # Learned costs name the columns that are read, so that --features may be left out.
         source = options.read(learned)
         graph = source.graph
@@ -59,15 +59,11 @@ def evaluate(**given: Any) -> None:
             )
         costs = graph.arc_features[:, 0] if learned is None else learned
         report = planning.evaluate(options.tasks(source, options.trips), costs)
-    options.show(f"data:       {source}\n{report}", report_data(report, source))
-
-
-def report_data(report: Any, source: PlanInput) -> dict[str, Any]:
-    """Return an `Evaluation` as data for --json."""
     columns = zip(report.tasks, report.each.exact, report.each.margin, strict=True)
     each = [
         {"name": task.name, "exact": bool(exact), "margin_loss": float(loss)}
         for task, exact, loss in columns
     ]
     metrics = {name: finite(value) for name, value in report.metrics().items()}
-    return {"data": source.name, "trips": len(report.tasks), "metrics": metrics, "each": each}
+    data = {"data": source.name, "trips": len(report.tasks), "metrics": metrics, "each": each}
+    options.show(f"data:       {source}\n{report}", data)

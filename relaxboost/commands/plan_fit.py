@@ -20,9 +20,7 @@ from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.regularisers import REGULARISERS
 
 NO_WEIGHT = 1e-6
-"""A weight is printed as 0 if its share of the costs is below this fraction of the
-largest share.
-"""
+"""A weight is printed as 0 if its share of the costs is below this part of the largest share."""
 ZERO = 1e-9
 """If an optimal loss, in arcs, is at most this, it is treated as 0 and has no relative gap."""
 
@@ -103,7 +101,12 @@ def fit(**given: Any) -> None:
     from relaxboost import planning
 
     options = PlanOptions(**given)
-    regulariser = _regulariser(options)
+    strength = [] if options.strength is None else [options.strength]
+    regulariser = None
+    # `planning.fit` chooses the strength of a ridge penalty if there is no regulariser.
+    if strength or options.regulariser != "ridge":
+        with spoken({"^radius must": "--strength must"}):
+            regulariser = REGULARISERS[options.regulariser](*strength)
     loss = loss_of(options.loss, options.reach)
     source = options.read()
     shown = options.tasks(source, options.trips, loss)
@@ -120,15 +123,6 @@ def fit(**given: Any) -> None:
     options.show(text, fit_data(found, source, options.tol))
     if found.status != "optimal":
         sys.exit(1)
-
-
-def _regulariser(options: PlanOptions) -> Any:
-    """Return the regulariser, or None for a ridge penalty whose strength `planning.fit` chooses."""
-    strength = [] if options.strength is None else [options.strength]
-    if not strength and options.regulariser == "ridge":
-        return None
-    with spoken({"^radius must": "--strength must"}):
-        return REGULARISERS[options.regulariser](*strength)
 
 
 def loss_of(name: str, reach: float | None) -> Any:
@@ -148,10 +142,7 @@ def loss_of(name: str, reach: float | None) -> Any:
 
 
 def _words(options: PlanOptions) -> dict[str, str]:
-    """Return the replacements that put options into messages.
-
-    Advice that the user has already followed is left out.
-    """
+    # Advice that the user has already followed is left out.
     # A larger radius allows larger weights, a larger penalty smaller ones.
     strength = f"a {'larger' if options.regulariser == 'radius' else 'smaller'} --strength"
     if options.strength is not None:
@@ -199,7 +190,7 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     sizes = dict(zip(fit.names, abs(problem.rms * fit.w), strict=True))
     least = NO_WEIGHT * max(sizes.values())
     weights = {name: w if sizes[name] > least else 0.0 for name, w in fit.weights.items()}
-    lines += ["weights, by what they add to costs:", *largest(weights, sizes)]
+    lines += ["weights, by what they add to costs:", *largest(weights, sizes=sizes)]
     return "\n".join(lines)
 
 

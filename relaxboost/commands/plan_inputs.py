@@ -148,18 +148,14 @@ class PlanOptions(SimpleNamespace):
         numbers = edges[used].select_dtypes("number")
         note_huge(numbers.columns, numbers.to_numpy(float))
         edge = "edge" if "edge" in edges.columns else None
-        nodes = self._nodes()
+        nodes = None
+        if self.nodes is not None:
+            nodes = self._table(self.nodes, ["node"])
+            check_table("nodes", nodes, ["node"])
+            nodes = nodes.set_index("node")
         with spoken(TABLES, self.note):
             graph = from_pandas(edges, *ends, wanted, edge=edge, nodes=nodes)
         return PlanInput(graph, self.edges.name)
-
-    def _nodes(self) -> Any:
-        """Return the table of --nodes, indexed by the names of the nodes."""
-        if self.nodes is None:
-            return None
-        nodes = self._table(self.nodes, ["node"])
-        check_table("nodes", nodes, ["node"])
-        return nodes.set_index("node")
 
     def _table(self, path: Path, texts: list[str]) -> Any:
         # A separator that was given suits one of the files. The others need the same one.
@@ -242,36 +238,26 @@ plan_files = added(
 
 
 def _features(edges: Any, ends: tuple[str, str], wanted: Any) -> list[str]:
-    """Return the feature columns. Raise an InputError if one mixes words and numbers."""
+    import pandas as pd
+
     from relaxboost.planning.frames import columns_of
 
     used = [name for name in edges.columns if name not in (*ends, "edge")]
     names = columns_of(used if wanted is None else wanted, edges.columns)
     found = [name for name in names if name in edges.columns]
     for name in found:
-        _check_alike(edges, edges[name])
+        # One wrong entry would make a column of numbers a column of classes.
+        held = edges[name].dropna()
+        bad = pd.to_numeric(held, errors="coerce").isna()
+        if bad.any() and not bad.all():
+            raise InputError(
+                f"{at('edges', edges, int(bad.idxmax()))}: {name} is {held[bad.idxmax()]!r}, but "
+                "other lines have numbers; write a number, or choose other columns with --features"
+            )
     return found
 
 
-def _check_alike(table: Any, column: Any) -> None:
-    """Raise an InputError about the first word in a column that also contains numbers."""
-    import pandas as pd
-
-    # One wrong entry would make a column of numbers a column of classes, and each number a class.
-    held = column.dropna()
-    bad = pd.to_numeric(held, errors="coerce").isna()
-    if bad.any() and not bad.all():
-        raise InputError(
-            f"{at('edges', table, int(bad.idxmax()))}: {column.name} is {held[bad.idxmax()]!r}, "
-            "but other lines have numbers; write a number, or choose other columns with --features"
-        )
-
-
 def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
-    """Convert a table with a row for each trip to a table with a row for each step.
-
-    Return the new table and the weights of the trips.
-    """
     unknown = sorted(set(table.columns) - {"path", "name", "weight"})
     if unknown:
         raise InputError(

@@ -56,7 +56,8 @@ def show(**given: Any) -> None:
         graph = source.graph
         costs = np.ones(graph.arcs) if learned is None else learned.costs(graph)
         shown = graph if options.trips is None else _trips(options, source)
-        ends, planned = [], None
+        ends = []
+        planned = None
         if isinstance(shown, planning.Task):
             ends = [graph.label(node) for node in (shown.source, shown.target)]
             planned = planning.shortest_path(graph, costs, *ends)
@@ -77,8 +78,8 @@ def show(**given: Any) -> None:
 
 
 def _trips(options: PlanOptions, source: PlanInput) -> Any:
-    """Return the trip that --trip names, or all trips of --trips."""
-    tasks, name = options.tasks(source, options.trips), options.name
+    tasks = options.tasks(source, options.trips)
+    name = options.name
     if name is None:
         return tasks[0] if len(tasks) == 1 else tasks
     # A name wins over a number, if a trip is named like the number of another one.

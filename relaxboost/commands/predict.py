@@ -80,12 +80,15 @@ def described(features: Any, y: Any, solution: Any) -> bytes:
     stumps: list[dict[str, Any]] = []
     for j, weight in zip(solution.support.tolist(), solution.coefficients.tolist(), strict=True):
         stump = solution.game.matrix.hypothesis(j)
-        column, threshold = stump.feature, stump.threshold
-        f, fill = int(cuts.source[column]), float(cuts.fill[column])
+        column = stump.feature
+        threshold = stump.threshold
+        fill = float(cuts.fill[column])
+        f = int(cuts.source[column])
         made: dict[str, Any] = {"feature": cuts.table.names[f], "weight": weight}
         # A comparison with nan is False: without missing values in training the vote is 0.
         made["missing"] = int(fill > threshold) - int(fill <= threshold)
-        levels, rank = cuts.table.levels[f], cuts.ranks[f]
+        levels = cuts.table.levels[f]
+        rank = cuts.ranks[f]
         if not cuts.low[column] <= threshold < cuts.high[column]:
             made["known"] = -made["missing"]
         elif levels is None or rank is None:
@@ -133,7 +136,6 @@ def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
 
 
 def _read_model(path: Path) -> dict[str, Any]:
-    """Return the content of a model file. Raise an InputError if the file is not valid."""
     try:
         with shallow():
             content = json.loads(check_input(path).read_text(encoding="utf-8"))
@@ -152,7 +154,6 @@ def _read_model(path: Path) -> dict[str, Any]:
 
 
 def _is_stump(stump: Any) -> bool:
-    """Return whether an entry of the list of stumps has the form that `described` writes."""
     one_of = [key for key in ("known", "above", "yes") if key in stump]
     numbers = [stump["weight"], stump.get("above", 0.0)]
     texts = [stump["feature"], *stump.get("yes", []), *stump.get("no", [])]

@@ -48,8 +48,6 @@ def number(text: str) -> int | float | Fraction:
 
 
 class _Options(SimpleNamespace):
-    """The options of `relaxboost solve`, with one attribute for each option."""
-
     def chosen_relaxation(self) -> Any:
         """Return the relaxation that --relaxation, --k and --fraction describe."""
         from relaxboost.instances.expressions import read_relaxation
@@ -70,16 +68,8 @@ class _Options(SimpleNamespace):
             raise InputError(f"--relaxation capped needs either --k or --fraction{both}")
         return rb.Capped(**given)
 
-    def domain(self) -> Any:
-        """Return the domain of the weights that --over and --radius describe."""
-        domain = getattr(rb, DOMAINS[self.over])
-        return domain(1 if self.radius is None else self.radius)
-
     def data(self) -> tuple[Any, Any, Any]:
-        """Return the data, the matrix of stumps, and the table of features and labels.
-
-        The table is None for --dataset.
-        """
+        """Return the data, the matrix of stumps, and a table of the CSV, or None for --dataset."""
         datasets = rb.matrices.datasets
         if (self.csv is None) == (self.dataset is None):
             both = ", not both" if self.csv is not None else ""
@@ -211,7 +201,8 @@ def solve(**given: Any) -> None:
     standard output.
     """
     options = _Options(**given)
-    relaxation, over = options.chosen_relaxation(), options.domain()
+    relaxation = options.chosen_relaxation()
+    over = getattr(rb, DOMAINS[options.over])(1 if options.radius is None else options.radius)
     _check_outputs(options, relaxation, over)
     data, matrix, rows = options.data()
     game = rb.Game(matrix, relaxation, over=over)
@@ -248,10 +239,6 @@ def solve(**given: Any) -> None:
 
 
 def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
-    """Raise an error if a requested file cannot be written, or if a library for it is missing.
-
-    This function runs before any other work.
-    """
     if options.plot is not None:
         rb.views.plots.check_plot(options.plot)
     if options.report is not None:
@@ -281,7 +268,8 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
     negative, positive = data.classes
     classes = {"-1": negative, "+1": positive}
     content = {"data": data.name, "classes": classes, **report.data(solution)}
-    game, count = solution.game, int((data.y > 0).sum())
+    game = solution.game
+    count = int((data.y > 0).sum())
     lines = [
         f"data:       {data.name}, {game.m} examples, {len(data.feature_names)} features; "
         f"+1 is {positive!r} ({count}), -1 is {negative!r} ({game.m - count})"
@@ -317,7 +305,6 @@ _NOTES = {
 
 
 def _odd_columns(rows: Any) -> dict[str, list[str]]:
-    """Return, for each kind of note, the columns of a table to which the note applies."""
     words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
     numbers = rows.select_dtypes("number")
     return {
@@ -328,7 +315,6 @@ def _odd_columns(rows: Any) -> dict[str, list[str]]:
 
 
 def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
-    """Write the requested picture, certificate and report, and print the names of the files."""
     said = []
     if options.plot is not None:
         plots = rb.views.plots
@@ -358,7 +344,6 @@ def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
 
 def _method(name: str, step: str | None) -> Any:
-    """Return the method that --method and --step describe."""
     from relaxboost.solvers.method import METHODS, RENAMED, RENAMING
 
     if name in RENAMED:

@@ -26,7 +26,8 @@ from relaxboost._core.files import check_input, naming
 from relaxboost._core.names import known_names, printable
 from relaxboost.commands.words import in_options
 
-_INPUT, _OUTPUT = "standard input", "standard output"
+_INPUT = "standard input"
+_OUTPUT = "standard output"
 # The key at the start of a line; continuation lines are indented to the text after the key.
 _KEY = re.compile(r" *(?:[\w<=]+(?: \w+)?: +)?")
 _COMMAND = re.compile(r"relaxboost \w|\S+ -m pip ")
@@ -37,10 +38,7 @@ _C1_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 class InputFile(click.Path):
-    """The type of a path of an input file.
-
-    The name - means standard input. It is first copied to a file.
-    """
+    """The type of a path of an input file, where - means a copy of standard input."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -49,15 +47,14 @@ class InputFile(click.Path):
         """Return the path of the input file, or of a copy of the pipe."""
         # A shell makes a pipe of <(command). Readers need a file, whose size and end are known and
         # which they can read twice.
-        pipe = Path(value).is_fifo()
-        if str(value) != "-" and not pipe:
-            return super().convert(value, param, ctx)
-        if sys.stdin is None and not pipe:
-            raise InputError("standard input is closed; replace - with a file name")
-        if not pipe and ctx.meta.setdefault(_INPUT, param) is not param:
-            raise InputError("standard input can be read only once; replace one - with a file name")
-        if pipe:
+        if Path(value).is_fifo():
             return self.taken(ctx.find_root().with_resource(Path(value).open("rb")), ctx)
+        if str(value) != "-":
+            return super().convert(value, param, ctx)
+        if sys.stdin is None:
+            raise InputError("standard input is closed; replace - with a file name")
+        if ctx.meta.setdefault(_INPUT, param) is not param:
+            raise InputError("standard input can be read only once; replace one - with a file name")
         return self.taken(sys.stdin.buffer, ctx)
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
@@ -70,16 +67,10 @@ class InputFile(click.Path):
 
 
 class PipedFile(InputFile):
-    """The type of a path of an input file, where - means standard input.
-
-    CSV from a pipe is read as it arrives.
-    """
+    """The type of a path of an input file, where CSV from a pipe is read as it arrives."""
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Return the pipe itself.
-
-        If its content is compressed or Parquet, copy it to a file, and return the path of the file.
-        """
+        """Return the pipe itself, or the path of a copy if its content is compressed or Parquet."""
         given = given if hasattr(given, "peek") else io.BufferedReader(given)
         # Parquet has its index at the end, and gzip delays rows, so both are read to the end first.
         packed = given.peek(4)[:4].startswith((b"PAR1", b"\x1f\x8b"))
@@ -87,10 +78,7 @@ class PipedFile(InputFile):
 
 
 class OutputFile(click.Path):
-    """The type of a path of an output file.
-
-    The name - means standard output. All other output then goes to standard error.
-    """
+    """The type of a path of an output file. The name - means standard output."""
 
     def __init__(self, suffix: str) -> None:
         super().__init__(path_type=Path)
@@ -104,7 +92,7 @@ class OutputFile(click.Path):
 
 
 def _beside(ctx: click.Context, name: str) -> Path:
-    """Return a path in a temporary folder that is deleted when the command ends."""
+    # The folder is deleted when the command ends.
     folder = tempfile.TemporaryDirectory(prefix="relaxboost-", ignore_cleanup_errors=True)
     return Path(ctx.find_root().with_resource(folder), name)
 
@@ -173,7 +161,7 @@ def show(as_json: bool, data: Any, text: str) -> None:
 
 
 def _as_text(value: Any) -> str:
-    """Convert a value that JSON cannot represent to text. A fraction is converted exactly."""
+    # Bounds are fractions, which are printed exactly.
     return number(value) if isinstance(value, Fraction) else str(value)
 
 
@@ -200,10 +188,7 @@ def note(text: str) -> None:
 
 @contextlib.contextmanager
 def kept(what: str) -> Iterator[progress.Bar]:
-    """Show a progress bar for a command that stores its results.
-
-    On Ctrl-C, raise an error that says how to continue.
-    """
+    """Show a progress bar for a command that stores its results and can continue after Ctrl-C."""
     try:
         with progress.bar(what) as bar:
             yield bar
@@ -213,10 +198,7 @@ def kept(what: str) -> Iterator[progress.Bar]:
 
 
 def folded(line: str, columns: int, hang: int | None = None) -> str:
-    """Wrap a line that is wider than `columns` characters.
-
-    Continuation lines are indented by `hang`, or by default to the text after the key of the line.
-    """
+    """Wrap a line, and indent continuation lines by `hang` or to the text after the line's key."""
     found = _KEY.match(line)
     # A command that is wrapped cannot be copied into a shell.
     if found and _COMMAND.match(line, found.end()):
@@ -234,10 +216,7 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
 
 
 def quietly(command: click.Command) -> click.Command:
-    """Add --json and --quiet to a command, or to each command of a group. Reword error messages.
-
-    The command then also rejects an option that takes a single value but is passed twice.
-    """
+    """Add --json, --quiet and the rewording of errors to a command, or to all of a group."""
     if isinstance(command, click.Group):
         for verb in command.commands.values():
             quietly(verb)
@@ -274,7 +253,6 @@ def quietly(command: click.Command) -> click.Command:
 
 
 def _strict(parser: Any) -> Any:
-    """Make a click parser reject an option that takes one value but is passed twice."""
     parse = parser.parse_args
 
     def parse_args(args: list[str]) -> Any:
@@ -293,25 +271,17 @@ def _strict(parser: Any) -> Any:
 def _redirect(
     stack: contextlib.ExitStack, printed: Iterable[Path], quiet: bool, as_json: bool
 ) -> None:
-    """Redirect printed lines to standard error if a file goes to standard output.
-
-    With --quiet, printed lines are discarded.
-    """
     for path in printed:
         # The callbacks run when the command has ended, before the folder of the file is deleted.
         stack.callback(_print, path)
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
     stack.enter_context(warnings.catch_warnings())
-    warnings.showwarning = _show_warning
+    # A warning is one line, without its location in the code.
+    warnings.showwarning = lambda message, *_, **__: note(str(message))
     if quiet:
         stack.callback(progress.quiet.reset, progress.quiet.set(True))
         if not as_json:
             stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a warning as one line, without its location in the code."""
-    note(str(message))
 
 
 def _print(path: Path) -> None:
@@ -358,16 +328,19 @@ MOST = 20
 """The maximum number of weights that a command prints."""
 
 
-def largest(values: Mapping[str, float], sizes: Mapping[str, float] | None = None) -> list[str]:
-    """Return a line for each of the largest nonzero values, in decreasing order of size.
+def largest(*values: Mapping[str, float], sizes: Mapping[str, float] | None = None) -> list[str]:
+    """Return lines with the values of names, by decreasing size, without names whose values are 0.
 
-    By default the size of a value is its absolute value.
+    By default the size is the absolute value in the first mapping.
     """
-    size = {name: abs(value) for name, value in values.items()} if sizes is None else sizes
-    # The sort is stable: equal values keep the order of their columns.
-    order = sorted((name for name in values if values[name]), key=lambda name: -size[name])
-    lines = [f"  {values[name]:<12.6g} {name}" for name in order[:MOST]]
-    zero = len(values) - len(order)
+    size = {name: abs(value) for name, value in values[0].items()} if sizes is None else sizes
+    # The sort is stable: names of equal size keep their order.
+    order = sorted((n for n in size if any(one[n] for one in values)), key=lambda n: -size[n])
+    lines = [
+        "  " + "".join(f"{one[name]:<12.6g} " for one in values) + name for name in order[:MOST]
+    ]
     if len(order) > MOST:
         lines.append(f"  and {len(order) - MOST} more, none larger; --json has them all")
-    return lines + ([f"  {0:<12} {number_of(zero, 'other')}"] if zero else [])
+    if zero := len(size) - len(order):
+        lines.append("  " + f"{0:<12} " * len(values) + number_of(zero, "other"))
+    return lines

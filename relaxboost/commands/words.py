@@ -34,11 +34,7 @@ _NAMES = ((r"(?<![\w'\"/.-]){}(?![\w'\"/=]|\.\w)", "OPTION"),)
 
 
 def in_options(message: str) -> str:
-    """Return a message in which options of the running command replace Python arguments.
-
-    A rule about an argument is reworded only if the user gave the option. For example, if the user
-    typed `--relaxation 'Capped(k=0)'`, the message about Capped does not change.
-    """
+    """Return a message in which options of the running command replace Python arguments."""
     context = click.get_current_context(silent=True)
     if context is None:
         return message
@@ -50,6 +46,8 @@ def in_options(message: str) -> str:
             # The argument of Python has the name of the option: time_limit for --time-limit.
             argument = option.removeprefix("--").replace("-", "_")
             options[argument] = option
+            # A rule is reworded only if the user gave its option: for --relaxation 'Capped(k=0)',
+            # the message about k does not change.
             if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE:
                 given.append(argument)
     message = _replaced(message, _RULES, {argument: options[argument] for argument in given})
@@ -58,7 +56,6 @@ def in_options(message: str) -> str:
 
 
 def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mapping[str, str]) -> str:
-    """Return a message in which options replace the arguments that match the patterns."""
     if not options:
         return message
     argument = f"(?P<name>{'|'.join(map(re.escape, options))})"
@@ -84,10 +81,7 @@ def reworded(message: str, words: Words) -> str:
 
 @contextmanager
 def spoken(words: Words, note: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Reword the errors and warnings of the library, and pass the warnings to `note`.
-
-    `words` maps regular expressions to replacements. `note` is called once for each warning.
-    """
+    """Reword errors of the library by `reworded`, and pass each reworded warning to `note` once."""
     caught = None
     try:
         with warnings.catch_warnings(record=note is not None) as caught:

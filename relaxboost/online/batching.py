@@ -1,8 +1,7 @@
 """Online-to-batch conversion: one hypothesis from a learner's iterates, and bounds on its risk.
 
 The iterates of a learner for m examples are the weights w_0, ..., w_{m−1}. The iterate w_{i−1}
-predicts example i and does not depend on this example. Q is the uniform distribution on the
-iterates.
+predicts example i and does not depend on this example.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Matrix, Vector, doubles
+from relaxboost._core.arrays import Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.parameters import count, natural, positive, share
 from relaxboost._core.seeds import Rng, accepts_seed, generator
@@ -27,8 +26,8 @@ from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, va
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
 MAX_ROWS = 1024
-"""The maximum number of rows in a piece of the stream, and the maximum number of iterates that are
-validated in one pass. The losses of that many iterates on that many rows take 8 MB."""
+"""The maximum number of rows in a piece of the stream, and of iterates validated in one pass. The
+losses of that many iterates on that many rows take 8 MB."""
 
 
 class _Piece(NamedTuple):
@@ -45,67 +44,54 @@ class _Piece(NamedTuple):
 class _Pass:
     """One pass of a new learner through a stream of examples."""
 
+    learner: Learner
+    """The learner of the pass. It is created when the first row is read."""
+
     def __init__(self, method: OnlineMethod, opened: Callable[[], Iterable[Any]]) -> None:
         self.method = method
         self._opened = opened
-        self._learner: Learner | None = None
         self.rows = 0
         self.wrong = 0
 
-    @property
-    def learner(self) -> Learner:
-        """The learner of the pass. It is created when the first row is read."""
-        assert self._learner is not None
-        return self._learner
-
     def pieces(self, stops: Iterable[int]) -> Iterator[_Piece]:
-        """Yield the rows in pieces. The learner learns each piece after it has been yielded.
+        """Yield the rows in pieces, and learn each piece after it has been yielded.
 
-        The argument `stops` contains indices of rows in increasing order. A new piece begins at
-        each stop i, so that the caller can read the weights w_i.
+        `stops` contains increasing indices of rows. A piece begins at each stop i, so that the
+        caller can read the weights w_i.
         """
         # The stops may be an infinite iterator, as for a reservoir.
         ahead = iter(stops)
         stop = next(ahead, None)
         for given in self._opened():
-            H, y = self._checked(*_arrays(given))
-            at = 0
-            while at < len(H):
-                is_stop = stop == self.rows
-                if is_stop:
-                    stop = next(ahead, None)
-                end = min(len(H), at + MAX_ROWS)
-                if stop is not None:
-                    end = min(end, at + stop - self.rows)
-                yield _Piece(self.rows, H[at:end], y[at:end], is_stop)
-                self._learn(H[at:end], y[at:end])
-                at = end
-        if not self.rows:
-            raise InputError("the stream is empty; pass at least one example")
-
-    def _checked(self, H: Matrix, y: Vector | None) -> tuple[Matrix, Vector]:
-        """Return the rows and targets of a block, after checking the width and the targets."""
-        if len(H):
-            # The first row determines the number of weights.
-            self._learner = self._learner or self.method.start(H.shape[1])
-            if H.shape[1] != self._learner.size:
+            H, given_targets = _arrays(given)
+            if not self.rows and len(H):
+                # The first row determines the number of weights.
+                self.learner = self.method.start(H.shape[1])
+            if len(H) and H.shape[1] != self.learner.size:
                 raise InputError(
                     f"row {self.rows} has {H.shape[1]} base functions, but the rows before have "
-                    f"{self._learner.size}; all rows must have the same number"
+                    f"{self.learner.size}; all rows must have the same number"
                 )
-        try:
-            return H, self.method.loss.checked(y, len(H))
-        except RowError as error:
-            raise error.moved(self.rows) from None
-
-    def _learn(self, H: Matrix, y: Vector) -> None:
-        try:
-            predictions = self.learner.update(H, y)
-        except RowError as error:
-            raise error.moved(self.rows) from None
-        if self.method.loss.task == "binary":
-            self.wrong += int((predictions * y <= 0.0).sum())
-        self.rows += len(H)
+            try:
+                y = self.method.loss.checked(given_targets, len(H))
+                at = 0
+                while at < len(H):
+                    is_stop = stop == self.rows
+                    if is_stop:
+                        stop = next(ahead, None)
+                    end = min(len(H), at + MAX_ROWS)
+                    if stop is not None:
+                        end = min(end, at + stop - self.rows)
+                    yield _Piece(self.rows, H[at:end], y[at:end], is_stop)
+                    predictions = self.learner.update(H[at:end], y[at:end])
+                    if self.method.loss.task == "binary":
+                        self.wrong += int((predictions * y[at:end] <= 0.0).sum())
+                    self.rows += end - at
+                    at = end
+            except RowError as error:
+                raise error.moved(self.rows) from None
+        if not self.rows:
+            raise InputError("the stream is empty; pass at least one example")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,20 +108,17 @@ class BatchHypothesis:
     among: int
     """The number of iterates that the rule averages, draws from, lets vote, or compares."""
     loss: float
-    """The mean loss of the iterates that the rule uses. Each iterate is evaluated on the next
-    example."""
+    """The mean loss of the iterates that the rule uses, each on the next example."""
     wrong: float | None
-    """The fraction of the iterates used by the rule that misclassify the next example, that is,
-    have y<w, h> <= 0. It is None for targets that are not labels, and for the rule "validation"."""
+    """The fraction of these iterates that misclassify the next example, that is, have y<w, h> <= 0.
+    It is None for targets that are not labels, and for the rule "validation"."""
     score: float | None = None
-    """For the rule "validation": the score of the chosen iterate, which is its mean loss on later
-    examples plus `validation_radius`. For other rules it is None."""
+    """For the rule "validation": the mean loss of the chosen iterate on later examples, plus
+    `validation_radius`."""
     sure: tuple[float, float] | None = None
-    """For the rule "validation": the arguments δ and c of `validation_radius`. For other rules it
-    is None."""
+    """For the rule "validation": the arguments δ and c of `validation_radius`."""
     voters: Matrix | None = None
-    """For the rule "majority": the iterates that vote, shape (among, M). For other rules it is
-    None."""
+    """For the rule "majority": the iterates that vote, shape (among, M)."""
 
     def __str__(self) -> str:
         chosen = "" if self.index is None else f": w_{self.index}"
@@ -272,7 +255,6 @@ def batch(
 
 
 def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_range: Any) -> None:
-    """Raise an InputError if an option of `batch` does not fit the rule."""
     if not isinstance(method, OnlineMethod):
         raise InputError(f"method must be an OnlineMethod such as GradientDescent, got {method!r}")
     if rule not in get_args(Rule):
@@ -304,7 +286,6 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
 
 
 def _streamed(one: _Pass, rule: Rule, rng: np.random.Generator) -> BatchHypothesis:
-    """Return the hypothesis of the rule "mean" or "uniform" after a single pass."""
     w = None
     index = None
     for piece in one.pieces(reservoir(rng) if rule == "uniform" else ()):
@@ -322,15 +303,14 @@ def reservoir(rng: Rng) -> Iterator[int]:
     """Yield increasing indices that draw one random item from a stream of unknown length.
 
     The first index is 0. For every length m, the last index below m is uniformly distributed on 0,
-    ..., m − 1. After the index i − 1, the indices i, ..., k − 1 are all skipped with probability
-    i/k. The next index is computed from this distribution and a uniform random number. The
-    probabilities are exact up to 2^−53.
+    ..., m − 1, up to 2^−53.
     """
     rng = generator(rng)
     i = 1
     while True:
         yield i - 1
-        # P(next i > k) = i/k, inverted for a uniform random number.
+        # The indices i, ..., k − 1 must all be skipped with probability i/k. A uniform random
+        # number gives the next index by the inverse of this distribution.
         i = max(i + 1, math.ceil(i / (1.0 - rng.random())))
 
 
@@ -387,7 +367,6 @@ def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
 
 
 def _voted(one: _Pass, plan: _Plan) -> BatchHypothesis:
-    """Return the hypothesis of the rule "majority", in which the iterates of the plan vote."""
     W = []
     losses = []
     errors = []
@@ -410,16 +389,16 @@ def _validated(
     plan: _Plan,
     sure: tuple[float, float],
 ) -> BatchHypothesis:
-    """Return the first iterate with the lowest validation score.
-
-    Each pass through the stream computes the scores of a group of iterates.
-    """
     k = len(plan.places)
     delta, c = sure
     # The radius is only used to compare iterates. The bound on the risk checks the assumptions.
     assumed = Assumptions(iid_order=True, loss_range=c)
-    score, w, index, rows = math.inf, None, None, 0
+    score = math.inf
+    w = None
+    index = None
+    rows = 0
     next_losses: list[float] = []
+    # Each pass through the stream computes the scores of a group of iterates.
     for at in range(0, k, plan.together):
         group = plan.places[at : at + plan.together]
         one = _Pass(method, opened)
@@ -439,9 +418,9 @@ def _validated(
 def _later_losses(
     one: _Pass, group: list[int], c: float, next_losses: list[float]
 ) -> tuple[list[Vector], Vector]:
-    """Return a group of iterates and, for each of them, the sum of its losses on later examples.
+    """Return a group of iterates, and the sum of the losses of each on later examples.
 
-    The loss of each iterate on the next example is added to the list `next_losses`.
+    The loss of each iterate on the next example is appended to the list `next_losses`.
     """
     W: list[Vector] = []
     sums = np.zeros(len(group))
@@ -451,25 +430,20 @@ def _later_losses(
         if not W:
             continue
         losses = losses_of(one.method.loss, np.array(W), piece.H, piece.y)
-        _check_range(losses, c, piece.first)
+        outside = (losses < 0.0) | (losses > c * (1.0 + 1e-12))
+        if outside.any():
+            row = piece.first + int(np.argmax(outside.any(axis=0)))
+            raise InputError(
+                f"the loss in row {row} is {losses[outside][0]:g}, outside [0, {c:g}]; pass a "
+                "larger loss_range"
+            )
         sums[: len(W)] += losses.sum(axis=1)
         if piece.is_stop:
             next_losses.append(float(losses[-1, 0]))
     return W, sums
 
 
-def _check_range(losses: Array, c: float, first: int) -> None:
-    outside = (losses < 0.0) | (losses > c * (1.0 + 1e-12))
-    if outside.any():
-        row = first + int(np.argmax(outside.any(axis=0)))
-        wrong = float(losses[outside][0])
-        raise InputError(
-            f"the loss in row {row} is {wrong:g}, outside [0, {c:g}]; pass a larger loss_range"
-        )
-
-
 def _arrays(given: Any) -> tuple[Matrix, Vector | None]:
-    """Return the rows and the targets of a block as arrays, or None for missing targets."""
     parts = given if isinstance(given, tuple | list) else (given,)
     if len(parts) > 2:
         raise InputError(

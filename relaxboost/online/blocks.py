@@ -15,13 +15,8 @@ from relaxboost._core.errors import InputError, RowError
 def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterable[Any]], bool]:
     """Return a function that opens a stream of blocks, and whether the stream is in memory.
 
-    Parameters
-    ----------
-    source : arrays, iterable or callable
-        H or (H, y, ...), an iterable of such blocks, or a function that returns an iterable.
-    remedy : str, optional
-        The advice in the error message for a stream that can be read only once. Without advice,
-        such a stream is accepted.
+    `remedy` is the advice in the error message for a stream that can be read only once. Without
+    advice, such a stream is accepted.
     """
     # A tuple of a matrix and further arrays is one block.
     is_pair = isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) == 2
@@ -46,13 +41,7 @@ def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterabl
 
 
 def checked_weights(weight: Any, rows: int) -> Vector:
-    """Return the weights of the examples of a block, shape (rows,). By default all weights are 1.
-
-    Raises
-    ------
-    RowError
-        If a weight is negative, not finite or too large.
-    """
+    """Return the weights of a block's examples, shape (rows,). By default all weights are 1."""
     if weight is None:
         return np.ones(rows)
     weights = np.array(np.broadcast_to(doubles("weight", weight), (rows,)))

@@ -109,10 +109,7 @@ class ScheduledHedge(Method):
 
 
 def _constants(game: Game) -> Constants:
-    """Return the constants of a game on which schedules depend.
-
-    They are the bound L on the margins, the modulus 1, and the range D of the entropy.
-    """
+    """Return the bound L on the margins, the modulus 1, and the range D of the entropy."""
     spread = game.entropy_range
     # If f allows one distribution only (m = 1, or k = m), the range is 0 and any β is good.
     # Schedules divide by the range, so a tiny number replaces 0.

@@ -12,7 +12,6 @@ from relaxboost._core.arrays import Array, Vector, doubles
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.game.domains import L2Ball
-from relaxboost.online.kernels import hedged as kernels
 from relaxboost.online.kernels import shares
 from relaxboost.online.kernels.slopes import LOSS_CODES
 from relaxboost.online.learner import Learner, OnlineMethod
@@ -133,31 +132,24 @@ class HedgedDescent(OnlineMethod):
         return HedgedLearner(self, count("M", size))
 
 
-def check_squares(method: HedgedDescent, size: float) -> None:
-    """Raise an InputError if the square of a bound overflows or underflows."""
-    if not 1e-150 <= size <= 1e150:
-        raise InputError(
-            f"with bound={method.bound:g} and targets up to {method.limit:g}, squares of "
-            "gradients or weights overflow or underflow; scale the base functions and targets"
-        )
-
-
 class HedgedLearner(Learner):
     """The learner of `HedgedDescent`, which averages K learners. `w` is the mean of their weights.
 
-    A prediction is the mean of the clipped predictions of the K learners. If no prediction is
-    clipped, the mean is <w, h>. In the average, the weights after example i count i times
-    (Lacoste-Julien, Schmidt & Bach 2012), because some of the first steps are far too large.
+    In the average, the weights after example i count i times (Lacoste-Julien, Schmidt & Bach 2012),
+    because some of the first steps are far too large.
     """
 
     def __init__(self, method: HedgedDescent, size: int) -> None:
         self.method: Any = method
         self.size = size
         self.origin: dict[str, str] = {}
-        # Gradients and weights are squared, so their squares must neither overflow nor vanish.
-        check_squares(method, method.limit / method.bound)
         lipschitz = method.loss.lipschitz(method.limit, method.bound, method.targets)
-        check_squares(method, lipschitz)
+        # Gradients and weights are squared, so their squares must neither overflow nor vanish.
+        if not all(1e-150 <= size <= 1e150 for size in (method.limit / method.bound, lipschitz)):
+            raise InputError(
+                f"with bound={method.bound:g} and targets up to {method.limit:g}, squares of "
+                "gradients or weights overflow or underflow; scale the base functions and targets"
+            )
         largest = float(method.over.radius) ** 2 / 2.0
         self.constants = Constants(lipschitz, 1.0, largest)
         # With this unit, steps fit losses and targets in any units.
@@ -171,17 +163,12 @@ class HedgedLearner(Learner):
 
     @property
     def filled(self) -> float:
-        """The norm of the weights divided by the radius, always 0 because there is no radius."""
-        return 0.0
+        return 0.0  # there is no radius
 
     def predict(self, H: Any, average: bool = True) -> Any:
-        """Return the predictions <w, h> for the rows of H.
-
-        By default w is the average of the weights. If `average` is False, the result is what the
-        learner would predict for the row as its next example.
-        """
         if average:
             return super().predict(H)
+        # Each row is predicted as if it were the next example of the learner.
         H = doubles("H", H)
         self._check_width(H)
         p = np.empty(KINDS.size)
@@ -190,23 +177,8 @@ class HedgedLearner(Learner):
         return np.clip(H @ self._z / fading, -self.method.limit, self.method.limit) @ p
 
     def regret_bound(self, w: Any = None) -> float:
-        """Return a bound on Σ l_i(w_{i−1}) − l_i(w) that holds for arbitrary examples.
-
-        The bound is the loss of this learner minus the loss of learner k, plus ‖w‖²/(2η_k) + Σ
-        η_ki ‖u_ki‖²/2 + tε. The best k is taken among the learners with constant steps or dual
-        averaging.
-
-        Parameters
-        ----------
-        w : array of shape (M,), optional
-            The weights with which the learner is compared. By default the bound holds for all
-            weights of `over`.
-
-        Raises
-        ------
-        InputError
-            If w has the wrong length, or is not finite.
-        """
+        # The bound is the loss of this learner minus the loss of learner k, plus ‖w‖²/(2η_k) + Σ
+        # η_ki ‖u_ki‖²/2 + tε. The best k has constant steps or dual averaging.
         square = 2.0 * self.constants.largest
         if w is not None:
             w = doubles("w", w)
@@ -216,26 +188,21 @@ class HedgedLearner(Learner):
         losses, spent = self._sums[shares.MIXABILITY + 1 :].reshape(2, -1)
         steps = self.steps[0] / np.where(KINDS == shares.AVERAGED, math.sqrt(self.rounds or 1), 1.0)
         bounds = self.loss - losses + square / (2.0 * steps) + spent
-        return float(bounds[KINDS != shares.FADING].min()) + self.weight * self._excess()
-
-    def _excess(self) -> float:
-        """Return ε, the loss of a correct prediction at the limit R."""
-        # A loss of y − <w, h> is at most its value at 0 where a slope points beyond the limit.
+        # A loss of y − <w, h> is at most its value at 0 if a slope points beyond the limit.
         R = self.method.limit if self.method.loss.task == "binary" else 0.0
         limit = np.array([-R, R])
-        return float(self.method.loss.loss.pointwise(limit, np.sign(limit))[0].max())
+        # ε is the loss of a correct prediction at the limit R.
+        excess = float(self.method.loss.loss.pointwise(limit, np.sign(limit))[0].max())
+        return float(bounds[KINDS != shares.FADING].min()) + self.weight * excess
 
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
-        """Raise an InputError, because each of the K learners has its own gradient."""
+        # Each of the K learners has its own gradient.
         raise InputError(
             "HedgedDescent cannot learn from a single gradient, only from examples; call update"
         )
 
     def compiled(self) -> None:
-        """Return None, because the compiled rounds of mirror descent do not apply to this
-        learner.
-        """
-        return None
+        return None  # the compiled rounds of mirror descent do not apply
 
     def _learn(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
         loss = self.method.loss.loss
@@ -243,7 +210,7 @@ class HedgedLearner(Learner):
         if type(loss) in LOSS_CODES:
             code, parameter = LOSS_CODES[type(loss)]
             codes = code, float(getattr(loss, parameter, 0.0)), float(limit)
-            found: Vector = kernels.rounds(H, (sizes, y, weights), self.arrays(), self.steps, codes)
+            found: Vector = shares.rounds(H, (sizes, y, weights), self.arrays(), self.steps, codes)
             return found
         # User-defined losses are evaluated in Python.
         predictions = np.empty(len(H))

@@ -33,8 +33,6 @@ _DOMAINS: dict[tuple[type, type], int] = {
     (SquaredL2, L2Ball): kernels.L2_BALL,
 }
 """The code of each combination of a proxy and a domain for which rounds are compiled."""
-
-
 MAX_WEIGHTS_IN_CARD = 100
 """The maximum number of weights that are shown for a learner in a notebook."""
 
@@ -153,10 +151,13 @@ class Learner:
         proxy = method.proxy
         over = method.over
         proxy.check(over, size)
-        self.constants = Constants(
-            _lipschitz(method, size), proxy.modulus(over, size), proxy.largest(over, size)
-        )
-        if method.schedule.needs_lipschitz and not math.isfinite(self.constants.lipschitz):
+        # ‖h‖ in the dual norm is at most `bound`, and ‖w‖ in the norm is at most the radius.
+        reach = float(over.radius) * method.bound
+        if proxy.norm == "l1" and isinstance(over, L2Ball):
+            reach *= math.sqrt(size)
+        lipschitz: float = method.loss.lipschitz(reach, method.bound, method.targets)
+        self.constants = Constants(lipschitz, proxy.modulus(over, size), proxy.largest(over, size))
+        if method.schedule.needs_lipschitz and not math.isfinite(lipschitz):
             raise InputError(
                 f"{method.schedule!r} needs a bound on the gradients, but {method.loss!r} has "
                 "none here; pass targets=, a bound on |y|, or schedule=Constant(beta)"
@@ -170,7 +171,6 @@ class Learner:
         self._sums: Vector = np.zeros(6)
         self._sums[kernels.BETA] = self._temperature()
         _check_ranges(method, self.beta, self.constants)
-        self._codes = _codes(method, self.constants)
 
     def __repr__(self) -> str:
         return f"<learner of {self.size} weights after {self.rounds} rounds: {self.method!r}>"
@@ -268,26 +268,16 @@ class Learner:
             does not accept a target, or if a weight is negative. The learner is then unchanged.
         """
         given = doubles("H", H)
-        examples = self._checked(given, y, weight)
-        predictions = self._learn(*examples)
-        return float(predictions[0]) if given.ndim == 1 else predictions
-
-    def _checked(
-        self, H: Array, y: Any = None, weight: Any = None
-    ) -> tuple[Array, Vector, Vector, Vector]:
-        """Return the checked rows, their dual norms, the targets and the weights.
-
-        Invalid arguments raise the errors of `update`.
-        """
-        self._check_width(H)
-        rows = np.ascontiguousarray(np.atleast_2d(H))
+        self._check_width(given)
+        rows = np.ascontiguousarray(np.atleast_2d(given))
         sizes = self._check_rows(rows)
         targets = self.method.loss.checked(y, len(rows))
         limit = self.method.targets
         if (np.abs(targets) > limit).any():
             row = int(np.argmax(np.abs(targets) > limit))
             raise RowError("", row, f" has the target {targets[row]:g}, beyond targets={limit!r}")
-        return rows, sizes, targets, checked_weights(weight, len(rows))
+        predictions = self._learn(rows, sizes, targets, checked_weights(weight, len(rows)))
+        return float(predictions[0]) if given.ndim == 1 else predictions
 
     def regret_bound(self, w: Any = None) -> float:
         """Return a bound on the regret Σ l_i(w_{i−1}) − l_i(w) that holds for arbitrary examples.
@@ -315,14 +305,13 @@ class Learner:
         method = self.method
         value = self.constants.largest
         if w is not None:
-            value = method.proxy.value(self._point(w), method.over)
+            value = method.proxy.value(self._checked_point(w), method.over)
         # With changing steps, the divergences of greedy steps do not telescope.
         if method.greedy and not method.schedule.steady:
             value = method.proxy.spread(method.over, self.size)
         return float(self.beta * value + self._sums[kernels.SPENT])
 
-    def _point(self, given: Any) -> Array:
-        """Return weights as an array, or raise an InputError if they are not in the domain."""
+    def _checked_point(self, given: Any) -> Array:
         w = doubles("w", given)
         over = self.method.over
         if w.shape != (self.size,):
@@ -371,29 +360,37 @@ class Learner:
         wrong = ~(sizes <= self.method.bound)
         if wrong.any():
             row = int(np.argmax(wrong))
-            if not np.isfinite(H[row]).all():
-                column = int(np.argmin(np.isfinite(H[row])))
-                found = f" has {H[row, column]} for base function {column}; drop or impute it"
-                raise RowError("", row, found)
             found = (
                 f" has {'norm' if is_euclidean else 'size'} {sizes[row]:g}, beyond bound="
                 f"{self.method.bound!r}; scale the base functions, or declare a larger bound"
             )
+            if not np.isfinite(H[row]).all():
+                column = int(np.argmin(np.isfinite(H[row])))
+                found = f" has {H[row, column]} for base function {column}; drop or impute it"
             raise RowError("", row, found)
         return sizes
 
     def compiled(self) -> kernels.Codes | None:
         """Return the method encoded for compiled rounds, or None if its rounds are not compiled."""
-        # Methods with user-defined parts are not compiled.
-        if self._codes is None:
+        method = self.method
+        loss = method.loss
+        law = method.schedule.law(self.constants)
+        # A subclass may override methods, so only the exact types count.
+        domain = _DOMAINS.get((type(method.proxy), type(method.over)))
+        if domain is None or law is None:
             return None
-        loss, parameter, domain = self._codes
-        law = np.array(self.method.schedule.law(self.constants))
-        numbers = (parameter, float(self.method.over.radius), self.constants.modulus)
-        return law, (loss, domain, self.method.greedy), numbers
+        if type(loss) is Inner:
+            code = INNER
+            parameter = 0.0
+        elif type(loss) is OfPrediction and type(loss.loss) in LOSS_CODES:
+            code, name = LOSS_CODES[type(loss.loss)]
+            parameter = float(getattr(loss.loss, name, 0.0))
+        else:
+            return None
+        numbers = (parameter, float(method.over.radius), self.constants.modulus)
+        return np.array(law), (code, domain, method.greedy), numbers
 
     def _learn(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
-        """Learn from the rows one by one, and return the predictions made before each row."""
         codes = self.compiled()
         if codes is not None:
             found: Vector = kernels.rounds(H, (sizes, y, weights), self.arrays(), codes)
@@ -407,13 +404,9 @@ class Learner:
             while left > 0.0:
                 step = min(left, 1.0)
                 left -= step
-                self._step(h, float(y[row]), step)
+                value, u = self.method.loss.evaluate(self._w, h, float(y[row]))
+                self.move(value, u, step)
         return predictions
-
-    def _step(self, h: Vector, y: float, step: float) -> None:
-        """Learn from one example whose weight `step` is at most 1."""
-        value, u = self.method.loss.evaluate(self._w, h, y)
-        self.move(value, u, step)
 
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
         """Take a step for a loss with a given value and subgradient u at the current weights w.
@@ -450,21 +443,10 @@ class Learner:
         return float(self.method.schedule.temperature(rounds, squares, self.constants))
 
 
-def _lipschitz(method: OnlineMethod, size: int) -> float:
-    """Return the bound L on the gradients, which depends on the largest prediction |<w, h>|."""
-    # ‖h‖ in the dual norm is at most `bound`, and ‖w‖ in the norm is at most the radius.
-    reach = float(method.over.radius) * method.bound
-    if method.proxy.norm == "l1" and isinstance(method.over, L2Ball):
-        reach *= math.sqrt(size)
-    bound: float = method.loss.lipschitz(reach, method.bound, method.targets)
-    return bound
-
-
 def _check_ranges(method: OnlineMethod, beta: float, known: Constants) -> None:
-    """Raise an InputError if squared gradients, steps or the regret may overflow or underflow."""
-    # Squares of gradients are summed, so they must neither overflow nor vanish.
+    # Squares of gradients are summed, so they must neither overflow nor vanish. Without a bound on
+    # the targets, the gradients of a regression loss have no bound.
     L = known.lipschitz
-    # Without a bound on the targets, the gradients of a regression loss have no bound.
     is_unknown = math.isinf(L) and method.loss.task != "binary"
     if not (is_unknown or 1e-150 <= L <= 1e150):
         raise InputError(
@@ -477,21 +459,3 @@ def _check_ranges(method: OnlineMethod, beta: float, known: Constants) -> None:
             f"{method.schedule!r} starts at β = {beta:g}. For gradients up to {L:g} and a proxy of "
             f"modulus {known.modulus:g}, a step overflows or underflows; change the schedule"
         )
-
-
-def _codes(method: OnlineMethod, known: Constants) -> tuple[int, float, int] | None:
-    """Return the loss code, the loss parameter and the domain code for compiled rounds.
-
-    The result is None if the rounds of the method are not compiled.
-    """
-    loss = method.loss
-    # A subclass may override methods, so only the exact types count.
-    domain = _DOMAINS.get((type(method.proxy), type(method.over)))
-    if domain is None or method.schedule.law(known) is None:
-        return None
-    if type(loss) is Inner:
-        return INNER, 0.0, domain
-    if type(loss) is not OfPrediction or type(loss.loss) not in LOSS_CODES:
-        return None
-    code, parameter = LOSS_CODES[type(loss.loss)]
-    return code, float(getattr(loss.loss, parameter, 0.0)), domain

@@ -29,8 +29,7 @@ class OnlineLoss(ABC):
     """
 
     task: str = ""
-    """The kind of targets: "binary" if targets are ±1, "regression" if they are numbers, and "" if
-    the loss has no targets."""
+    """The kind of targets: "binary" for ±1, "regression" for numbers, or "" for no targets."""
 
     @abstractmethod
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
@@ -82,10 +81,7 @@ class OnlineLoss(ABC):
 
 @dataclass(frozen=True)
 class OfPrediction(OnlineLoss):
-    """The loss φ(<w, h>, y) of a prediction, for a `PointwiseLoss` φ.
-
-    Juditsky et al. (2005) write φ(y f(x)) for losses of labels.
-    """
+    """The loss φ(<w, h>, y) of a prediction, for a `PointwiseLoss` φ."""
 
     loss: PointwiseLoss
 
@@ -103,14 +99,10 @@ class OfPrediction(OnlineLoss):
         return float(value[0]), float(slope[0]) * h
 
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
-        """Return a bound on the dual norm of the subgradients.
-
-        The bound is ‖h‖ times the steepest slope of φ for predictions of absolute value <= reach.
-        Because φ is convex, its slopes are steepest at the ends of the interval.
-        """
         if self.task == "regression" and not (self.loss.of_differences and targets < math.inf):
             # Without a bound on the targets, only a global bound on the slopes is valid.
             return self.loss.gradient_bound * size
+        # The slopes of a convex φ are steepest at the ends of the interval of predictions.
         labels = (-1.0, 1.0) if self.task == "binary" else (-targets, targets)
         y, F = (grid.ravel() for grid in np.meshgrid(labels, (-reach, reach)))
         return float(np.abs(self.loss.pointwise(F, y)[1]).max()) * size

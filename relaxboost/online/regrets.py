@@ -33,14 +33,12 @@ class Regret:
     bound: float
     """A proved upper bound on the regret of this run, compared with any weights w of the domain."""
     bound_at: float
-    """A proved upper bound on the regret of this run compared with the weights of the
-    comparator."""
+    """A proved upper bound on the regret of this run, compared with the comparator's weights."""
     comparator: Comparator
     learner: str
     """The representation (`repr`) of the learner's method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The regrets on the prefixes of the stream that were requested by the argument `at`, shortest
-    prefix first."""
+    """The regrets on the prefixes that the argument `at` requests, shortest prefix first."""
 
     @property
     def examples(self) -> int:
@@ -75,7 +73,8 @@ class Regret:
         """
         names = ("examples", "lower", "upper", "loss", "bound", "bound_at", "learner")
         return {
-            **{name: _json(getattr(self, name)) for name in names},
+            # JSON has no infinity.
+            **{name: None if (x := getattr(self, name)) == math.inf else x for name in names},
             "comparator": {
                 "lower": self.comparator.lower,
                 "upper": self.comparator.upper,
@@ -131,7 +130,9 @@ def regret(
     left = None if time_limit is None else positive("time_limit", time_limit)
     method = learner if isinstance(learner, OnlineMethod) else learner.method
     replay = Replay(stream, method.loss)
-    stops = _stops(at, replay.m)
+    stops = sorted({*(count("at", k) for k in (() if at is None else at)), replay.m})
+    if stops[-1] > replay.m:
+        raise InputError(f"at contains {stops[-1]}, but the stream has only {replay.m} examples")
     if isinstance(learner, Learner) and learner.weight > 0.0:
         # The learner has already summed its losses, so that only the comparator is computed.
         _check_learned(learner, replay, stops)
@@ -153,19 +154,6 @@ def regret(
     return replace(found[-1], along=tuple(found[:-1]))
 
 
-def _json(value: Any) -> Any:
-    # JSON has no infinity.
-    return None if value == math.inf else value
-
-
-def _stops(at: Iterable[int] | None, m: int) -> list[int]:
-    """Return the numbers of examples after which the regret is computed, in increasing order."""
-    stops = sorted({count("at", k) for k in (() if at is None else at)} | {m})
-    if stops[-1] > m:
-        raise InputError(f"at contains {stops[-1]}, but the stream has only {m} examples")
-    return stops
-
-
 def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
     if len(stops) > 1:
         raise InputError(
@@ -182,7 +170,6 @@ def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
 
 
 def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[str, Any]]:
-    """Run a learner on the stream, and return its states after given numbers of examples."""
     states = []
     for rows, H, y, weight in replay:
         # The state is stored at the stops, so a block is cut there.
@@ -195,7 +182,6 @@ def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[st
 
 
 def _bracketed(learner: Learner, comparator: Comparator) -> Regret:
-    """Return a bracket of the regret on a prefix of the stream, including all rounding errors."""
     loss = learner.loss
     method = learner.method
     # The error of a prediction is the roundoff of Σ |w_j h_j|, and that of a loss is its slope

@@ -103,9 +103,9 @@ def expected_excess_bound(
 ) -> float:
     """Return a bound on the expected excess risk after t examples.
 
-    The bound holds for the average of the iterates, and for a random iterate. It is 2L√(V*/α) √(t
-    + 1)/t for the schedule "growing", and L√(2V*/(αt)) for ``Horizon(t)``. Here L bounds the
-    gradients, V* is the largest value of the proxy, and α is its modulus.
+    The bound holds for the average of the iterates, and for a random iterate. With the `Constants`
+    L, V* and α, it is 2L√(V*/α) √(t + 1)/t for the schedule "growing", and L√(2V*/(αt)) for
+    ``Horizon(t)``.
 
     Parameters
     ----------

@@ -17,19 +17,12 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import shallow, write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""The name of the file format, which is stored in each file. It contains a number that changes
-whenever the content of the files changes."""
+"""The name of the file format. Its number changes whenever the content of the files changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write the state of a learner to a file.
-
-    Arrays are written without rounding, and the other entries as JSON.
-    """
-    arrays: dict[str, Any] = {}
-    for name, part in state.items():
-        if isinstance(part, np.ndarray):
-            arrays[name] = part
+    """Write the state of a learner to a file, with arrays as they are and the rest as JSON."""
+    arrays: dict[str, Any] = {k: part for k, part in state.items() if isinstance(part, np.ndarray)}
     rest = {name: part for name, part in state.items() if name not in arrays}
     # The header is an array of bytes, so that one archive of NumPy contains everything.
     text = json.dumps({"format": FORMAT, **rest}).encode()
@@ -39,12 +32,9 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove partial files that killed runs have left next to `path`.
-
-    They are recognised by names in the form that `write_atomically` uses, and by the first bytes
-    of an archive.
-    """
+    """Remove partial files that killed runs have left next to `path`."""
     for part in path.parent.glob(".*"):
+        # `write_atomically` uses names of this form.
         if re.fullmatch(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}", part.name):
             # A file of a user may have such a name, but it is not the beginning of an archive.
             with part.open("rb") as file:
@@ -54,13 +44,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the state of a learner from a file that `write_state` has written.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is damaged, or has another format.
-    """
+    """Read the state of a learner from a file that `write_state` has written."""
     try:
         # Pickles could run code, so they are not permitted.
         file = io.BytesIO(Path(path).read_bytes())
@@ -79,10 +63,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def check_method(kept: str, here: str) -> None:
-    """Raise an InputError that names the options in which two methods differ.
-
-    The arguments are the representations (`repr`) of the methods.
-    """
+    """Raise an InputError that names the options in which the `repr` of two methods differ."""
     if kept == here:
         return
     was, now = _options(kept), _options(here)
@@ -98,7 +79,7 @@ def check_method(kept: str, here: str) -> None:
 
 
 def _options(said: str) -> dict[str, str]:
-    """Return the options of a method from its representation, which is a call with keywords."""
+    # The representation of a method is a call with keywords.
     try:
         call: Any = ast.parse(said, mode="eval").body
         options = {str(option.arg): ast.unparse(option.value) for option in call.keywords}

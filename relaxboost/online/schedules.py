@@ -1,6 +1,4 @@
-"""Schedules of the temperatures β_i of mirror descent. The higher the temperature, the less the
-weights change.
-"""
+"""Schedules of the temperatures β_i. The higher a temperature, the less the weights change."""
 
 from __future__ import annotations
 
@@ -74,10 +72,7 @@ class Schedule(ABC):
 
 
 class _Root(Schedule):
-    """A schedule with the formula β_i = b √(p + q i + r squares) and constants b, p, q and r.
-
-    `squares` is the sum of the squared norms of the gradients so far.
-    """
+    """A schedule with the formula β_i = b √(p + q i + r squares) of `Schedule.law`."""
 
     def temperature(self, i: int, squares: float, known: Constants) -> float:
         # The compiled rounds evaluate the same formula.
@@ -85,16 +80,15 @@ class _Root(Schedule):
         return b * math.sqrt(p + q * i + r * squares)
 
     @abstractmethod
-    def law(self, known: Constants) -> tuple[float, float, float, float]:
-        """Return the constants (b, p, q, r) of the formula β_i = b √(p + q i + r squares)."""
+    def law(self, known: Constants) -> tuple[float, float, float, float]: ...
 
 
 @dataclass(frozen=True)
 class Growing(_Root):
     """The schedule β_i = β_0 √(i + 1), for an unknown number of examples.
 
-    The expected excess risk after t examples is at most 2L√(V*/α) √(t + 1)/t. Here L bounds the
-    gradients, V* is the maximum of the proxy, and α is its modulus.
+    The expected excess risk after t examples is at most 2L√(V*/α) √(t + 1)/t for the `Constants`
+    L, V* and α.
 
     Parameters
     ----------
@@ -126,9 +120,9 @@ class Growing(_Root):
 class Horizon(_Root):
     """The constant schedule β_i = L √(t/(2αV*)) for a known number t of examples.
 
-    The expected excess risk is at most L√(2V*/(αt)). Here L bounds the gradients, V* is the
-    maximum of the proxy, and α is its modulus. With the proxies of gradient descent and of the
-    exponentiated gradient method, 1/β is the step of Theorems 1 and 3 of Dekel (2011).
+    The expected excess risk is at most L√(2V*/(αt)) for the `Constants` L, V* and α. With the
+    proxies of gradient descent and of the exponentiated gradient method, 1/β is the step of
+    Theorems 1 and 3 of Dekel (2011).
 
     Parameters
     ----------
@@ -177,10 +171,10 @@ class Constant(_Root):
 class Adaptive(_Root):
     """The schedule β_i = √((L² + G_i)/(αV*)), for an unknown number of examples.
 
-    Here G_i is the sum of the squared norms g² of the first i gradients, and L bounds these norms.
-    V* is the maximum of the proxy, and α is its modulus. The regret is at most √(V*/α) (√(L² +
-    G_t) + √G_t), because L² + G_{i−1} >= G_i and Σ g_i²/√G_i <= 2√G_t. This bound is at most that
-    of `Growing`, and smaller if the gradients are smaller than L.
+    G_i is the sum of the squared norms g² of the first i gradients, and L, V* and α are the
+    `Constants`. The regret is at most √(V*/α) (√(L² + G_t) + √G_t), because L² + G_{i−1} >= G_i and
+    Σ g_i²/√G_i <= 2√G_t. This bound is at most that of `Growing`, and smaller if the gradients are
+    smaller than L.
 
     References
     ----------

@@ -43,6 +43,18 @@ class Pieces:
         return self.left.pop(0) if self.left else b""
 
 
+def test_a_pipe_is_not_read_before_its_rows_are_wanted():
+    class Waiting:
+        def read1(self, size=-1):
+            raise AssertionError
+
+        readline = read1
+
+    given = stream(Waiting(), "y")
+    with pytest.raises(AssertionError):
+        next(given.pages())
+
+
 def test_csv_is_cut_after_rows_wherever_it_comes_in_two(rng):
     """Breaks, separators and doubled quotes within quotes end no row."""
 

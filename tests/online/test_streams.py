@@ -28,7 +28,6 @@ from relaxboost.online import (
     progressive,
     stream,
 )
-from relaxboost.online.saving import write_state
 from relaxboost.online.streams import running
 from tests.batches import Batches
 from tests.online.apart import CONTEXT, METHOD, made, slowly
@@ -470,23 +469,6 @@ def test_a_resumed_run_names_the_row_and_column_that_differ(more, tmp_path):
     found = progressive(METHOD, stream(frame, y), checkpoint=path)
     assert found.last[:4] == progressive(METHOD, stream(frame, y)).last[:4]
     assert found.history[-1].rows == ROWS + more
-
-
-def test_checkpoints_of_before_are_read_unless_labels_were_delayed(tmp_path):
-    X, y = made(ROWS)
-    path = tmp_path / "run"
-    learner = METHOD.start(5)
-    learner.update(X[:150], y[:150])
-    about = {"delay": 0, "begin": 0, "before": 0.0, "at": 150, "loss": 0.0, "mistakes": 70}
-    state = {**learner.state(), "run": {**about, "seconds": 1.0}, "owed": np.empty((0, 2))}
-    write_state(path, state)
-    found = progressive(METHOD, stream(X, y), checkpoint=path)
-    assert found.last.rows == ROWS
-    assert found.last.loss == progressive(METHOD, stream(X, y)).last.loss
-    state["run"]["delay"] = 2
-    write_state(path, state)
-    with pytest.raises(InputError, match="it has delay=2, which this version does not support"):
-        progressive(METHOD, stream(X, y), checkpoint=path)
 
 
 def test_parts_of_files_that_a_kill_leaves_are_removed(tmp_path):

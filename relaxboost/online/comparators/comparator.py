@@ -26,8 +26,7 @@ from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.losses import Inner, as_online_loss
 
 MAX_NEWTON_ORDER = 2000
-"""The maximum order of the matrices that Newton's method factorises. Larger problems are solved by
-the level method."""
+"""The maximum order of matrices that are factorised. The level method solves larger problems."""
 
 
 class Proved(NamedTuple):
@@ -37,8 +36,7 @@ class Proved(NamedTuple):
     """The certificate of the value ρ of the game that is equivalent to minimising the loss."""
     game: Game
     scale: Fraction
-    """The factor that converts the value ρ of the game into a loss. The minimum of the cumulative
-    loss is −scale · ρ."""
+    """The factor for which −scale · ρ is the minimum of the cumulative loss."""
     lower: Fraction
     upper: Fraction
 
@@ -68,8 +66,7 @@ class Comparator:
     seconds: float
     _problem: Cumulative = field(repr=False)
     _slopes: Vector | None = field(repr=False)
-    """The slopes z of the losses that prove the best lower bound, or None if no bound was proved
-    by slopes."""
+    """The slopes z of the losses that prove a lower bound, or None if no bound has such a proof."""
 
     @property
     def gap(self) -> float:
@@ -186,23 +183,19 @@ def hindsight(
     clock = Clock(limits.time_limit)
     chosen = as_online_loss(loss)
     problem = Cumulative(chosen, over, Replay(stream, chosen, first))
+    w = None
+    if start is not None:
+        w = doubles("start", start.w if isinstance(start, Comparator) else start)
+        if w.shape != (problem.M,) or not np.isfinite(w).all():
+            raise InputError(f"start must have {problem.M} finite weights, got shape {w.shape}")
+        w = problem.feasible(w)
     best = _Best(problem, tol)
-    status = run(_rounds(problem, _start(problem, start), clock), best.keep, limits, clock)
+    status = run(_rounds(problem, w, clock), best.keep, limits, clock)
     # A linear loss is bracketed up to rounding at once, even if the loss is small.
     return best.comparator(status or ("optimal" if isinstance(chosen, Inner) else "stalled"), clock)
 
 
-def _start(problem: Cumulative, start: Any) -> Vector | None:
-    if start is None:
-        return None
-    w = doubles("start", start.w if isinstance(start, Comparator) else start)
-    if w.shape != (problem.M,) or not np.isfinite(w).all():
-        raise InputError(f"start must have {problem.M} finite weights, got shape {w.shape}")
-    return problem.feasible(w)
-
-
 def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of the method for this loss. If it stalls, the level method takes over."""
     if isinstance(problem.loss, Inner):
         yield from linear(problem)
         return
@@ -213,6 +206,7 @@ def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator
         for state in method(problem, start, clock):
             best = state if best is None or state.upper < best.upper else best
             yield state
+    # The level method takes over if no other method applies, or if the other method stalls.
     yield from level(problem, start if best is None else best.w, clock)
 
 
@@ -222,18 +216,14 @@ class _Best:
     def __init__(self, problem: Cumulative, tol: float) -> None:
         self._problem = problem
         self._tol = tol
-        self._above: State | None = None
-        self._below: State | None = None
+        self._above = self._below = State(problem.center(), math.inf, -math.inf)
         self._slopes: Vector | None = None
         self._first = 0.0
         self._share = 0.9
         self._rounds = 0
 
     def keep(self, state: State) -> str:
-        """Store the state of a round if it is better than the best state so far.
-
-        Return "optimal" if the proved bracket is narrow enough, and "" otherwise.
-        """
+        """Compare a round with the best. Return "optimal" if the bracket is narrow enough."""
         self._rounds += 1
         # Numbers that overflow make every later bound useless.
         if not math.isfinite(state.upper):
@@ -241,9 +231,8 @@ class _Best:
                 f"the cumulative {self._problem.loss!r} loss is {state.upper} at w = "
                 f"{state.w[:4]}...; the loss must be finite on {self._problem.over!r}; scale H or y"
             )
-        if self._above is None or self._below is None:
-            # The first loss is the scale of losses near 0.
-            self._above = self._below = state
+        # The first loss is the scale of losses near 0.
+        if self._rounds == 1:
             self._first = abs(state.upper)
         if state.upper < self._above.upper:
             self._above = state
@@ -265,13 +254,10 @@ class _Best:
         return ""
 
     def _allowed(self, lower: float, upper: float) -> float:
-        """Return the largest width of the bracket that the tolerance permits."""
         return self._tol * max(lower, -upper, 1e-6 * self._first, 1e-300)
 
     def _certified(self) -> tuple[Vector, float, float]:
-        """Return the best weights and the bracket, recomputed and rounded outwards."""
-        assert self._above is not None
-        assert self._below is not None
+        # The bracket of the best weights is recomputed and rounded outwards.
         w = self._problem.feasible(self._above.w)
         below = self._below
         lower = below.lower
@@ -281,7 +267,7 @@ class _Best:
         return w, lower, self._problem.upper(w)
 
     def comparator(self, status: str, clock: Clock) -> Comparator:
-        """Return the `Comparator` for the best weights and the best bound of the run."""
+        """Return the result of the run."""
         w, lower, upper = self._certified()
         return Comparator(
             w, lower, upper, self._tol, status, self._rounds, clock.seconds,

@@ -26,16 +26,11 @@ from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
 from relaxboost.solvers.bundle.cuts import Cut
 
 LOSS_ERROR = 64.0 * UNIT
-"""The assumed relative error of computed losses and slopes. Each of them takes a few operations of
-libm."""
+"""The assumed relative error of losses and slopes, which take a few operations of libm each."""
 
 
 def has_corners(loss: OnlineLoss) -> bool:
-    """Return whether a loss is the maximum of z (F − y) over an interval of slopes z.
-
-    F is the prediction and y is the target. The hinge, absolute and quantile losses have this
-    form.
-    """
+    """Return whether a loss is the maximum of z (F − y) over an interval of slopes z."""
     return isinstance(loss, OfPrediction) and type(loss.loss) in (Hinge, Absolute, Quantile)
 
 
@@ -94,12 +89,7 @@ class Cumulative:
         return over.value_above(size)
 
     def sums(self, w: Vector) -> Sums:
-        """Return the cumulative loss and its derivatives at the weights w.
-
-        Second derivatives are central differences of slopes. The step is 6e-6, about the cube root
-        of the machine epsilon. This choice approximately minimises the sum of truncation and
-        rounding errors.
-        """
+        """Return the cumulative loss and its derivatives at the weights w."""
         loss = self.pointwise
         assert loss is not None
         value = 0.0
@@ -108,6 +98,8 @@ class Cumulative:
         curvature = np.empty(self.m)
         for rows, H, y, weight in self.replay:
             F = H @ w
+            # A step of about the cube root of the machine epsilon balances the truncation errors
+            # and the rounding errors of central differences.
             step = 6e-6 * (1.0 + np.abs(y)) + 1e-9 * np.abs(F)
             values, derivatives = loss.pointwise(F, y)
             rise = loss.pointwise(F + step, y)[1] - loss.pointwise(F - step, y)[1]
@@ -142,7 +134,6 @@ class Cumulative:
         return up(total + noise), Cut(down(offset - up(noise)), slope, np.zeros(self.M))
 
     def _gradients(self, w: Vector, H: Matrix, y: Vector) -> tuple[Vector, Matrix]:
-        """Return the losses of a block at w, shape (rows,), and subgradients, shape (rows, M)."""
         loss = self.pointwise
         if loss is not None:
             values, slopes = loss.pointwise(H @ w, y)
@@ -155,13 +146,10 @@ class Cumulative:
         return values, np.array([slope for _, slope in found], dtype=np.float64)
 
     def upper(self, w: Vector) -> float:
-        """Return an upper bound on the cumulative loss at the point of the domain nearest to w.
-
-        The weights w themselves may be slightly outside the domain because of rounding.
-        """
+        """Return an upper bound on the cumulative loss at the point of the domain nearest to w."""
         loss = self.pointwise
-        # The bound adds the change of the loss between w and that point, which is at most the size
-        # of the subgradient times the distance.
+        # The weights w may be slightly outside the domain because of rounding. The loss changes by
+        # at most the size of the subgradient times the distance to the nearest point.
         if loss is None:
             value, cut = self.cut(w)
             return up(value + up(self.over.cost_above(w) * float(np.abs(cut.slope).max())))

@@ -45,8 +45,6 @@ def level(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[S
 
 
 class _Point(NamedTuple):
-    """The cumulative loss at some weights, and its tangent at these weights."""
-
     w: Vector
     value: float
     cuts: Cuts
@@ -72,10 +70,7 @@ class _Objective:
         return _Point(w, value, Cuts(*(np.array([part]) for part in cut)))
 
     def lower(self, cut: Cut) -> float:
-        """Return the lower bound offset − σ_W(−slope) from a tangent of the loss, rounded down.
-
-        σ_W is the support function of the domain W.
-        """
+        """Return the lower bound offset − σ_W(−slope) from a tangent of the loss, rounded down."""
         error = float(np.max(cut.error))
         return down(cut.offset - self._problem.support(-cut.slope, error))
 

@@ -27,8 +27,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class State(NamedTuple):
-    """The weights after a round, estimates of the upper and lower bounds, and a proof of the lower
-    bound.
+    """The weights after a round, and estimates of the bounds on the minimum.
 
     If both `at` and `z` are None, the lower bound is already proved and rounded.
     """
@@ -58,23 +57,19 @@ def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[
         if gap <= EPS * abs(sums.value) or progress.is_stuck(gap, np.inf, np.inf):
             return
         clock.check()
-        found = _searched(problem, w, _newton_point(problem, w, sums, gap, clock), sums)
+        found = _line_search(problem, w, _newton_point(problem, w, sums, gap, clock), sums)
         if found is None:
             return
         w, sums = found
 
 
-def _searched(
+def _line_search(
     problem: Cumulative, w: Vector, target: Vector, sums: Sums
 ) -> tuple[Vector, Sums] | None:
-    """Return weights on the line from `w` to `target` with a smaller loss, or None.
-
-    Near the minimum, a step decreases the loss by less than the rounding error, but it still
-    improves the gradient. The function therefore accepts an increase of the loss within the
-    rounding error.
-    """
     direction = target - w
     slope = float(sums.gradient @ direction)
+    # Near the minimum, a step improves the gradient even if it decreases the loss by less than the
+    # rounding error. An increase of the loss within this error is therefore accepted.
     rounding = 64.0 * EPS * abs(sums.value)
     step = 1.0
     # If no step above 1e-6 helps, the quadratic model is useless, as at a corner of the loss.
@@ -90,19 +85,14 @@ def _searched(
 
 
 def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock: Clock) -> Vector:
-    """Approximately minimise, over the domain, the quadratic model of the loss at w.
-
-    The iteration ends when the value of the model has decreased and the duality gap of the model
-    is at most 1 % of the gap of the loss at w. A more accurate minimiser would hardly reduce the
-    number of Newton steps. Near a minimum in the interior of the domain, a small duality gap alone
-    does not imply that the model has decreased.
-    """
-    rows, losses = _model(problem, w, sums)
+    rows, losses = _quadratic_model(problem, w, sums)
     # The method starts at weights that differ from w by about 1 %.
     start_gap = max(gap, 0.01 * problem.support(sums.gradient))
     run = QuadraticIterate(DenseBulk(rows), losses, w, problem.over, start_gap)
     rest = np.inf
     decrease = 0.0
+    # A gap of the model below 1 % of the gap of the loss would hardly save Newton steps. Near a
+    # minimum in the interior of the domain, a small gap does not imply that the model decreases.
     while (rest > 0.01 * gap or decrease <= 0.0) and run.advance(rest):
         clock.check()
         # The gap of the model follows from its gradient, like the gap of the loss.
@@ -113,12 +103,8 @@ def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock:
     return problem.feasible(run.w)
 
 
-def _model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, QuadraticLosses]:
-    """Return the quadratic model at w as a sum of quadratic functions of products <row, w>.
-
-    The number of rows is the number of examples, or one more than the number of base functions if
-    that is smaller.
-    """
+def _quadratic_model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, QuadraticLosses]:
+    """Return rows and their quadratic functions. The model is the sum of these at <row, w>."""
     bulk = _Replayed(problem.replay)
     curvature = sums.curvature
     # With few examples, their own rows are the smaller model.
@@ -137,18 +123,14 @@ def _model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, Quadratic
 
 
 def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of the interior point method for hinge, absolute and quantile losses.
-
-    In addition to the blocks of examples, the method needs memory for about ten numbers per
-    example.
-    """
+    """Yield the rounds of the interior point method for hinge, absolute and quantile losses."""
     pairs = [(block.y, block.weight) for block in problem.replay]
     y, weight = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
     loss = problem.pointwise
     assert loss is not None
+    # The slopes of the loss lie between these ends for every prediction.
     ends = loss.domain(y)
     assert ends is not None
-    # The slopes of the loss lie between these ends for every prediction.
     w = problem.center() if start is None else start
     losses = CornerLosses(weight, *ends, y)
     run = LossIterate(_Replayed(problem.replay), losses, w, problem.over)

@@ -78,10 +78,7 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.witness(u + self._costs)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the lower bound on the relaxed margin that `Caps` computes at u + costs.
-
-        The sum u + costs is rounded down, so that the bound stays valid.
-        """
+        # The sum u + costs is rounded down, so that the bound stays valid.
         return self.within.lower_bound(np.nextafter(u + self._costs, -np.inf), witness)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
@@ -95,13 +92,8 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.exact_caps(m)
 
     def exact_multipliers(self, u: Any) -> tuple[Fraction, list[Fraction]]:
-        """Return the exact relaxed margin at u, and an empty list of multipliers.
-
-        The margin is the smallest entry of u + costs such that its cap and the caps of all smaller
-        entries sum to at least 1.
-        """
         margins = [x + Fraction(c) for x, c in zip(u, self.costs, strict=True)]
-        # The caps are filled from the smallest margin upwards; see `Caps`.
+        # The caps are filled from the smallest margin upwards, until they sum to 1; see `Caps`.
         filled = Fraction(0)
         for i in sorted(range(len(margins)), key=margins.__getitem__):
             filled += self.within.caps[i]
@@ -119,10 +111,6 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return an upper bound on the penalty of d after d is normalised and reduced to the caps.
-
-        The second number bounds the distance by which d moves.
-        """
         # Moving d below the caps changes the costs by at most the distance times the largest cost.
         _, distance = self.within.penalty_bound(d, total)
         value = sum_bounds(np.nextafter(self._costs * d, np.inf))[1]
@@ -131,10 +119,7 @@ class CapsWithCosts(Relaxation, Bounds, Description):
 
 
 def check_piecewise_linear(loss: OnlineLoss) -> None:
-    """Raise an InputError unless minimising the loss is equivalent to solving a game.
-
-    Only piecewise linear losses are accepted: the hinge, absolute, quantile and inner losses.
-    """
+    """Raise an InputError if the minimum of a loss is not the value of a game."""
     if not (has_corners(loss) or isinstance(loss, Inner)):
         raise InputError(
             f"{loss!r} is not piecewise linear, so its comparator has no exact certificate; "
@@ -143,11 +128,7 @@ def check_piecewise_linear(loss: OnlineLoss) -> None:
 
 
 class LossGame:
-    """The game that is equivalent to minimising the cumulative loss: the minimum is −scale · ρ.
-
-    ρ is the value of the game. The loss must be a hinge, absolute, quantile or inner loss. Other
-    losses raise an InputError.
-    """
+    """The game whose value ρ determines the minimum of a cumulative loss, which is −scale · ρ."""
 
     def __init__(self, problem: Cumulative) -> None:
         check_piecewise_linear(problem.loss)
@@ -162,14 +143,14 @@ class LossGame:
         self._H = H / float(self._factor)
         over: Any = problem.over
         over = type(over)(over.radius * self._factor)
-        A, f = self._linear() if isinstance(problem.loss, Inner) else self._with_corners(problem, y)
-        self.game = Game(A, f, over=over)
-
-    def _linear(self) -> tuple[Any, Relaxation]:
-        weights = [Fraction(s) for s in self._weight.tolist()]
-        self.scale = sum(weights, Fraction(0))
-        self._d = np.array([float(s / self.scale) for s in weights])
-        return -self._H, Caps([s / self.scale for s in weights])
+        if isinstance(problem.loss, Inner):
+            weights = [Fraction(s) for s in self._weight.tolist()]
+            self.scale = sum(weights, Fraction(0))
+            shares = [s / self.scale for s in weights]
+            self._d = np.array([float(share) for share in shares])
+            self.game = Game(-self._H, Caps(shares), over=over)
+        else:
+            self.game = Game(*self._with_corners(problem, y), over=over)
 
     def _with_corners(self, problem: Cumulative, y: Vector) -> tuple[Any, Relaxation]:
         loss = problem.pointwise

@@ -12,7 +12,6 @@ from relaxboost._core.errors import InputError, RowError
 from relaxboost.online.blocks import checked_weights, opener
 from relaxboost.online.losses import OnlineLoss
 
-_ONCE = "pass arrays (H, y), a list of blocks, or a function that reopens the stream"
 BLOCK_ROWS = 4096
 """The maximum number of rows in a block. Temporary arrays of this length fit in the cache."""
 
@@ -31,28 +30,16 @@ class Played(NamedTuple):
 class Replay:
     """A stream of checked examples that can be read repeatedly, in blocks.
 
-    Parameters
-    ----------
-    source : tuple of arrays, callable or iterable
-        Arrays (H, y) or (H, y, weight) of shapes (m, M), (m,) and (m,). The stream may also
-        consist of blocks of this form, from an iterable that can be iterated repeatedly, or from a
-        function that reopens the stream. The targets y may be None if the loss has no targets. If
-        `weight` is None or missing, all weights are 1.
-    loss : OnlineLoss
-        The loss, which checks the targets.
-    first : int, optional
-        The number of examples to read. By default all examples are read.
-
-    Raises
-    ------
-    InputError
-        If the stream is empty or can be read only once, or if an example is invalid.
+    `source` is the argument `stream` of `hindsight`, and `first` is the number of examples to read.
+    An InputError is raised if an example is invalid, or if the stream is empty or can be read only
+    once.
     """
 
     def __init__(self, source: Any, loss: OnlineLoss, first: int | None = None) -> None:
         self._loss = loss
         self._first = first
-        self._open, self._whole = opener(source, _ONCE)
+        remedy = "pass arrays (H, y), a list of blocks, or a function that reopens the stream"
+        self._open, self._whole = opener(source, remedy)
         self._checked: Played | None = None
         self.m = 0
         self.M = 0
@@ -90,7 +77,6 @@ class Replay:
             )
 
     def _read(self) -> Iterator[Played]:
-        """Yield the blocks of the source, after checking their values, targets and weights."""
         seen = 0
         width = None
         for given in self._open():
@@ -118,7 +104,12 @@ class Replay:
         if H.ndim != 2 or H.shape[1] == 0:
             raise InputError(f"H must have the shape (rows, M), got {H.shape}")
         rows = len(H)
-        _check_finite(H, seen)
+        if not np.isfinite(H).all():
+            row, j = np.argwhere(~np.isfinite(H))[0]
+            raise InputError(
+                f"H must be finite; row {seen + row} has {H[row, j]} for base function {j}; leave "
+                "the row out"
+            )
         y = self._loss.checked(None if y is None else np.asarray(y).reshape(-1)[:limit], rows)
         if weight is not None:
             weight = doubles("weight", weight).reshape(-1)[:limit]
@@ -132,13 +123,3 @@ class Replay:
         except RowError as error:
             raise error.moved(seen) from None
         return Played(slice(seen, seen + rows), np.ascontiguousarray(H), y, weight)
-
-
-def _check_finite(H: Matrix, seen: int) -> None:
-    if np.isfinite(H).all():
-        return
-    row, j = np.argwhere(~np.isfinite(H))[0]
-    raise InputError(
-        f"H must be finite; row {seen + row} has {H[row, j]} for base function {j}; leave the row "
-        "out"
-    )

@@ -13,12 +13,10 @@ from relaxboost.online.kernels.vectors import ENTRIES, scale, total
 
 @njit(fastmath=ENTRIES)
 def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector) -> None:
-    """Set `out` to exp((sign · z − top) · factor) for exponents <= 0, up to a few ulps.
-
-    Calling numba's exp for each entry would take about 20 times as long. Here exp(x) = 2^n exp(r)
-    with |r| <= log(2)/2, and exp(r) is replaced by a Taylor polynomial of degree 12, whose
-    relative error is at most 2e-16. The integer n is added to the bits of the exponent.
-    """
+    """Set `out` to exp((sign · z − top) · factor) for exponents <= 0, up to a few ulps."""
+    # Calling numba's exp for each entry would take about 20 times as long. Here exp(x) = 2^n exp(r)
+    # with |r| <= log(2)/2, and a Taylor polynomial of degree 12 replaces exp(r), with a relative
+    # error of at most 2e-16. The integer n is added to the bits of the exponent.
     # Adding 1.5 · 2^52 rounds a number to an integer in the lowest bits.
     rounding = 6755399441055744.0
     for j in range(z.size):
@@ -47,34 +45,30 @@ def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector
 
 @njit(fastmath=ENTRIES)
 def entropy_mirror(
-    radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
+    radius: float, z: Vector, top: float, beta: float, w: Vector, has_zero: bool
 ) -> None:
-    """Set the weights w to the mirror image of z on the simplex; see `Entropy.mirror`.
+    """Set w to the mirror image of z on the simplex, or on the full simplex if `has_zero` is True.
 
-    The argument `top` is max(−z). The array `spare` is scratch memory, which only the l1 ball
-    needs.
+    The argument `top` is max(−z). See `Entropy.mirror`.
     """
-    _exponentials(z, -1.0, top, 1.0 / beta, w)
-    scale(w, radius / total(w))
-
-
-@njit(fastmath=ENTRIES)
-def entropy_mirror_with_zero(
-    radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
-) -> None:
-    """Set the weights w to the mirror image of z on the full simplex. `top` is max(−z)."""
-    top = max(top, 0.0)
     factor = 1.0 / beta
+    rest = 0.0
+    # The full simplex has an additional entry of v; see `Entropy`.
+    if has_zero:
+        top = max(top, 0.0)
+        rest = math.exp(-top * factor)
     _exponentials(z, -1.0, top, factor, w)
-    # The last term is for the additional entry of v in `Entropy`.
-    scale(w, radius / (total(w) + math.exp(-top * factor)))
+    scale(w, radius / (total(w) + rest))
 
 
 @njit(fastmath=ENTRIES)
 def entropy_mirror_of_signs(
     radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
 ) -> None:
-    """Set the weights w to the mirror image of z on the l1 ball. `top` is max |z|."""
+    """Set w to the mirror image of z on the l1 ball.
+
+    The argument `top` is max |z|, and the array `spare` is scratch memory.
+    """
     factor = 1.0 / beta
     _exponentials(z, -1.0, top, factor, w)
     _exponentials(z, 1.0, top, factor, spare)

@@ -8,18 +8,13 @@ import numpy as np
 
 from relaxboost._core.arrays import Matrix, Vector
 from relaxboost._core.compiled import njit
-from relaxboost.online.kernels.entropy import (
-    entropy_mirror,
-    entropy_mirror_of_signs,
-    entropy_mirror_with_zero,
-)
+from relaxboost.online.kernels.entropy import entropy_mirror, entropy_mirror_of_signs
 from relaxboost.online.kernels.slopes import loss_and_slope
 from relaxboost.online.kernels.squared import squared_mirror
 from relaxboost.online.kernels.vectors import average, inner, move
 
 SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
-"""The codes of the domains. The proxy is the squared norm on the l2 ball, and the entropy on the
-other domains."""
+"""The codes of the domains. The proxy is the squared norm on the l2 ball, or else the entropy."""
 ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
 """The indices of the entries of the array `sums` in the state of a learner."""
 
@@ -33,15 +28,13 @@ of the loss, the radius of the domain and the modulus of the proxy."""
 def _mirror(
     domain: int, radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
 ) -> None:
-    """Set the weights w to the mirror image of z. The argument `top` is the result of `move`."""
+    # The argument `top` is the result of `move`.
     if domain == L2_BALL:
         squared_mirror(radius, z, top, beta, w)
     elif domain == L1_BALL:
         entropy_mirror_of_signs(radius, z, top, beta, w, spare)
-    elif domain == FULL_SIMPLEX:
-        entropy_mirror_with_zero(radius, z, top, beta, w, spare)
     else:
-        entropy_mirror(radius, z, top, beta, w, spare)
+        entropy_mirror(radius, z, top, beta, w, domain == FULL_SIMPLEX)
 
 
 @njit(nogil=True)
@@ -53,17 +46,9 @@ def rounds(
 ) -> Vector:
     """Learn from the rows of H in turn, and return the predictions made before learning each row.
 
-    Parameters
-    ----------
-    H : array of shape (rows, M)
-        The values of the base functions.
-    rows : (sizes, y, weight)
-        The dual norms of the rows, the targets and the weights. For a row of weight 2.5, the
-        learner takes two full steps and half a step.
-    state : (w, z, mean, sums)
-        The state of the learner, which is changed in place.
-    codes : Codes
-        The method encoded as numbers.
+    `rows` contains the dual norms, the targets and the weights of the rows. For a row of weight
+    2.5, the learner takes two full steps and half a step. The arrays of `state` are changed in
+    place.
     """
     sizes, y, weight = rows
     w, z, mean, sums = state

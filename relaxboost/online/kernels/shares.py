@@ -1,12 +1,15 @@
-"""The compiled parts of a round of AdaHedge, over K learners with steps of different sizes."""
+"""The compiled rounds of AdaHedge over K learners, which take steps of different sizes."""
 
 from __future__ import annotations
 
 import math
 
-from relaxboost._core.arrays import Array, Vector
+import numpy as np
+
+from relaxboost._core.arrays import Array, Matrix, Vector
 from relaxboost._core.compiled import njit
 from relaxboost.online.kernels.rounds import LOSS, ROUNDS, WEIGHT
+from relaxboost.online.kernels.slopes import loss_and_slope
 from relaxboost.online.kernels.vectors import ENTRIES, average, inner
 
 CONSTANT, FADING, AVERAGED = range(3)
@@ -15,11 +18,9 @@ the sum of the first i gradients."""
 MIXABILITY = 6
 """The index of the mixability gap Δ in the array `sums`. The losses of the K learners follow it."""
 SMALLEST_GAP = 1e-300
-"""The mixability gap that replaces a gap of 0. With this gap, the best learners share all of the
-weight."""
+"""The mixability gap that replaces 0. It gives all of the weight to the best learners."""
 LARGEST_EXPONENT = 60.0
-"""If an exponent x exceeds this, exp(−x) is treated as 0. Without this limit, tiny shares would be
-denormal numbers, which are slow."""
+"""For larger x, exp(−x) is treated as 0, because denormal numbers are slow."""
 
 Steps = tuple[Vector, Vector]
 """The K step sizes η for a loss of slope 1, and the kinds of the steps."""
@@ -27,8 +28,8 @@ Steps = tuple[Vector, Vector]
 
 @njit(fastmath=ENTRIES)
 def _products(Z: Array, h: Vector, F: Vector) -> None:
-    """Set F to the predictions hᵀZ of the K learners, skipping the entries of h that are 0."""
     F[:] = 0.0
+    # Rows of hashed words are mostly 0, so zeros are skipped.
     for j in range(h.size):
         if h[j] != 0.0:
             for k in range(F.size):
@@ -37,7 +38,6 @@ def _products(Z: Array, h: Vector, F: Vector) -> None:
 
 @njit(fastmath=ENTRIES)
 def _move(Z: Array, h: Vector, change: Vector) -> None:
-    """Move the weights Z of the K learners: add h_j · change_k to each entry (j, k)."""
     for j in range(h.size):
         if h[j] != 0.0:
             for k in range(change.size):
@@ -79,16 +79,14 @@ def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
 
 @njit()
 def _gap(sums: Vector, p: Vector, weight: float, values: Vector) -> float:
-    """Return the mean loss minus the mix loss of an example (de Rooij et al. 2014).
-
-    The mix loss is the increase of −log(Σ exp(−rate · loss)) / rate. The sum includes learners
-    with the share 0, because such a learner may have the least loss in the next round.
-    """
+    """Return the mean loss minus the mix loss of an example (de Rooij et al. 2014)."""
     losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
     rate = math.log(p.size) / max(sums[MIXABILITY], SMALLEST_GAP)
     least = losses.min()
     after = losses - least + weight * values
     lowest = after.min()
+    # The mix loss is the increase of −log(Σ exp(−rate · loss))/rate. The sum includes learners with
+    # the share 0, because such a learner may have the least loss in the next round.
     before_sum = 0.0
     after_sum = 0.0
     for k in range(p.size):
@@ -107,18 +105,10 @@ def learn(
     example: tuple[Vector, float, float],
     found: tuple[float, Vector, Vector, Vector],
 ) -> None:
-    """Update the state of the K learners with one example.
+    """Update the state (w, Z, mean, sums) of the K learners with one example.
 
-    Parameters
-    ----------
-    state : (w, Z, mean, sums)
-        The state of the learner.
-    steps : Steps
-        The steps of the K learners.
-    example : (h, size, weight)
-        The values of the base functions, their Euclidean norm, and a weight of at most 1.
-    found : (value, p, values, slopes)
-        The loss of the mean prediction, the shares, and the losses and slopes of the K learners.
+    `example` contains h, its Euclidean norm, and a weight of at most 1. `found` contains the loss
+    of the mean prediction, the shares p, and the losses and the slopes of the K learners.
     """
     w, Z, mean, sums = state
     h, size, weight = example
@@ -139,3 +129,56 @@ def learn(
         sums[MIXABILITY + 1 + K + k] += 0.5 * step * (weight * slopes[k] * size) ** 2
         slopes[k] *= -weight * (steps[0][k] if steps[1][k] == AVERAGED else step)
     _move(Z, h, slopes)
+
+
+@njit()
+def _clipped_mean(p: Vector, F: Vector, limit: float) -> float:
+    found = 0.0
+    for k in range(p.size):
+        found += p[k] * min(max(F[k], -limit), limit)
+    return found
+
+
+@njit(nogil=True)
+def rounds(
+    H: Matrix,
+    rows: tuple[Vector, Vector, Vector],
+    state: tuple[Vector, Array, Vector, Vector],
+    steps: Steps,
+    codes: tuple[int, float, float],
+) -> Vector:
+    """Learn from the rows of H in turn, and return the predictions made before learning each row.
+
+    `rows` contains the Euclidean norms, the targets and the weights of the rows. The entry (j, k)
+    of the matrix Z in `state` belongs to base function j and learner k. `codes` contains the code
+    of the loss, its parameter, and the limit to which |predictions| are clipped.
+    """
+    sizes, y, weight = rows
+    w, Z, _, sums = state
+    loss, parameter, limit = codes
+    K = steps[0].size
+    F, p, values, slopes = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    predictions = np.empty(y.size)
+    for row in range(y.size):
+        predict(Z, sums, steps, H[row], F, p)
+        predictions[row] = _clipped_mean(p, F, limit)
+        prediction = predictions[row]
+        left = weight[row]
+        while left > 0.0:
+            step = min(left, 1.0)
+            left -= step
+            for k in range(K):
+                inside = min(max(F[k], -limit), limit)
+                values[k], slopes[k] = loss_and_slope(loss, parameter, inside, y[row])
+                # A prediction beyond the limit moves inwards only.
+                if slopes[k] * (F[k] - inside) < 0.0:
+                    slopes[k] = 0.0
+            value, _ = loss_and_slope(loss, parameter, prediction, y[row])
+            learn(state, steps, (H[row], sizes[row], step), (value, p, values, slopes))
+            # The learner predicts the next copy of the row with the new weights.
+            if left > 0.0:
+                predict(Z, sums, steps, H[row], F, p)
+                prediction = _clipped_mean(p, F, limit)
+    weigh(sums, p)
+    mix(Z, sums, steps, p, w)
+    return predictions

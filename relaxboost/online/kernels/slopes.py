@@ -48,7 +48,6 @@ def loss_and_slope(code: int, parameter: float, F: float, y: float) -> tuple[flo
 
 @njit()
 def _of_margin(code: int, parameter: float, margin: float) -> tuple[float, float]:
-    """Return a loss of the margin and its derivative with respect to the margin."""
     if code == 0:
         return max(1.0 - margin, 0.0), -1.0 if margin < 1.0 else 0.0
     if code == 1:
@@ -67,7 +66,6 @@ def _of_margin(code: int, parameter: float, margin: float) -> tuple[float, float
 
 @njit()
 def _of_residual(code: int, parameter: float, residual: float) -> tuple[float, float]:
-    """Return a loss of the residual F − y, and its derivative with respect to the prediction F."""
     if code == 4:
         return residual * residual / 2.0, residual
     if code == 5:

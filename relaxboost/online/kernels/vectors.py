@@ -54,12 +54,9 @@ def average(w: Vector, mean: Vector, gain: float) -> None:
 
 @njit(fastmath=ENTRIES)
 def move(z: Vector, factor: float, h: Vector, both: bool) -> float:
-    """Add factor · h to z, and return max(−z), or max |z| if `both` is True.
-
-    LLVM has vector instructions for the maximum of integers, but not for the maximum of doubles.
-    Therefore the bits of a double, without the sign bit, are compared as an integer. These
-    integers are in the same order as the absolute values of the doubles.
-    """
+    """Add factor · h to z, and return max(−z), or max |z| if `both` is True."""
+    # LLVM has vector instructions for the maximum of integers, but not for that of doubles. The
+    # bits of a double without its sign, as an integer, are ordered like its absolute value.
     unsigned = np.int64(0x7FFFFFFFFFFFFFFF)
     top = ~unsigned
     for j in range(z.size):
@@ -73,7 +70,7 @@ def move(z: Vector, factor: float, h: Vector, both: bool) -> float:
 
 @njit()
 def _largest(h: Vector) -> float:
-    """Return the largest absolute entry max |h_j|, or nan if an entry is not finite."""
+    # The bits of inf and nan are larger integers than those of all finite numbers; see `move`.
     unsigned = np.int64(0x7FFFFFFFFFFFFFFF)
     infinite = np.int64(0x7FF0000000000000)
     top = np.int64(0)

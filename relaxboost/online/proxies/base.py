@@ -33,14 +33,12 @@ class Proxy(ABC):
     name: ClassVar[str] = ""
     """The name that selects the proxy with its default parameters, or "" if there is no name."""
     norm: ClassVar[str] = "l1"
-    """The norm in which the proxy V is strongly convex, "l1" or "l2". Gradients are measured in
-    the dual norm."""
+    """The norm of strong convexity, "l1" or "l2". Gradients are measured in the dual norm."""
     domains: ClassVar[tuple[type[Domain], ...]] = ()
     """The types of the domains on which V is a proxy."""
 
     steep: ClassVar[bool] = False
-    """Whether the gradient ∇V of the proxy is infinite at the boundary of the domains. In this
-    case ∇V at the mirror image of z is −z for β = 1."""
+    """Whether ∇V is infinite at the boundary. Then ∇V is −z at the mirror image of z for β = 1."""
 
     def __init_subclass__(cls) -> None:
         PROXIES.add(cls)
@@ -84,14 +82,10 @@ class Proxy(ABC):
 
     @abstractmethod
     def expression(self, w: Any, domain: Domain) -> tuple[Any, list[Any]]:
-        """Return the proxy V as a convex cvxpy expression of w, and constraints on its
-        variables.
-        """
+        """Return V as a convex cvxpy expression of w, and constraints on its variables."""
 
     def conjugate(self, z: Vector, beta: float, domain: Domain) -> float:
-        """Return the conjugate W_β(z). The default is −<z, w> − βV(w) at the mirror image w of
-        z.
-        """
+        """Return the conjugate W_β(z): −<z, w> − βV(w) at the mirror image w of z."""
         w = self.mirror(z, beta, domain)
         return -float(z @ w) - beta * self.value(w, domain)
 

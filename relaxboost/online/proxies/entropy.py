@@ -38,25 +38,17 @@ class Entropy(Proxy):
         return 1.0 / float(domain.radius)
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return the maximum of the entropy, λ log N for the radius λ, attained at the vertices."""
         entries = 2 * size if isinstance(domain, L1Ball) else size + isinstance(domain, FullSimplex)
         return float(domain.radius) * math.log(entries)
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return the value V(w) of the entropy, computed without cancellation.
-
-        The formula is (λ/N) Σ ((1 + e) log(1 + e) − e) with e = Nv/λ − 1. Here λ is the radius,
-        and N is the number of entries of v.
-        """
+        # The formula (λ/N) Σ ((1 + e) log(1 + e) − e) with e = Nv/λ − 1 has no cancellation.
         v = _entries(w, domain)
         mean = float(domain.radius) / v.size
         return mean * float(above_tangent(v / mean - 1.0, 0.0).sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return the mirror image w of z (Eq. 10).
-
-        The vector v of w is a Gibbs distribution times the radius λ of the domain.
-        """
+        # The vector v of w is a Gibbs distribution times the radius λ of the domain (Eq. 10).
         radius = float(domain.radius)
         size: Vector = np.abs(z) if isinstance(domain, L1Ball) else -z
         # The largest exponent is subtracted from all exponents, so that nothing overflows.
@@ -78,10 +70,6 @@ class Entropy(Proxy):
         return heights * (radius / total)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return the gradient of the entropy at w: log w_j, up to a constant.
-
-        On the l1 ball the entries are (log v⁺_j − log v⁻_j)/2, where w = v⁺ − v⁻.
-        """
         v = _entries(w, domain)
         with np.errstate(divide="ignore"):
             logs: Vector = np.log(v)
@@ -90,10 +78,7 @@ class Entropy(Proxy):
         return logs[: w.size] - logs[-1] if isinstance(domain, FullSimplex) else logs
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return the entropy as a cvxpy expression of w, with its constraints.
-
-        On the l1 ball, the vectors v⁺ and v⁻ with w = v⁺ − v⁻ are additional variables.
-        """
+        # On the l1 ball, the vectors v⁺ and v⁻ are additional variables.
         radius = float(domain.radius)
         constraints: list[Any] = []
         parts = [w]

@@ -56,10 +56,7 @@ class PNorm(Proxy):
         return self._s(size) * self._least(size) / float(domain.radius) ** 2
 
     def largest(self, domain: Domain, size: int) -> float:
-        """Return the maximum of the proxy, which is attained at the vertices.
-
-        It is 1/2, and 1/2 − M^{2/p − 2}/2 on the simplex, for M weights.
-        """
+        # The maximum is attained at the vertices.
         if not isinstance(domain, Simplex):
             return 0.5
         s = self._s(size)
@@ -75,20 +72,12 @@ class PNorm(Proxy):
         return self._least(w.size) * math.expm1(2.0 / (1.0 + s) * math.log1p(more)) / 2.0
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return the mirror image of z: weights proportional to (ν − z_j)_+^{1/(p − 1)}.
-
-        The number ν is chosen such that Σ |w_j| is the radius λ. If the sum is smaller for ν = 0,
-        then ν is 0.
-        """
+        # The weights are proportional to (ν − z_j)_+^{1/(p − 1)}.
         unit = beta / float(domain.radius)
         return mirror_of_powers(z, domain, unit, self._s(z.size), normed=True)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return the gradient ‖w‖_p^{2 − p} |w_j|^{p − 1} sgn(w_j)/λ².
-
-        Here λ is the radius of the domain. On the simplex, the constant ‖w‖_p/λ² is subtracted
-        from all entries.
-        """
+        # The gradient is ‖w‖_p^{2 − p} |w_j|^{p − 1} sgn(w_j)/λ².
         s = self._s(w.size)
         v = w / float(domain.radius)
         norm = float(np.linalg.norm(v, 1.0 + s))
@@ -100,10 +89,7 @@ class PNorm(Proxy):
         return np.copysign(slopes, w)
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return the proxy as a cvxpy expression of w, with constraints for the p-norm.
-
-        The constraint ‖w‖_p <= T is written as |w_j| <= t_j^{1/p} T^{1 − 1/p} and Σt = T.
-        """
+        # The constraint ‖w‖_p <= T is written as |w_j| <= t_j^{1/p} T^{1 − 1/p} and Σt = T.
         size = w.shape[0]
         t = cp.Variable(size)
         norm = cp.Variable()
@@ -114,13 +100,13 @@ class PNorm(Proxy):
         return (square - least) / 2.0, [cones, cp.sum(t) == norm]
 
     def spread(self, domain: Domain, size: int) -> float:
-        """Return the largest Bregman divergence of two vertices: 1, or 2 on the l1 ball."""
+        # The largest divergence is that of two vertices.
         return 2.0 if isinstance(domain, L1Ball) else 1.0
 
     def _s(self, size: int) -> float:
-        """Return p − 1 for M weights, where the default of p depends on M."""
+        # This is p − 1 for M weights.
         return 1.0 / math.log(size) if self.p is None else float(self.p) - 1.0
 
     def _least(self, size: int) -> float:
-        """Return M^{2/p − 2}, the minimum of ‖w‖_p² over the unit simplex."""
+        # This is the minimum of ‖w‖_p² over the unit simplex.
         return float(size ** (2.0 / (1.0 + self._s(size)) - 2.0))

@@ -65,10 +65,6 @@ class Power(Proxy):
         return float((size if s > 0.0 else 2) ** -s)
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return the maximum of the proxy for the radius λ: λ²/(s(s + 1)).
-
-        On the simplex of M weights, it is this number times 1 − M^{−s}.
-        """
         s = self._s(size)
         gap = -math.expm1(-s * math.log(size)) if isinstance(domain, Simplex) else 1.0
         return float(domain.radius) ** 2 * gap / (s * (s + 1.0))
@@ -83,33 +79,23 @@ class Power(Proxy):
         return radius**2 * float(((np.abs(w) / radius) ** (s + 1.0)).sum()) / (s * (s + 1.0))
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return the mirror image of z: the weights λ(s(ν − z_j)/(λβ))_+^{1/s}.
-
-        The number ν is chosen such that Σ |w_j| is the radius λ. If the sum is smaller for ν = 0,
-        then ν is 0.
-        """
+        # The weights are λ(s(ν − z_j)/(λβ))_+^{1/s}.
         s = self._s(z.size)
         return mirror_of_powers(z, domain, beta * float(domain.radius) / s, s)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return the gradient λ|w_j/λ|^s sgn(w_j)/s.
-
-        Here λ is the radius of the domain. On the simplex, λ/s is subtracted from all entries, so
-        that a small s loses no digits.
-        """
+        # The gradient is λ|w_j/λ|^s sgn(w_j)/s.
         s = self._s(w.size)
         radius = float(domain.radius)
-        # The constant λ/s does not change the mirror map on the simplex.
+        # On the simplex, a constant does not change the mirror map. If λ/s is subtracted, a small s
+        # loses no digits.
         if isinstance(domain, Simplex):
             with np.errstate(divide="ignore"):
                 return np.asarray(np.expm1(s * np.log(w / radius)) * (radius / s))
         return np.copysign((np.abs(w) / radius) ** s * (radius / s), w)
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return the proxy as a cvxpy expression of w, with constraints for the powers.
-
-        The constraints are |w_j| <= t_j^{1/(s + 1)}, or t_j <= w_j^{s + 1} for s < 0.
-        """
+        # The constraints are |w_j| <= t_j^{1/(s + 1)}, or t_j <= w_j^{s + 1} for s < 0.
         size = w.shape[0]
         s = self._s(size)
         radius = float(domain.radius)
@@ -122,7 +108,6 @@ class Power(Proxy):
         return radius**2 * (cp.sum(t) - least) / (s * (s + 1.0)), [cone]
 
     def spread(self, domain: Any, size: int) -> float:
-        """Return the largest Bregman divergence of two vertices, which is inf for negative s."""
         # On the ball, the divergence is largest from a vertex to its opposite.
         vertices = (1.0 + isinstance(domain, L1Ball)) * float(domain.radius) ** 2
         return math.inf if self.steep else vertices / self._s(size)

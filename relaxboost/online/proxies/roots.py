@@ -34,7 +34,7 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
         below = (top - heights) / unit
 
     def at(u: float) -> tuple[Vector, float, float]:
-        """Return w/max w, log(Σw/radius), and the derivative of this logarithm, for a given u."""
+        # The result is w/max w, log(Σw/radius), and the derivative of this logarithm.
         # A limit of the exponent prevents the product inf · 0.
         k = np.minimum(below * math.exp(min(-s * u, 700.0)), 1.0)
         with np.errstate(divide="ignore"):

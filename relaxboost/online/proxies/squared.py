@@ -32,14 +32,9 @@ class SquaredL2(Proxy):
         return 1.0
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return the maximum of the proxy: λ²/2 for the radius λ, minus λ²/(2M) on the simplex."""
         return float(domain.radius) ** 2 / 2.0 - self._least(domain, size)
 
     def value(self, w: Vector, domain: Domain) -> float:
-        """Return the value V(w) of the proxy.
-
-        On the simplex it is half the squared distance to equal weights.
-        """
         # This is ‖w‖²/2 minus its minimum, without cancellation.
         if isinstance(domain, Simplex):
             w = w - float(domain.radius) / w.size
@@ -69,21 +64,17 @@ class SquaredL2(Proxy):
         return cp.sum_squares(w) / 2.0 - self._least(domain, w.shape[0]), []
 
     def spread(self, domain: Any, size: int) -> float:
-        """Return half the squared diameter of the domain of radius λ: 2λ² or, on simplices, λ²."""
+        # This is half the squared diameter of the domain.
         radius = float(domain.radius)
         return radius**2 * (2.0 if isinstance(domain, L1Ball | L2Ball) else 1.0)
 
     def _least(self, domain: Any, size: int) -> float:
-        """Return the minimum of ‖w‖²/2 over the domain."""
         return float(domain.radius) ** 2 / (2.0 * size) if isinstance(domain, Simplex) else 0.0
 
 
 def _on_simplex(heights: Vector, beta: float, total: float) -> Vector:
-    """Return the projection of heights/β onto the simplex of all w >= 0 with Σw = total.
-
-    The projection is max(0, x − ν) for x = heights/β, where ν is computed from the sorted entries
-    of x.
-    """
+    """Return the projection of heights/β onto the simplex of all w >= 0 with Σw = total."""
+    # For x = heights/β the projection is max(0, x − ν). The sorted entries of x determine ν.
     with np.errstate(over="ignore"):
         # Adding a constant to x does not change the projection, and prevents cancellation.
         x: Vector = (heights - heights.max()) / beta

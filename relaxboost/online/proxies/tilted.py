@@ -54,11 +54,6 @@ class Tilted(Proxy):
         return self.value(float(domain.radius) * np.eye(1, size)[0], domain)
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return the value V(w) of the proxy.
-
-        The formula is (λ/M) Σ ((1 + e) log(1 + e) − e)/a² with a = 1 − c and e = a(Mw/λ − 1), for
-        M weights and the radius λ.
-        """
         radius = float(domain.radius)
         a = 1.0 - self._c(w.size)
         x: Vector = w * (w.size / radius) - 1.0
@@ -66,11 +61,7 @@ class Tilted(Proxy):
         return radius / w.size * float(terms.sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return the mirror image of z, for M weights on the simplex of radius λ.
-
-        The weights are (λ/M)(1 + (e^{ay} − 1)/a)_+ with a = 1 − c and y = (ν − z)/β. The number ν
-        is chosen such that the weights sum to λ.
-        """
+        # The weights are (λ/M)(1 + (e^{ay} − 1)/a)_+ with y = (ν − z)/β.
         size = z.size
         c = self._c(size)
         a = 1.0 - c
@@ -96,10 +87,6 @@ class Tilted(Proxy):
         return shares * (float(domain.radius) / float(shares.sum()))
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return the gradient of the proxy, for M weights on the simplex of radius λ.
-
-        The entries are log(c + aMw_j/λ)/a with a = 1 − c, or Mw_j/λ − 1 for c = 1.
-        """
         c = self._c(w.size)
         shares = w * (w.size / float(domain.radius))
         a = 1.0 - c
@@ -116,10 +103,7 @@ class Tilted(Proxy):
         return radius / size * value, []
 
     def spread(self, domain: Any, size: int) -> float:
-        """Return the Bregman divergence of two vertices, λ log(1 + Ma/c)/a with a = 1 − c.
-
-        Here λ is the radius of the simplex and M the number of weights.
-        """
+        # The largest divergence is that of two vertices.
         c = self._c(size)
         a = 1.0 - c
         return float(domain.radius) * (math.log1p(size * a / c) / a if a else size)

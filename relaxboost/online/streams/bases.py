@@ -28,8 +28,7 @@ class BaseFunctions(ABC):
     """
 
     name: ClassVar[str]
-    """The name of the base functions in saved learners. It must not change if the class is
-    renamed."""
+    """The name in saved learners, which must not change if the class is renamed."""
     bound: float | None = None
     """A number K with |h_j(x)| <= K for all j and x, or None if no such number is known."""
     features: int | None = None
@@ -103,7 +102,8 @@ class LinearBasis(BaseFunctions):
         The finite centre and the positive scale of each feature.
     """
 
-    name, bound = "linear", 1.0
+    name = "linear"
+    bound = 1.0
 
     def __init__(self, centre: Any, scale: Any) -> None:
         self.centre: Vector = np.atleast_1d(doubles("centre", centre)).copy()
@@ -145,7 +145,8 @@ class StumpBasis(BaseFunctions):
         The thresholds of each feature. A feature may have none.
     """
 
-    name, bound = "stumps", 1.0
+    name = "stumps"
+    bound = 1.0
 
     def __init__(self, thresholds: Sequence[Any]) -> None:
         # Sorted thresholds without duplicates give the same digest for the same stumps.
@@ -254,8 +255,7 @@ class WithIntercept(BaseFunctions):
 
 
 class FittedBasis(BaseFunctions):
-    """The predictions of fitted estimators, or the signs of their decision functions, as base
-    functions.
+    """The predictions of fitted estimators, or the signs of their decision functions.
 
     Parameters
     ----------
@@ -273,7 +273,8 @@ class FittedBasis(BaseFunctions):
     def __init__(
         self, estimators: Sequence[Any], signs: bool = False, bound: float | None = None
     ) -> None:
-        self.estimators, self.signs = tuple(estimators), bool(signs)
+        self.estimators = tuple(estimators)
+        self.signs = bool(signs)
         method = "decision_function" if signs else "predict"
         for number, estimator in enumerate(self.estimators):
             if not callable(getattr(estimator, method, None)):
@@ -286,7 +287,7 @@ class FittedBasis(BaseFunctions):
     def _known_bound(self) -> float | None:
         if self.signs:
             return 1.0
-        # A classifier predicts one of its labels, a regressor any number.
+        # A classifier predicts one of its labels, and a regressor any number.
         classes = [np.asarray(getattr(one, "classes_", ["?"])) for one in self.estimators]
         if any(one.dtype.kind not in "biuf" for one in classes):
             return None
@@ -310,11 +311,9 @@ class FittedBasis(BaseFunctions):
 
 
 def _encoded(part: Any, within: tuple[int, ...] = ()) -> Iterator[bytes]:
-    """Yield bytes for a digest of an object. The bytes are the same in every process.
-
-    Pickles are not suitable, because they depend on whether equal strings are the same object. The
-    argument `within` contains the ids of the objects that contain `part`.
-    """
+    """Yield bytes for a digest of an object. The bytes are the same in every process."""
+    # Pickles depend on whether equal strings are the same object. `within` contains the ids of the
+    # objects that contain `part`.
     if isinstance(part, np.ndarray) and part.dtype.kind != "O":
         yield f"{part.dtype}{part.shape}".encode() + part.tobytes()
     elif part is None or isinstance(part, str | bytes | int | float | complex | np.generic):
@@ -332,7 +331,6 @@ def _encoded(part: Any, within: tuple[int, ...] = ()) -> Iterator[bytes]:
 
 
 def _contents(part: Any) -> Any:
-    """Return the parts of an object, in a reproducible order."""
     if isinstance(part, np.ndarray):
         return part.shape, part.tolist()
     if isinstance(part, Mapping):

@@ -1,11 +1,10 @@
-"""Parsers that convert CSV rows to columns, with pyarrow or, if it is missing, with pandas."""
+"""Parsers that convert CSV rows to columns, with pyarrow or with the module `csv` of Python."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,23 +13,13 @@ from numpy.typing import NDArray
 from relaxboost._core.tables import MISSING
 
 Table = dict[str, NDArray[Any]]
-"""The type of parsed columns by name. Columns of numbers are arrays of doubles, and columns of
-text are object arrays of strings."""
+"""Parsed columns by name. Columns of text are object arrays of strings."""
 
 
 class CsvError(Exception):
-    """Raised if CSV rows cannot be read.
+    """An error in CSV rows, with the index of the row if it is known.
 
-    Parameters
-    ----------
-    message : str
-        The description of the problem.
-    row : int, optional
-        The index of the row, if it is known.
-    column : str
-        The column of a value that is not a number, or "" for other problems.
-    value : str
-        The value that is not a number.
+    If a value is not a number, `column` and `value` are its column and its text.
     """
 
     def __init__(
@@ -45,15 +34,13 @@ class CsvError(Exception):
 NOT_UTF8 = "not in UTF-8; save the file as UTF-8"
 
 
-def parser(header: list[str], sep: str) -> ArrowParser | PandasParser:
-    """Return a parser for rows with the given columns: pyarrow if installed, otherwise pandas.
-
-    pyarrow is five times as fast as pandas.
-    """
+def parser(header: list[str], sep: str) -> ArrowParser | PlainParser:
+    """Return a parser for rows with the given columns, which uses pyarrow if it is installed."""
+    # pyarrow is about thirty times as fast.
     try:
         from pyarrow import csv as _  # noqa: F401
     except ImportError:
-        return PandasParser(header, sep)
+        return PlainParser(header, sep)
     return ArrowParser(header, sep)
 
 
@@ -95,7 +82,6 @@ class ArrowParser:
         return table
 
     def _refusal(self, message: str) -> CsvError:
-        """Return the CsvError that corresponds to an error message of Arrow."""
         number = re.search(r"Row #(\d+): ", message)
         row = None if number is None else int(number[1]) - 1
         if "invalid UTF8" in message or "\ufffd" in message:
@@ -108,11 +94,8 @@ class ArrowParser:
 
 
 def _flat(column: Any, kind: Any) -> NDArray[Any]:
-    """Return the numbers of an Arrow column as an array, with nan for missing numbers.
-
-    The conversion methods of Arrow are not used, because they load pandas, which takes a quarter
-    of a second.
-    """
+    # The conversion methods of Arrow are not used, because they load pandas, which takes a quarter
+    # of a second.
     array = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     valid, numbers = array.buffers()
     rows = slice(array.offset, array.offset + len(array))
@@ -123,8 +106,8 @@ def _flat(column: Any, kind: Any) -> NDArray[Any]:
     return flat
 
 
-class PandasParser:
-    """A parser of CSV rows that uses pandas."""
+class PlainParser:
+    """A parser of CSV rows that uses the module `csv` of Python."""
 
     def __init__(self, header: list[str], sep: str) -> None:
         self._header = header
@@ -133,53 +116,34 @@ class PandasParser:
     def parse(self, rows: bytes, doubles: list[str], texts: list[str]) -> Table:
         """Parse complete rows, and return columns of doubles and of text, or raise a CsvError."""
         try:
-            found = self._read(rows, doubles, texts)
-            # Conversion by NumPy rounds correctly, which that of pandas does not in all versions.
-            kinds = dict.fromkeys(doubles, np.float64) | dict.fromkeys(texts, np.object_)
-            return {name: found[name].to_numpy().astype(kind) for name, kind in kinds.items()}
+            lines = csv.reader(io.StringIO(rows.decode(), newline=""), delimiter=self._sep)
+            # Blank lines contain no row.
+            cells = [line for line in lines if line]
         except UnicodeDecodeError:
             raise CsvError(NOT_UTF8) from None
-        except ValueError:
-            # The message of pandas names no row.
-            raise self._refusal(rows, doubles) from None
-
-    def _read(self, rows: bytes, doubles: list[str], texts: list[str]) -> Any:
-        """Return CSV columns as a pandas frame of strings, with nan for missing numbers."""
-        import pandas as pd
-
-        # Blank lines contain no row.
-        if not rows.strip():
-            return pd.DataFrame({name: [] for name in (*doubles, *texts)})
-        with warnings.catch_warnings():
-            # The warning says that pandas leaves out the last values of long rows.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
+        except csv.Error as error:
+            raise CsvError(str(error)) from None
+        width = len(self._header)
+        for row, line in enumerate(cells):
+            if len(line) != width:
+                raise CsvError(f"Expected {width} columns, got {len(line)}", row)
+        table = {}
+        for name in (*doubles, *texts):
+            place = self._header.index(name)
+            table[name] = np.array([line[place] for line in cells], dtype=object)
+        for name in doubles:
             try:
-                return pd.read_csv(
-                    io.BytesIO(rows),
-                    sep=self._sep,
-                    header=None,
-                    names=self._header,
-                    index_col=False,
-                    dtype=object,
-                    # Words are text, even if they are those of missing numbers.
-                    na_values=dict.fromkeys(doubles, MISSING),
-                    keep_default_na=False,
-                )
-            except pd.errors.ParserWarning as warning:
-                raise ValueError(str(warning)) from None
+                table[name] = table[name].astype(np.float64)
+            except ValueError:
+                table[name] = _with_missing(name, table[name])
+        return table
 
-    def _refusal(self, rows: bytes, doubles: list[str]) -> CsvError:
-        """Return a CsvError for the first row with a wrong number of values or an invalid
-        number.
-        """
-        lines = csv.reader(io.StringIO(rows.decode()), delimiter=self._sep)
-        for row, cells in enumerate(filter(None, lines)):
-            if len(cells) != len(self._header):
-                return CsvError(f"Expected {len(self._header)} columns, got {len(cells)}", row)
-            for column, cell in zip(self._header, cells, strict=True):
-                if column in doubles and cell not in MISSING and not is_number(cell):
-                    return CsvError("no number", row, column, cell)
-        return CsvError("pandas cannot read the rows")
+
+def _with_missing(name: str, cells: NDArray[Any]) -> NDArray[Any]:
+    for row, cell in enumerate(cells):
+        if cell not in MISSING and not is_number(cell):
+            raise CsvError("no number", row, name, cell)
+    return np.array([np.nan if cell in MISSING else float(cell) for cell in cells])
 
 
 def is_number(cell: str) -> bool:

@@ -4,65 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, few
 from relaxboost._core.tables import next_header, no_column
 from relaxboost.matrices.chunks.sources import Batch
 from relaxboost.matrices.labelled import ROUNDED
-from relaxboost.online.streams.columns import HASH, TableColumns
 from relaxboost.online.streams.csv_parsers import NOT_UTF8, CsvError, Table, is_number, parser
+from relaxboost.online.streams.words import HASH, TableColumns
 
 READ_BYTES = 2**20
 """The number of bytes that are read from the file at a time."""
 MAX_ROW_BYTES = 2**24
-"""The maximum number of bytes in a row with quotes. Without this limit, a missing quote would make
-the reader keep the whole file in memory."""
+"""The maximum number of bytes in a row with quotes. A missing quote must not keep the whole file in
+memory."""
 
 
-def csv_batches(
-    name: str, file: Any, label: str | None, has_text: bool, sep: str, columns: TableColumns
-) -> Iterator[Batch]:
-    """Yield batches of the rows of a binary CSV file with a header, as soon as rows arrive.
-
-    Parameters
-    ----------
-    name : str
-        The name of the file in error messages.
-    file : binary file
-        A file with the method `read1`.
-    label : str, optional
-        The column of the labels.
-    has_text : bool
-        Whether the labels are text instead of numbers.
-    sep : str
-        The separator of the columns.
-    columns : TableColumns
-        The columns to leave out, and the columns that contain words.
-    """
-    yield from _CsvRows(name, file, label, has_text, sep, columns).batches()
+def csv_batches(name: str, file: Any, label: str | None, columns: TableColumns) -> Iterator[Batch]:
+    """Yield batches of the rows of a binary CSV file with a header, as soon as rows arrive."""
+    # The header is read with the first rows, because a pipe may have none yet.
+    yield from _CsvRows(name, file, label, columns).batches()
 
 
 class _CsvRows:
-    """The reader of the rows of a binary CSV file; see `csv_batches`."""
-
-    def __init__(
-        self,
-        name: str,
-        file: Any,
-        label: str | None,
-        has_text: bool,
-        sep: str,
-        columns: TableColumns,
-    ) -> None:
+    def __init__(self, name: str, file: Any, label: str | None, columns: TableColumns) -> None:
         self._name = name
         self._file = file
         self._label = label
-        self._header = next_header(name, file, sep)
+        self._header = next_header(name, file, columns.sep)
         if label is not None and label not in self._header:
             raise no_column(name, label, self._header)
         columns.check(name, [column for column in self._header if column != label])
@@ -70,13 +41,13 @@ class _CsvRows:
         left_out = ("", label, *columns.drop)
         self._features = [column for column in self._header if column not in left_out]
         labels = [] if label is None else [label]
-        self._texts = labels if has_text else []
-        self._numeric_labels = [] if has_text else labels
-        self._sep = sep.replace("\\t", "\t")
+        self._text_labels = labels if columns.has_text else []
+        self._numeric_labels = [] if columns.has_text else labels
+        self._sep = columns.sep.replace("\\t", "\t")
         self._parser = parser(self._header, self._sep)
 
     def batches(self) -> Iterator[Batch]:
-        """Yield batches of at most a megabyte, as soon as the rows arrive."""
+        """Yield batches of at most a megabyte."""
         before = 0
         for number, rows in enumerate(_complete_rows(self._file, self._sep.encode())):
             try:
@@ -88,31 +59,30 @@ class _CsvRows:
                 continue
             self._check_integers(rows, table, before)
             y = None if self._label is None else table[self._label]
-            words = [table[column].tolist() for column in self._words()]
-            read = partial(_matrix, table)
-            X, names = self._columns.joined(self._name, self._numbers(), read, words, size)
+            numbers = self._numbers()
+            texts = [table[column].tolist() for column in self._columns.texts]
+            if not (numbers or texts):
+                raise InputError(
+                    f"{self._name} has no column other than the labels; add a column of features"
+                )
+            X = np.empty((size, len(numbers)))
+            for f, column in enumerate(numbers):
+                X[:, f] = table[column]
+            X, names = self._columns.joined(X, numbers, texts)
             yield Batch(f"block {number} of {self._name}", X, y, names)
             before += size
 
-    def _words(self) -> list[str]:
-        """Return the names of the columns that contain words."""
-        known = self._columns.words
-        return [] if known is None else known.columns
-
     def _numbers(self) -> list[str]:
-        """Return the names of the numeric features."""
-        words = self._words()
-        return [column for column in self._features if column not in words]
+        # Columns of words are added while the first rows are parsed.
+        return [column for column in self._features if column not in self._columns.texts]
 
     def _table(self, rows: bytes, before: int) -> Table:
-        """Parse complete rows into a table of columns.
-
-        A column is treated as a column of words if its first value is a word.
-        """
+        # A column is treated as a column of words if its first value is a word.
         while True:
             doubles = [*self._numeric_labels, *self._numbers()]
             try:
-                return self._parser.parse(rows, doubles, [*self._texts, *self._words()])
+                texts = [*self._text_labels, *self._columns.texts]
+                return self._parser.parse(rows, doubles, texts)
             except CsvError as error:
                 words = self._columns.words
                 # The kinds of the columns are fixed by the first rows, because the base functions
@@ -121,13 +91,12 @@ class _CsvRows:
                     raise
                 # A wrong cell in a later row must not turn a column of numbers into a column of
                 # words.
-                texts = self._parser.parse(rows, [], [error.column])[error.column].tolist()
-                if is_number(next(text for text in texts if text and text.strip())):
+                cells = self._parser.parse(rows, [], [error.column])[error.column].tolist()
+                if is_number(next(cell for cell in cells if cell and cell.strip())):
                     raise
                 words.columns.append(error.column)
 
     def _check_integers(self, rows: bytes, table: Table, before: int) -> None:
-        """Raise an InputError if a column contains an integer that a double cannot represent."""
         for column in [*self._numeric_labels, *self._numbers()]:
             x = table[column]
             large = np.flatnonzero((np.abs(x) >= 2.0**53) & np.isfinite(x)).tolist()
@@ -142,7 +111,6 @@ class _CsvRows:
                     )
 
     def _refusal(self, error: CsvError, before: int, rows: bytes) -> InputError:
-        """Return an InputError that names the row and the column where a CSV error occurred."""
         at = "" if error.row is None else f"row {error.row + before}"
         if str(error) == NOT_UTF8:
             return InputError(f"{self._name}, {at or 'some row'}: {error}")
@@ -164,23 +132,9 @@ class _CsvRows:
         )
 
 
-def _matrix(table: Table, name: str, columns: list[str]) -> Array:
-    """Return the numeric columns as a matrix of shape (rows, columns)."""
-    if not columns:
-        raise InputError(f"{name} has no column other than the labels; add a column of features")
-    size = len(table[columns[0]])
-    rows = np.empty((size, len(columns)))
-    for f, column in enumerate(columns):
-        rows[:, f] = table[column]
-    return rows
-
-
 def _complete_rows(file: Any, sep: bytes) -> Iterator[bytes]:
-    """Yield pieces of a binary file as soon as they arrive. Each piece ends after a complete row.
-
-    A line break in quotes does not end a row. A quotation mark opens quotes only at the start of a
-    field.
-    """
+    """Yield pieces of a binary file as soon as they arrive, each ending after a complete row."""
+    # A line break in quotes does not end a row. Quotes are opened only at the start of a field.
     quote = rb'"(?<![^\n' + re.escape(sep) + rb']")'
     quoted = re.compile(quote + rb'[^"]*+(?:""[^"]*+)*+"')
     opened = re.compile(quote)

@@ -35,8 +35,7 @@ class ProgressRecord(NamedTuple):
     mistakes: int | None
     """The number of predictions with the wrong sign (0 is negative), or None without classes."""
     bound: float
-    """A bound on the regret for the examples of this run and earlier ones; see
-    `Learner.regret_bound`."""
+    """The value of `Learner.regret_bound`, for the examples of this run and of earlier ones."""
     seconds: float
 
 
@@ -52,7 +51,7 @@ class Progressive:
     unsaved: OSError | None = None
     """The error that prevented writing the checkpoint at the end, or None if it was written."""
     positives: int | None = None
-    """The number of labels +1, or None if there are no classes or the number is unknown."""
+    """The number of labels +1, or None if there are no classes."""
 
     @property
     def last(self) -> ProgressRecord:
@@ -76,8 +75,8 @@ class _Kept(NamedTuple):
     at: int
     """The index of the first row that the learner has not learned."""
     mistakes: int
-    positives: int | None
-    """The number of labels +1, or None if the checkpoint was written by a version without it."""
+    positives: int
+    """The number of labels +1."""
 
 
 class _Run:
@@ -98,7 +97,7 @@ class _Run:
         self._begin = source.start
         self._loss_before = learner.loss
         self.kept = _Kept(self._copies(), source.start, 0, 0)
-        # The first and the last row that the run has learned identify its stream.
+        # The first and the last row that the run has learned, by which its stream is recognised.
         self._ends: list[Vector] = []
         # A long run keeps at most 10 000 records.
         self.history: History[ProgressRecord] = History()
@@ -116,22 +115,16 @@ class _Run:
 
     def record(self) -> ProgressRecord:
         """Return a record of the progress so far."""
-        learner = self.learner
-        mistakes = self.kept.mistakes if self.has_labels else None
         return ProgressRecord(
             self.kept.at - self._begin,
-            learner.loss - self._loss_before,
-            mistakes,
-            learner.regret_bound(),
+            self.learner.loss - self._loss_before,
+            self.kept.mistakes if self.has_labels else None,
+            self.learner.regret_bound(),
             self.clock.seconds,
         )
 
     def records(self, every: int | None) -> Iterator[ProgressRecord]:
-        """Learn from the stream page by page, and yield records of the progress.
-
-        By default a record is yielded after each page. If `every` is given, records are yielded
-        after every `every` rows and at the end instead.
-        """
+        """Learn, and yield a record after each page, or after every `every` rows and at the end."""
         reported = -1
         # A resumed run skips the rows before the checkpoint.
         for page in _cut(self._pages(), every):
@@ -151,7 +144,6 @@ class _Run:
             yield self.record()
 
     def _pages(self) -> Iterator[Page]:
-        """Yield the pages to learn from, after checking that the stream matches the checkpoint."""
         at = self.kept.at
         # The last row of the checkpoint is read again, because a file may have been rewritten.
         is_resumed = at > self._begin
@@ -164,7 +156,6 @@ class _Run:
             yield page
 
     def _compare_ends(self, page: Page) -> None:
-        """Compare the first and last learned rows of the checkpoint with those of the stream."""
         if self._source.replayable:
             X, y = self._source.head(1)
             self._compare(self._begin, X[0], y, self._ends[0])
@@ -203,18 +194,16 @@ class _Run:
         """Write the checkpoint if there is a path. If writing fails, warn and return the error."""
         if self.path is None:
             return None
-        # Checkpoints of earlier versions also have the keys "delay", "loss" and "owed".
         begun = time.perf_counter()
         about: dict[str, Any] = {"begin": self._begin, "before": self._loss_before}
         about |= self.kept._asdict() | {"seconds": self.clock.seconds}
         del about["arrays"]
         # The array has the type double, in which None becomes nan.
-        rest = {"history": np.array(self.history.records(), dtype=np.float64)}
-        if self._ends:
-            rest["ends"] = np.array(self._ends)
+        history = np.array(self.history.records(), dtype=np.float64)
+        rest = {"run": about, "history": history, "ends": np.array(self._ends)}
         trouble = None
         try:
-            write_state(self.path, {**self.learner.state(), "run": about, **rest})
+            write_state(self.path, self.learner.state() | rest)
         except OSError as error:
             # A full disk must not end a run that took hours.
             trouble = error
@@ -223,26 +212,23 @@ class _Run:
         self.pace.wrote(begun)
         return trouble
 
-    def refused(self, error: InputError) -> InputError | None:
-        """Return an error that also says which rows were learned before an invalid row.
-
-        The result is None if this run has learned no row.
-        """
+    def refuse(self, error: InputError) -> None:
+        """If the run has learned rows before an invalid row, raise an error that also says so."""
         self.restore()
         unsaved = self.write()
         at = self.kept.at
         # Another stream than that of the checkpoint is refused before this run learns a row.
         if at == self._first:
-            return None
-        if unsaved is not None:
-            return InputError(f"{error}; {self.path} could not be written: {unsaved.strerror}")
-        return InputError(
-            f"{error}; the rows before row {at} are learned: correct the stream, and continue from "
-            f"row {at}"
+            return
+        said = (
+            f"the rows before row {at} are learned: correct the stream, and continue from row {at}"
         )
+        if unsaved is not None:
+            said = f"{self.path} could not be written: {unsaved.strerror}"
+        raise InputError(f"{error}; {said}") from error
 
     def _resume(self, state: dict[str, Any]) -> float:
-        """Restore the run from a checkpoint, and return the time of the earlier runs in seconds."""
+        # The result is the time of the earlier runs in seconds.
         learner = self.learner
         path = self.path
         try:
@@ -255,26 +241,17 @@ class _Run:
             _check_base(state, learner.size, self._source.base)
             found = learner.method.restored(state)
             about = state["run"]
-            # Earlier versions could delay labels, and stored the rows in between.
-            if about.get("delay"):
-                raise InputError(
-                    f"it has delay={about['delay']}, which this version does not support; "
-                    "continue with the version that wrote it"
-                )
             seconds = float(exact("a checkpoint", "seconds", about["seconds"]))
             if about["begin"] != self._begin:
                 raise InputError(
                     f"its run started at row {about['begin']}, and this run starts at row "
                     f"{self._begin}"
                 )
-            at, mistakes = natural("at", about["at"]), natural("mistakes", about["mistakes"])
-            positives = about.get("positives")
-            positives = None if positives is None else natural("positives", positives)
-            self.kept = _Kept(found.arrays(), at, mistakes, positives)
+            counts = (natural(name, about[name]) for name in ("at", "mistakes", "positives"))
+            self.kept = _Kept(found.arrays(), *counts)
             self._loss_before = float(exact("a checkpoint", "before", about["before"]))
-            # Checkpoints of earlier versions have no history, and no first and last row.
-            self._ends = list(state.get("ends", ()))
-            for rows, loss, mistakes, bound, seconds in state.get("history", ()):
+            self._ends = list(state["ends"])
+            for rows, loss, mistakes, bound, seconds in state["history"]:
                 wrong = None if np.isnan(mistakes) else int(mistakes)
                 numbers = map(float, (bound, seconds))
                 self.history.add(ProgressRecord(int(rows), float(loss), wrong, *numbers))
@@ -291,15 +268,12 @@ class _Run:
         return seconds
 
     def _recognise(self, page: Page) -> None:
-        """Check that the stream fits the learner, and store its base functions and columns.
-
-        An InputError is raised if they differ from those of the learner's earlier streams.
-        """
+        # The base functions and columns must be those of the learner's earlier streams.
         learner = self.learner
         name = self._source.name
         here = self._source.origin
-        # A stream without column names fits any columns. Names of columns are plainer than digests.
-        for what in ("names", "features", "columns", "base functions"):
+        # A stream without column names fits any columns.
+        for what in ("names", "features", "base functions"):
             # Other rows explain other base functions, so they are named first.
             if what == "base functions" and self._ends:
                 self._compare_ends(page)
@@ -329,8 +303,7 @@ class _Run:
         if page.y is not None:
             is_positive = page.y > 0.0
             mistakes += int(np.count_nonzero((predictions > 0.0) != is_positive))
-            if positives is not None:
-                positives += int(np.count_nonzero(is_positive))
+            positives += int(np.count_nonzero(is_positive))
         first = self._ends[0] if self._ends else _row(page.X[0], page.y)
         self._ends = [first, _row(page.X[-1], page.y, -1)]
         # Ctrl-C may come at any time, so that the state is replaced by a single assignment.
@@ -351,7 +324,6 @@ def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
 
 
 def _check_base(state: dict[str, Any], size: int, base: BaseFunctions) -> None:
-    """Raise an InputError if the kind or the number of base functions differs from a checkpoint."""
     kept = state.get("origin", {}).get("base functions", "")
     # The digest of base functions begins with their name.
     was = kept.rpartition(" ")[0]
@@ -366,12 +338,10 @@ def _check_base(state: dict[str, Any], size: int, base: BaseFunctions) -> None:
 
 
 def _row(x: Vector, y: Vector | None, at: int = 0) -> Vector:
-    """Return the features of a row, followed by its target, or by nan if there is no target."""
     return np.append(x, np.nan if y is None else y[at])
 
 
 def _difference(what: str, here: str, known: str) -> str:
-    """Return a description of how the columns or base functions of two streams differ."""
     if what == "names":
         both = (split_columns(names.split("\n")) for names in (here, known))
         got, want = ([*numbers, *words] for numbers, words in both)
@@ -386,10 +356,10 @@ def _difference(what: str, here: str, known: str) -> str:
         )
     if what == "features":
         return f"{here} columns, but the learner has learned from {known}"
-    rule = "they must be the same, in the same order"
-    if what == "base functions":
-        rule = "they must be the same, and so must the rows from which they are made"
-    return f"{what} that differ from those that the learner has learned from; {rule}"
+    return (
+        f"{what} that differ from those that the learner has learned from; they must be the same, "
+        "and so must the rows from which they are made"
+    )
 
 
 def progressive(
@@ -462,10 +432,8 @@ def progressive(
     try:
         status = run(way.records(every), keep, limits, way.clock, empty=True)
     except InputError as error:
-        refused = way.refused(error)
-        if refused is None:
-            raise
-        raise refused from error
+        way.refuse(error)
+        raise
     # Ctrl-C may have interrupted a page.
     way.restore()
     if not status and way.kept.at == given.start:
@@ -479,7 +447,6 @@ def progressive(
 
 
 def _started(learner: Any, source: Stream) -> Learner:
-    """Return the learner. For a method, start a learner that fits the width of the first row."""
     if isinstance(learner, Learner):
         return learner
     if not isinstance(learner, OnlineMethod):

@@ -14,57 +14,40 @@ from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
 from relaxboost._core.tables import is_parquet, no_column, opened
 from relaxboost.matrices.chunks.sources import Batch, batches, check_integers, hands_over, parquet
-from relaxboost.online.streams.columns import ENCODE, HASH, TableColumns
 from relaxboost.online.streams.csv_rows import READ_BYTES, csv_batches
-from relaxboost.online.streams.words import are_words
+from relaxboost.online.streams.words import ENCODE, HASH, TableColumns, are_words
 
 FRAME_ROWS = 4096
 """The number of rows in a batch from a frame or a Parquet file."""
 
 
 class ExampleSource:
-    """A source of batches of examples, which can be opened once or repeatedly.
+    """A source of batches of examples, from the arguments `given` and `y` of `stream`.
 
-    Parameters
-    ----------
-    given : object
-        The source, as described in `stream`.
-    y : object
-        The labels, as described in `stream`.
-    has_text : bool
-        Whether the labels in a CSV file are text.
-    sep : str
-        The separator of the columns in a CSV file.
-    columns : TableColumns
-        The columns of files and frames to leave out, and the columns that contain words.
-
-    Attributes
-    ----------
-    name : str
-        The name of the source in error messages.
-    once : bool
-        Whether the source can be read only once.
-    live : bool
-        Whether batches are passed on without waiting for more rows. A live source keeps its first
-        rows in memory, so that they can be read again.
-    opened : callable
-        A function that opens the source and returns an iterator over its batches.
+    `name` is the name of the source in error messages. `once` is True if the source can be read
+    only once. `live` is True if batches are passed on without waiting for more rows. A live source
+    keeps its first rows in memory, so that they can be read again. The function `opened` opens the
+    source and returns an iterator over its batches.
     """
 
-    def __init__(self, given: Any, y: Any, has_text: bool, sep: str, columns: TableColumns) -> None:
+    def __init__(self, given: Any, y: Any, columns: TableColumns) -> None:
         self.name = type(given).__name__
         self.once = False
         self.columns = columns
         # A binary file may be a pipe, whose rows arrive over time.
         self.live = hasattr(given, "read1")
         self.opened: Callable[[], Iterator[Batch]]
-        if isinstance(given, str | os.PathLike):
+        is_path = isinstance(given, str | os.PathLike)
+        if (is_path or self.live) and not isinstance(y, str | None):
+            raise InputError(f"y must be the name of the label column of the file, got {y!r}")
+        if is_path:
             self.name = str(given)
-            self.opened = _file(Path(given), y, has_text, sep, columns)
+            check_input(Path(given), folder=True)
+            self.opened = lambda: _from_disk(Path(given), y, columns)
         elif self.live:
             self.name = str(getattr(given, "name", "the file"))
             self.once = True
-            self.opened = _Pipe(self.name, given, y, has_text, sep, columns).batches
+            self.opened = _Pipe(self.name, given, y, columns).batches
         elif isinstance(given, np.ndarray):
             if isinstance(y, str):
                 raise InputError(f"an array has no column {y!r}; pass y as an array of labels")
@@ -77,9 +60,6 @@ class ExampleSource:
             self._items(given, y)
 
     def _items(self, given: Any, y: Any) -> None:
-        """Set `opened` for an iterable, a function, or an object with the methods next and
-        reset.
-        """
         # Iterating over a frame of another library would yield columns, or their names.
         if hasattr(given, "columns"):
             raise InputError(f"{self.name} must be a pandas frame; call its method to_pandas()")
@@ -114,21 +94,7 @@ def _with_labels(name: str) -> InputError:
     return InputError(f"{name} must contain the labels, in pairs (x, y); leave out y")
 
 
-def _file(
-    path: Path, label: Any, has_text: bool, sep: str, columns: TableColumns
-) -> Callable[[], Iterator[Batch]]:
-    """Check that a file exists, and return a function that opens it."""
-    label = _column_name(label)
-    check_input(path, folder=True)
-    if path.is_dir() or is_parquet(path):
-        if columns.words is None and not columns.drop:
-            return lambda: _numbers(path, label)
-        return lambda: _tables(path, label, columns)
-    return lambda: _from_disk(path, label, has_text, sep, columns)
-
-
 def _numbers(path: Path, label: str | None) -> Iterator[Batch]:
-    """Yield batches of the rows of a Parquet file without columns of words."""
     try:
         yield from parquet(path, label, FRAME_ROWS)
     except InputError as error:
@@ -137,7 +103,6 @@ def _numbers(path: Path, label: str | None) -> Iterator[Batch]:
 
 
 def _tables(path: Path, label: str | None, columns: TableColumns) -> Iterator[Batch]:
-    """Yield batches of the rows of a Parquet file, which may contain columns of words."""
     try:
         from pyarrow import ArrowException, dataset
     except ImportError:
@@ -152,39 +117,30 @@ def _tables(path: Path, label: str | None, columns: TableColumns) -> Iterator[Ba
         raise InputError(f"{path} cannot be read as Parquet: {error}") from None
 
 
-def _column_name(label: Any) -> str | None:
-    if not (label is None or isinstance(label, str)):
-        raise InputError(f"y must be the name of the label column of the file, got {label!r}")
-    return label
-
-
-def _from_disk(
-    path: Path, label: str | None, has_text: bool, sep: str, columns: TableColumns
-) -> Iterator[Batch]:
+def _from_disk(path: Path, label: str | None, columns: TableColumns) -> Iterator[Batch]:
+    if path.is_dir() or is_parquet(path):
+        is_numeric = columns.words is None and not columns.drop
+        yield from _numbers(path, label) if is_numeric else _tables(path, label, columns)
+        return
     with opened(path) as file:
         raw: Any = file.detach()
         # gzip returns few bytes at a time, and a buffer collects them.
         with io.BufferedReader(raw, READ_BYTES) as whole:
-            yield from csv_batches(str(path), whole, label, has_text, sep, columns)
+            yield from csv_batches(str(path), whole, label, columns)
 
 
 class _Pipe:
-    """A source of CSV rows from an open binary file or a pipe.
+    """The rows of CSV from an open binary file or a pipe."""
 
-    The object keeps the first batches in memory, up to a thousand rows, because base functions are
-    computed from the first rows.
-    """
-
-    def __init__(
-        self, name: str, file: Any, label: Any, has_text: bool, sep: str, columns: TableColumns
-    ) -> None:
+    def __init__(self, name: str, file: Any, label: Any, columns: TableColumns) -> None:
         self._name = name
-        self._batches = csv_batches(name, file, _column_name(label), has_text, sep, columns)
+        self._batches = csv_batches(name, file, label, columns)
         self._kept: list[Batch] = []
         self._rows = 0
 
     def batches(self) -> Iterator[Batch]:
         """Yield the stored first batches, and then new batches as soon as their rows arrive."""
+        # Base functions are computed from the first rows, which are kept in memory for this.
         head = 1000
         if self._rows > head and not self._kept:
             raise InputError(
@@ -203,7 +159,6 @@ class _Pipe:
 def _frame(
     frame: Any, label: Any, columns: TableColumns, where: str = "the frame"
 ) -> Iterator[Batch]:
-    """Yield batches of the rows of a pandas frame. The labels are a column or a separate array."""
     y = label
     if isinstance(label, str):
         if label not in frame.columns:
@@ -212,41 +167,31 @@ def _frame(
         frame = frame.drop(columns=[label])
     columns.check(where, [str(name) for name in frame.columns])
     if columns.drop:
-        frame = frame[[name for name in frame.columns if str(name) not in columns.drop]]
+        frame = frame.loc[:, ~frame.columns.map(str).isin(columns.drop)]
     if y is not None and len(y) != len(frame):
         raise InputError(
             f"there are {len(frame)} examples but {len(y)} labels; pass one label per example"
         )
     y = None if y is None else np.asarray(y)
     numbers = _numeric_columns(frame, columns, where)
+    named = list(map(str, frame.columns[numbers]))
+    place_of = {str(name): place for place, name in enumerate(frame.columns)}
     for a in range(0, len(frame), FRAME_ROWS):
-        X, names = _features(frame.iloc[a : a + FRAME_ROWS], numbers, columns, where)
+        part = frame.iloc[a : a + FRAME_ROWS]
+        X = part.iloc[:, numbers].to_numpy(np.float64, na_value=np.nan)
+        texts = [part.iloc[:, place_of[name]].astype(object).tolist() for name in columns.texts]
+        X, names = columns.joined(X, named, texts)
         yield Batch(where, X, None if y is None else y[a : a + FRAME_ROWS], names)
 
 
-def _features(
-    part: Any, numbers: list[int], columns: TableColumns, where: str
-) -> tuple[Any, list[str]]:
-    """Return the features of some rows of a frame, and the names of the features."""
-    X = part.iloc[:, numbers].to_numpy(np.float64, na_value=np.nan)
-    words = [] if columns.words is None else columns.words.columns
-    place_of = {str(name): place for place, name in enumerate(part.columns)}
-    texts = [part.iloc[:, place_of[name]].astype(object).tolist() for name in words]
-    known = list(map(str, part.columns[numbers]))
-    return columns.joined(where, known, lambda *_: X, texts, len(part))
-
-
 def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]:
-    """Return the positions of the numeric columns of a frame.
-
-    The other columns are added to the columns of words.
-    """
+    """Return the positions of the numeric columns, and add the others to the columns of words."""
     from pandas.api.types import is_numeric_dtype
 
     words = columns.words
     found = []
     for place, (name, kind) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
-        if words is not None and str(name) in words.columns:
+        if str(name) in columns.texts:
             continue
         if is_numeric_dtype(kind):
             # A double would round an integer above 2^53 without notice.
@@ -263,11 +208,6 @@ def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]
 def _items(
     source: Iterable[Any], label: str | None, name: str, columns: TableColumns
 ) -> Iterator[Batch]:
-    """Yield the items of an iterable as batches.
-
-    An item is a pair (x, y), an x without label, or a frame. Here x is an example or a block of
-    examples.
-    """
     for number, item in enumerate(source):
         if label is not None:
             # A row of a frame also has `iloc`, but no columns.

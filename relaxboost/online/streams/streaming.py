@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -16,9 +15,8 @@ from relaxboost.matrices.chunks.sources import Batch, Header, check_integers
 from relaxboost.matrices.labelled import finite_doubles
 from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.streams.bases import BaseFunctions, Experts, LinearBasis
-from relaxboost.online.streams.columns import TableColumns
 from relaxboost.online.streams.sources import ExampleSource
-from relaxboost.online.streams.words import BUCKETS, WithWords
+from relaxboost.online.streams.words import BUCKETS, TableColumns, WithWords
 
 
 class Page(NamedTuple):
@@ -155,15 +153,13 @@ class Stream:
     def origin(self) -> dict[str, str]:
         """Strings by which a learner recognises its base functions and columns.
 
-        The strings are complete once a page has been read. If columns have no names, the entries
-        "columns" and "names" are "".
+        The strings are complete once a page has been read. If columns have no names, the entry
+        "names" is "".
         """
-        names = "\n".join(self._header.names) if self._header.given else ""
         return {
             "base functions": self.base.digest(),
             "features": str(len(self._header.names)),
-            "columns": hashlib.sha256(names.encode()).hexdigest()[:16] if names else "",
-            "names": names,
+            "names": "\n".join(self._header.names) if self._header.given else "",
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
@@ -177,7 +173,9 @@ class Stream:
         # A page may be part of a batch, or consist of several batches.
         for batch in self._source.opened():
             X, y = self._checked(batch, seen)
-            size = size or self._page_rows(X.shape[1])
+            # By default a page takes a megabyte, that is, 2^17 doubles.
+            features = X.shape[1]
+            size = size or self._size or max(1, 2**17 // max(features, self.base.size(features)))
             at = max(0, start - seen)
             while at < len(X):
                 end = min(len(X), at + size - rows)
@@ -194,7 +192,6 @@ class Stream:
         self.rows = seen
 
     def _check_unread(self) -> None:
-        """Raise an InputError if the stream was already read and can be read only once."""
         if self._was_read and not (self.replayable or self._source.live):
             raise InputError(
                 f"{self.name} can be read only once, and has already been read; pass arrays, a "
@@ -202,13 +199,7 @@ class Stream:
             )
         self._was_read = True
 
-    def _page_rows(self, features: int) -> int:
-        """Return the number of rows in a page. By default a page takes a megabyte."""
-        width = max(features, self.base.size(features))
-        return self._size or max(1, 2**20 // (8 * width))
-
     def _checked(self, batch: Batch, seen: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return the arrays of a batch, or raise an InputError if the batch is invalid."""
         X = np.asarray(batch.X)
         y = None if batch.y is None else np.asarray(batch.y)
         if X.ndim != 2 or (len(X) and not X.shape[1]):
@@ -233,11 +224,7 @@ class Stream:
         return X, y
 
     def _page(self, first: int, held: list[Any]) -> tuple[int, Array, Vector | None]:
-        """Return the index of the first row, the features and the targets of a page.
-
-        The features are doubles. The targets are doubles, or None. `held` contains pairs (X, y):
-        the parts of batches that make up the page.
-        """
+        # `held` contains pairs (X, y): the parts of batches that make up the page.
         X = held[0][0] if len(held) == 1 else np.concatenate([X for X, _ in held])
         # If the fast compiled check fails, `finite_doubles` names row and column in its error.
         if X.dtype != np.float64 or np.isnan(dual_norms(X, False)).any():
@@ -253,7 +240,6 @@ class Stream:
         return first, X, self._targets(y, first)
 
     def _targets(self, y: NDArray[Any], first: int) -> Vector:
-        """Return the targets as doubles. Two classes are converted to −1 and +1."""
         # Without classes, the targets are numbers.
         if self._classes is None:
             check_integers(self.name, "y", y)
@@ -311,7 +297,7 @@ def stream(
         * A NumPy array or memory map of shape (m, features), or a pair (X, y).
         * A pandas frame.
         * The path of a ``.csv`` file with a header, of a ``.parquet`` file, or of a folder of
-          Parquet files, of any size. They are read by pyarrow; without it, CSV is read by pandas.
+          Parquet files, of any size. They are read by pyarrow. Without it, CSV is read slowly.
         * An iterable of pairs (x, y) or of x, each for an example or a block. For an example, x may
           be a dict of features.
         * An iterable of pandas frames, where `y` is the name of a column.
@@ -366,17 +352,14 @@ def stream(
         page = count("page", page)
     if base is not None and not isinstance(base, BaseFunctions):
         raise InputError(f"base must be BaseFunctions such as Experts(), got {base!r}")
-    pair = _class_pair(classes)
-    has_text = pair is not None and any(isinstance(label, str) for label in pair)
-    columns = TableColumns(drop, categories)
-    return Stream(ExampleSource(source, y, has_text, sep, columns), base or Experts(), page, pair)
+    if classes is not None:
+        _check_classes(classes)
+    has_text = any(isinstance(label, str) for label in classes or ())
+    columns = TableColumns(drop, categories, sep, has_text)
+    return Stream(ExampleSource(source, y, columns), base or Experts(), page, classes)
 
 
-def _class_pair(classes: Any) -> tuple[Any, ...] | None:
-    """Return the two classes as a tuple, or raise an InputError."""
-    if classes is None:
-        return None
-    pair = tuple(classes) if isinstance(classes, tuple | list) else ()
-    if len(pair) != 2 or pair[0] == pair[1]:
+def _check_classes(classes: Any) -> None:
+    is_pair = isinstance(classes, tuple | list) and len(classes) == 2
+    if not is_pair or classes[0] == classes[1]:
         raise InputError(f"classes must be two different labels, got {classes!r}")
-    return pair

@@ -1,16 +1,22 @@
-"""Words in columns of categories, which are hashed to base functions with values 0 or 1."""
+"""Options for the columns of tables, and the hashing of words in columns to features 0 or 1."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost._core.tables import check_columns
 from relaxboost.online.streams.bases import BaseFunctions
 
+ENCODE = "drop or encode it"
+"""The advice given in error messages about a column that contains neither numbers nor words."""
+HASH = "name it in categories=[...] to encode its words, or drop it"
+"""The advice given in error messages about a column that contains words."""
 BUCKETS = 1024
 """The number of features that the words of all columns share. Two given words collide with a
 probability of about a thousandth, and a row takes 8 KB."""
@@ -19,19 +25,9 @@ probability of about a thousandth, and a row takes 8 KB."""
 class Words:
     """Columns of words, which become features that are 1 for the words of a row and 0 otherwise.
 
-    The features of a word do not depend on other words, so that new words may appear later in the
-    stream.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        The columns that contain categories, even if these are numbers. Sources of examples add
-        columns whose values are words.
-
-    Attributes
-    ----------
-    columns : list of str
-        The columns, in the order of their features.
+    `columns` contains the columns of categories in the order of their features. Sources of examples
+    add columns whose values are words. The features of a word do not depend on other words, so that
+    new words may appear later in the stream.
     """
 
     def __init__(self, columns: Sequence[str] = ()) -> None:
@@ -71,10 +67,10 @@ class Words:
 
 def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
     """Split the names of features into names of numeric columns and names of columns of words."""
-    numbers, last = list(features[:-BUCKETS]), "".join(features[-1:])
+    last = "".join(features[-1:])
     if len(features) < BUCKETS or not last.endswith(f" #{BUCKETS - 1}"):
         return list(features), []
-    return numbers, last.rpartition(" #")[0].split(", ")
+    return list(features[:-BUCKETS]), last.rpartition(" #")[0].split(", ")
 
 
 def are_words(kind: Any) -> bool:
@@ -85,9 +81,7 @@ def are_words(kind: Any) -> bool:
 
 
 def word_columns(X: Any) -> list[Any]:
-    """Return the columns of a pandas frame that contain words. For other tables the list is
-    empty.
-    """
+    """Return the columns of a pandas frame that contain words. Other tables have none."""
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         return []
     # A column of objects that are all numbers is a column of numbers.
@@ -95,18 +89,50 @@ def word_columns(X: Any) -> list[Any]:
     return [name for name, kind in kinds.items() if are_words(kind)]
 
 
-class WithWords(BaseFunctions):
-    """Base functions of the numeric features, followed by the features of words themselves.
+class TableColumns:
+    """The options for the columns of a table, as in `stream`.
 
-    Parameters
-    ----------
-    base : BaseFunctions
-        The base functions of the numeric features, which come first.
-    numbers : int
-        The number of numeric features.
-    words : Words
-        The columns of words, which provide the remaining features.
+    Columns of words are added to the categories when the first rows are read. If `categories` is
+    None, columns of words are rejected. `has_text` is True if the labels in a CSV file are text.
     """
+
+    def __init__(
+        self, drop: Iterable[str], categories: Iterable[str] | None, sep: str, has_text: bool
+    ) -> None:
+        self.drop = _names("drop", drop)
+        self.words = None if categories is None else Words(_names("categories", categories))
+        self.sep = sep
+        self.has_text = has_text
+
+    @property
+    def texts(self) -> list[str]:
+        """The names of the columns that contain words."""
+        return [] if self.words is None else self.words.columns
+
+    def check(self, name: str, known: Sequence[str]) -> None:
+        """Raise an InputError if a column to leave out or a column of categories is missing."""
+        check_columns(name, "drop", self.drop, known)
+        kept = [column for column in known if column not in self.drop]
+        check_columns(name, "categories", self.texts, kept)
+
+    def joined(
+        self, X: Array, numbers: list[str], texts: Sequence[Sequence[Any]]
+    ) -> tuple[Array, list[str]]:
+        """Return features and their names: the numeric columns X, then the features of words."""
+        if self.words is None or not texts:
+            return X, numbers
+        H = self.words.values(texts, len(X))
+        return np.hstack([X, H]), [*numbers, *self.words.names()]
+
+
+def _names(what: str, given: Any) -> list[str]:
+    if isinstance(given, str):
+        raise InputError(f"{what} must be a list of column names, got {given!r}; pass [{given!r}]")
+    return [str(column) for column in given]
+
+
+class WithWords(BaseFunctions):
+    """Base functions of the first `numbers` features, followed by the features of words."""
 
     name = "words"
     bound = 1.0
