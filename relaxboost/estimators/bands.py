@@ -1,6 +1,4 @@
-"""A regressor that predicts the median of y and a band that covers a given share of new
-examples.
-"""
+"""A regressor that predicts the median of y, and a band that contains most new values of y."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ from relaxboost.functional import Boosted, Empirical, Quantile, Risk, boost
 
 
 class _Quantiles(Risk):
-    """The sum of the risks of several quantile losses on the same examples, with one output for
-    each quantile level.
-    """
+    """The sum of the risks of several quantile losses, with one output for each level."""
 
     def __init__(self, levels: tuple[float, ...], y: Array, starts: Array) -> None:
         self.losses = [Quantile(q) for q in levels]
@@ -36,9 +32,6 @@ class _Quantiles(Risk):
         self.gradient_bound = math.hypot(*(loss.gradient_bound for loss in self.losses))
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the sum of the risks of all quantile levels, and its subgradient, shape (N,
-        outputs).
-        """
         each = [
             loss.pointwise(f, y) for loss, f, y in zip(self.losses, F.T, self.columns, strict=True)
         ]
@@ -46,9 +39,6 @@ class _Quantiles(Risk):
         return float(value), np.stack([slopes for _, slopes in each], axis=1)
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the quantile of the residuals for each leaf and each quantile level, shape
-        (leaves, outputs).
-        """
         # Trees may share their leaves among the outputs, or have leaves for each output.
         each = np.broadcast_to(leaf.reshape(len(leaf), -1), F.shape)
         parts = zip(self.losses, F.T, self.columns, each.T, strict=True)
@@ -61,12 +51,10 @@ class _Quantiles(Risk):
         )
 
     def expression(self, F: Any) -> Any:
-        """Return the sum of the risks of all quantile levels as a convex cvxpy expression."""
         parts = enumerate(zip(self.losses, self.columns, strict=True))
         return sum(self.measure.p @ loss.atoms(F[:, k], y) for k, (loss, y) in parts)
 
     def conjugate(self, Z: Array) -> float:
-        """Return the sum of the conjugates of the risks of all quantile levels."""
         parts = zip(self.losses, Z.T, self.columns, strict=True)
         return float(sum(self.measure.mean(loss.conjugates(z, y)) for loss, z, y in parts))
 
@@ -194,9 +182,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted median for each row of X, of shape (N, d). Each median lies within
-        its band.
-        """
+        """Return the predicted median for each row of X, shape (N,), which lies in its band."""
         return self._checked(X)[:, 1]
 
     def _checked(self, X: Any) -> Array:
