@@ -107,7 +107,7 @@ def threads(jobs: Any) -> int:
 def options_of(parameter: str, given: Any) -> dict[str, Any]:
     """Return the options of a loss or a learner, given as a name or an object.
 
-    scikit-learn handles the options of its own estimators; for these the result is empty.
+    For a scikit-learn estimator the result is empty, because scikit-learn handles its options.
     """
     made = _instance(parameter, given)
     if made is None:

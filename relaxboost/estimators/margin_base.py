@@ -110,13 +110,8 @@ class MarginBoost(TableEstimator):
         self._stages = [[voter for voter, _ in pairs] for pairs in zip(*played, strict=True)]
         self._certificates: Any = None
         # A user who gives the setting as a number gets no warning.
-        if (choice.is_open and self.for_labels is None) and any(
-            s.support.size == 1 and (s.margins < 0.0).any() for s in self._solutions
-        ):
-            self._warn(
-                "a single hypothesis has all of the weight and is wrong on some examples: lower "
-                'fraction, or use hypotheses="auto"'
-            )
+        if choice.is_open and self.for_labels is None:
+            self._warn_of_single_hypothesis()
         if path.is_stopped:
             self._warn("interrupted, so that the votes are not calibrated")
             return None
@@ -129,6 +124,14 @@ class MarginBoost(TableEstimator):
         has_folds = holds_out and not rule.has_unseen_votes
         path.paths_left = len(rule.targets) * (1 + has_folds * (self.folds or 0))
         return path
+
+    def _warn_of_single_hypothesis(self) -> None:
+        if any(s.support.size == 1 and (s.margins < 0.0).any() for s in self._solutions):
+            self._warn(
+                "a single hypothesis has all of the weight and is wrong on some examples: lower "
+                'fraction, or use hypotheses="auto"',
+                stacklevel=6,
+            )
 
     def _solved_at_once(
         self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool

@@ -233,14 +233,16 @@ def _predictions(members: Members, estimator: Any, X: Any) -> Array:
 def _check_rows(estimator: Any, X: Any, y: Any) -> None:
     # The relaxation is checked later, because with a wrong number of labels its check would also
     # fail.
+    name = "X"
     if isinstance(estimator, tuple):
-        name, rows = "H", len(table(estimator[0]))
+        name = "H"
+        rows = len(table(estimator[0]))
         if X is not None and _rows(X) != rows:
             raise InputError(
                 f"X has {_rows(X)} rows, but H has {rows}; pass X=None, because X is not used"
             )
     else:
-        name, rows = "X", _rows(X)
+        rows = _rows(X)
     check_names(X)
     if y is None:
         raise InputError(f"y is None; pass the label of each row of {name}")

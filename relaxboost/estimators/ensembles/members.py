@@ -95,7 +95,9 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
     elif model.classes is None:
         return Members(model.kind, **model.take(1))
     else:
-        kind, take, known = model.kind, model.take, model.classes
+        kind = model.kind
+        take = model.take
+        known = model.classes
     if len(known) > 2 and target is not None and target not in known:
         shown = few(known, 12, repr)
         raise InputError(f"this {kind} has no class {target!r}; pass as target= one of {shown}")
