@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
@@ -170,7 +169,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
 
     def predict_interval(self, X: Any) -> Array:
         """Return the lower and upper ends of the band, shape (N, 2), for rows X of shape (N, d)."""
-        low, median, high = self._checked(X).T
+        low, median, high = self._sorted(self._rows(X)).T
         # A negative widening can make the ends cross. The band is then the median alone, which
         # covers no less than an empty band.
         return np.stack(
@@ -183,8 +182,4 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
 
     def predict(self, X: Any) -> Array:
         """Return the predicted median for each row of X, shape (N,), which lies in its band."""
-        return self._checked(X)[:, 1]
-
-    def _checked(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return self._sorted(self._read(X))
+        return self._sorted(self._rows(X))[:, 1]

@@ -184,7 +184,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         # contain.
         self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
         self.n_iter_ = self.boosted_.rounds
-        self._seed = drawn
+        self._seed: int = drawn
 
     def _print_risk(self, state: BoostState) -> None:
         every = max(1, self.max_rounds // 10) if self.verbose == 1 else 1
@@ -261,10 +261,6 @@ class FunctionalGradientEstimator(LearnerEstimator):
         except InputError as error:
             # scikit-learn's selectors ask hasattr whether there are importances.
             raise AttributeError(str(error)) from error
-
-    def _rows(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return self._read(X)
 
     def _scores(self, F: Array) -> Array:
         """Convert outputs f(x) to the scores that users see, for example by adding an intercept."""

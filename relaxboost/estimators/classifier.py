@@ -12,10 +12,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
 from relaxboost.estimators.base import FunctionalGradientEstimator, Held
 from relaxboost.estimators.choices import check_likelihood, loss_of
-from relaxboost.estimators.tables import classes_of, restores_fit
+from relaxboost.estimators.tables import check_class_weights, classes_of, restores_fit
 from relaxboost.functional.losses.targets import decided
 
 LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
@@ -142,29 +141,22 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
             of ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
-        classes, _ = classes_of(y)
+        classes, codes = classes_of(y)
         held = self._validation_set(X_val, y_val, sample_weight_val)
         # The number of classes decides between the loss of two classes and the multiclass loss.
         loss = loss_of(self._loss, ("binary", "multiclass"), "classifies", classes.size)
         if held is not None and self.class_weight is not None:
             held = held._replace(weights=self._validation_weights(y, held))
-        self._boost(X, y, self._weighted(y, sample_weight, classes), loss, held=held)
-        self.classes_ = self.boosted_.classes
-        return self
-
-    def _weighted(self, y: Any, weights: Array | None, classes: Any) -> Array | None:
         if self.class_weight is not None:
             factors = compute_sample_weight(self.class_weight, y)
-            weights = factors if weights is None else factors * weights
-        if weights is None:
-            return None
-        for label in classes.tolist():
-            if not (weights[y == label] > 0.0).any():
-                raise InputError(
-                    f"class {label!r} has no example with a positive weight; leave its examples "
-                    "out, or give one of them a positive weight"
-                )
-        return np.where(weights < LEAST_SHARE_OF_MEAN_WEIGHT * weights.mean(), 0.0, weights)
+            sample_weight = factors if sample_weight is None else factors * sample_weight
+        if sample_weight is not None:
+            check_class_weights(classes, np.bincount(codes, sample_weight))
+            least = LEAST_SHARE_OF_MEAN_WEIGHT * sample_weight.mean()
+            sample_weight = np.where(sample_weight < least, 0.0, sample_weight)
+        self._boost(X, y, sample_weight, loss, held=held)
+        self.classes_ = self.boosted_.classes
+        return self
 
     def _validation_weights(self, y: Any, held: Held) -> Array:
         # "balanced" depends on the numbers of examples, and the risks of both sets must be alike.
@@ -174,7 +166,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return factors if held.weights is None else factors * np.asarray(held.weights)
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores f(x), (N,), positive for the second of two classes, or (N, K)."""
+        """Return the scores f(x), shape (N,), positive for the second of two classes, or (N, K)."""
         return self._decided(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:

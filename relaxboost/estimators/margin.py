@@ -12,7 +12,6 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
@@ -24,7 +23,7 @@ from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, made, takes_weights, weighted
 from relaxboost.estimators.margin_paths import Games, Played, SettingChoice
 from relaxboost.estimators.margin_trees import Columns, RankedColumns, TreePool
-from relaxboost.estimators.tables import classes_of, restores_fit
+from relaxboost.estimators.tables import check_class_weights, classes_of, restores_fit
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
 from relaxboost.game.domains import L1Ball
@@ -66,7 +65,7 @@ class ClassGames(Games):
         if not isinstance(matrix, TreePool):
             return None
         # Equal weights of trees are good if the time runs out early.
-        n = matrix.n
+        n: Any = matrix.n
         return None, (np.arange(n), np.full(n, 1.0 / n))
 
     def unseen_votes(self, played: list[Played]) -> Array:
@@ -227,19 +226,12 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
             factors = total.sum() / (classes.size * total)
         elif self.class_weight is not None:
             factors = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
-        # The negation also finds nan, which a user's dict may contain.
-        light = np.flatnonzero(~(total * factors > 0.0))
-        if light.size:
-            raise InputError(
-                f"class {classes.tolist()[light[0]]!r} has no example with a positive weight; "
-                "leave its examples out, or give one of them a positive weight"
-            )
+        check_class_weights(classes, total * factors)
         return factors
 
     def votes(self, X: Any) -> Array:
         """Return votes in [−1, 1], shape (N,) for the second of two classes, or (N, K)."""
-        check_is_fitted(self)
-        return self._votes(self._read(X), -1)
+        return self._votes(self._rows(X), -1)
 
     def _votes(self, Z: Array, stage: int) -> Array:
         return np.array(self._each([voter(Z) for voter in self._stages[stage]])).T
@@ -257,8 +249,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         The log odds are aF + b for the votes F. For each game, a >= 0 and b are fitted to votes on
         held-out examples (Platt). If `folds` is None, the log odds equal the votes.
         """
-        check_is_fitted(self)
-        return self._log_odds(self._read(X), -1)
+        return self._log_odds(self._rows(X), -1)
 
     def predict(self, X: Any) -> Any:
         """Return the labels with the largest log odds for rows X of shape (N, d)."""
@@ -266,8 +257,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Yield the log odds of each fraction that `fit` used, from the largest to the chosen."""
-        check_is_fitted(self)
-        Z = self._read(X)
+        Z = self._rows(X)
         return (self._log_odds(Z, stage) for stage in range(len(self._stages)))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
@@ -285,8 +275,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         ----------
         Lundberg & Lee (2017), A unified approach to interpreting model predictions, Eq. 8.
         """
-        check_is_fitted(self)
-        Z = self._read(X)
+        Z = self._rows(X)
         out = np.stack([voter.contributions(Z) for voter in self._stages[-1]], axis=-1)
         if self._sigmoids is not None:
             slope, offset = self._sigmoids[-1]

@@ -253,17 +253,15 @@ class ScoreBoost(MarginBoost):
 
     def predict(self, X: Any) -> Vector:
         """Return the prediction F(x) for each row of X, shape (N, d), as an array of shape (N,)."""
-        check_is_fitted(self)
-        F: Vector = self._stages[-1][0](self._read(X))
-        return F
+        Z = self._rows(X)
+        return self._stages[-1][0](Z)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
         """Yield the predictions F(x), shape (N,), for each solved setting, the softest first."""
-        check_is_fitted(self)
-        Z = self._read(X)
+        Z = self._rows(X)
         return (voter(Z) for (voter,) in self._stages)
 
     def contributions(self, X: Any) -> Array:
         """Return exact SHAP values (N, d + 1); see `MarginBoostClassifier.contributions`."""
-        check_is_fitted(self)
-        return self._stages[-1][0].contributions(self._read(X))
+        Z = self._rows(X)
+        return self._stages[-1][0].contributions(Z)

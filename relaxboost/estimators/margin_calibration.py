@@ -17,7 +17,7 @@ from relaxboost.estimators.margin_games import Examples
 
 
 def sigmoids(F: Array, given: Examples, targets: list[int]) -> Any:
-    """Return a >= 0 and b, as numbers for one target and as vectors for several."""
+    """Return a >= 0 and b of the log odds a F + b, as vectors for several targets."""
     columns = F.reshape(len(F), -1).T
     pairs = zip(targets, columns, strict=True)
     found = [_sigmoid(f, given.codes == k, given.weights) for k, f in pairs]

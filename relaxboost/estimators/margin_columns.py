@@ -40,7 +40,7 @@ class CutColumns:
     high: Vector
     """The ends of the range of each feature that has two columns; infinite for other features."""
     fill: Vector
-    """The number that replaces missing values of each column; nan if training had none."""
+    """The number that replaces missing values of each column; nan if none occur in training."""
 
     @classmethod
     def of(cls, table: Features, Z: Array, signs: Vector, weights: Vector) -> CutColumns:

@@ -143,7 +143,7 @@ class Voter(NamedTuple):
         given: Examples,
         offset: float = 0.0,
     ) -> Voter:
-        """Return the sum of hypotheses, given pairs of a weight and a hypothesis."""
+        """Return the weighted sum of hypotheses; `members` are pairs of weight and hypothesis."""
         E = columns(given.Z)
         share = given.weights / given.weights.sum()
         # The means are only used by the contributions, which exist for stumps only.

@@ -257,11 +257,9 @@ def _play(
     solutions = list[Solution]()
     limit: float | None = None
     for i, game in enumerate(games):
-        if path.is_stopped:
-            # After Ctrl-C each remaining game ends after one round, with a valid bracket.
-            limit = NO_TIME
-        elif math.isfinite(end):
-            limit = max((end - time.time()) / (len(games) - i), NO_TIME)
+        # After Ctrl-C each remaining game ends after one round, with a valid bracket.
+        left = 0.0 if path.is_stopped else (end - time.time()) / (len(games) - i)
+        limit = max(left, NO_TIME) if math.isfinite(left) else None
         begin = path.rule.begin(matrix) if relay.solution is None else None
         relay.solution = solve(
             game, path.rule.gap(path.tol, grid), start=begin or relay, time_limit=limit

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
@@ -210,8 +210,7 @@ class OnlineEstimator(TableEstimator, ABC):
 
     def _decided(self, X: Any) -> Array:
         """Return the outputs of the learners for rows X, shape (N, outputs)."""
-        check_is_fitted(self)
-        X = self._read(X)
+        X = self._rows(X)
         said = np.empty((len(X), len(self.learners_)))
         # Without a radius, learners clip predictions, which an average of weights cannot.
         average = self.average and not self._is_automatic

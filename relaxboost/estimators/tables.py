@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relaxboost._core.arrays import Array, Vector, doubles, no_number
 from relaxboost._core.errors import InputError, few
@@ -116,6 +116,10 @@ class TableEstimator(BaseEstimator):
             raise InputError(f"Input X contains {what} at row {row}, feature {f}{remedy}")
         return Z
 
+    def _rows(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self._read(X)
+
     def _read_pair(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Any]:
         """Return the arrays X and y of a fit. If labels are not allowed, y contains numbers."""
         if y is None:
@@ -200,6 +204,17 @@ class TableEstimator(BaseEstimator):
                 warnings.warn(UNREPEATED.format(few(ids, 6, repr), remedy), stacklevel=8)
         Z: Array = check_array(self._table.numbers(X), estimator=self, ensure_all_finite=False)
         return Z
+
+
+def check_class_weights(classes: Any, totals: Any) -> None:
+    """Raise an InputError unless the total weight of each class is positive."""
+    # The negation also finds nan, which a user's class_weight may contain.
+    light = np.flatnonzero(~(totals > 0.0))
+    if light.size:
+        raise InputError(
+            f"class {classes.tolist()[light[0]]!r} has no example with a positive weight; "
+            "leave its examples out, or give one of them a positive weight"
+        )
 
 
 def classes_of(y: Any) -> tuple[Any, Any]:

@@ -44,9 +44,7 @@ ITERATES = ("last", "best", "average")
 
 
 class Projected(NamedTuple):
-    """The projection of a vector onto a hypothesis class: the nearest multiple of a hypothesis
-    (GB11, Eq. 2).
-    """
+    """The nearest multiple of a hypothesis of H to a vector: its projection (GB11, Eq. 2)."""
 
     hypothesis: Hypothesis
     coefficient: float

@@ -135,7 +135,7 @@ def certify_ensemble(
     Game(np.ones((signs.size, 1)), relaxation)
     with _each_warning_once():
         H = _predictions(members, estimator, X)
-        scales, kept, votes, coefficients = _columns(members, H)
+        scales, kept, votes, coefficients = _scaled_columns(members, H)
         total = sum(map(abs, coefficients), Fraction(0))
         shares = [c / total for c in coefficients]
         decided = votes @ [float(c) for c in shares]
@@ -166,10 +166,8 @@ def certify_ensemble(
     )
 
 
-def _columns(members: Members, H: Array) -> tuple[Array, Whole, Array, list[Fraction]]:
-    """Return the scales of all hypotheses, the indices of those that are not 0 on all of X, their
-    scaled columns with the intercept last, and the exact coefficients of these columns.
-    """
+def _scaled_columns(members: Members, H: Array) -> tuple[Array, Whole, Array, list[Fraction]]:
+    """Return all scales, the kept hypotheses, their scaled columns, and the coefficients."""
     scales = np.abs(H).max(axis=0)
     # The largest leaf bounds a tree on new examples too, so that the scale does not depend on X.
     if members.bounds is not None:

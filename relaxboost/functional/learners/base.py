@@ -170,17 +170,21 @@ def training(X: Any, measure: Empirical) -> Array:
     X = dense(X)
     if X.ndim != 2:
         raise InputError(f"X needs shape (N, d), got {X.shape}")
-    bad = np.argwhere(~np.isfinite(X))
-    if bad.size:
-        row, column = bad[0]
-        raise InputError(
-            f"features must be finite, but row {row}, column {column} has {X[row, column]}; "
-            "impute the value or drop the row"
-        )
+    check_finite(X)
     check_rows(X, measure)
     if X.shape[1] == 0:
         raise InputError("X has no features; pass at least one column")
     return X
+
+
+def check_finite(X: Array, first: int = 0) -> None:
+    """Raise an InputError for nan or inf in X, whose columns are counted from `first`."""
+    if not np.isfinite(X).all():
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        raise InputError(
+            f"features must be finite, but row {row}, column {first + column} has "
+            f"{X[row, column]}; impute the value or drop the row"
+        )
 
 
 def check_rows(X: Any, measure: Empirical) -> None:

@@ -16,6 +16,7 @@ from relaxboost.functional.learners.base import (
     Hypothesis,
     Pool,
     WeakLearner,
+    check_finite,
     check_width,
     numbers,
     training,
@@ -108,12 +109,7 @@ def _finite_column(X: Any, feature: int, width: int) -> Array:
     X = np.asarray(X)
     check_width(X, width, "the stump was")
     x = X[:, feature].astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(x))
-    if bad.size:
-        raise InputError(
-            f"features must be finite, but row {bad[0]}, column {feature} has {x[bad[0]]}; impute "
-            "the value or drop the row"
-        )
+    check_finite(x[:, None], feature)
     return x
 
 
