@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
 from relaxboost._core.arrays import Array
-from relaxboost.estimators.base import FunctionalGradientEstimator, Held
+from relaxboost.estimators.base import FunctionalGradientEstimator
 from relaxboost.estimators.choices import check_likelihood, loss_of
 from relaxboost.estimators.tables import check_class_weights, classes_of, restores_fit
 from relaxboost.functional.losses.targets import decided
@@ -145,10 +145,15 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         held = self._validation_set(X_val, y_val, sample_weight_val)
         # The number of classes decides between the loss of two classes and the multiclass loss.
         loss = loss_of(self._loss, ("binary", "multiclass"), "classifies", classes.size)
-        if held is not None and self.class_weight is not None:
-            held = held._replace(weights=self._validation_weights(y, held))
         if self.class_weight is not None:
             factors = compute_sample_weight(self.class_weight, y)
+            if held is not None:
+                # "balanced" depends on the numbers of examples, and the risks of both sets must be
+                # alike. For an unknown label the loss raises the error later, with the classes.
+                known = dict(zip(y.tolist(), factors, strict=True))
+                alike = np.array([known.get(label, 1.0) for label in held.y.tolist()])
+                given = 1.0 if held.weights is None else np.asarray(held.weights)
+                held = held._replace(weights=alike * given)
             sample_weight = factors if sample_weight is None else factors * sample_weight
         if sample_weight is not None:
             check_class_weights(classes, np.bincount(codes, sample_weight))
@@ -157,13 +162,6 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         self._boost(X, y, sample_weight, loss, held=held)
         self.classes_ = self.boosted_.classes
         return self
-
-    def _validation_weights(self, y: Any, held: Held) -> Array:
-        # "balanced" depends on the numbers of examples, and the risks of both sets must be alike.
-        known = dict(zip(y.tolist(), compute_sample_weight(self.class_weight, y), strict=True))
-        # For an unknown label the loss raises the error later, with the classes.
-        factors = np.array([known.get(label, 1.0) for label in held.y.tolist()])
-        return factors if held.weights is None else factors * np.asarray(held.weights)
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores f(x), shape (N,), positive for the second of two classes, or (N, K)."""

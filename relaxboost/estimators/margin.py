@@ -173,7 +173,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         # For stumps chosen by folds the errors were measured to be the better choice.
         losses = rule.losses if rule.has_unseen_votes else None
         choice = SettingChoice("fraction", grid, values, rule.errors, losses)
-        held = self._learn(rule, choice, given, True)
+        held = self._learn(rule, choice, given)
         self._describe(rule, rows, went)
         # The pair (a, b) of each stage. None means that the log odds are the votes.
         self._sigmoids = None if held is None else [sigmoids(F, given, targets) for F in held]

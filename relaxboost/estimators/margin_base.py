@@ -94,7 +94,7 @@ class MarginBoost(TableEstimator):
         fractions = reversed(self.usual_fractions) if is_auto else [fraction]
         return [soft_margin(x) for x in fractions]
 
-    def _learn(self, rule: Games, choice: SettingChoice, given: Examples, calibrates: bool) -> Any:
+    def _learn(self, rule: Games, choice: SettingChoice, given: Examples) -> Any:
         """Choose a setting, solve the games up to this setting, and return the held-out votes.
 
         The votes have the shape (settings, examples[, classes]). They are None if no examples were
@@ -103,14 +103,16 @@ class MarginBoost(TableEstimator):
         # If the user now gives the setting, the choice of an earlier fit must not remain.
         for name in ("cv_errors_", f"{choice.name}_"):
             self.__dict__.pop(name, None)
+        # Only classifiers accept labels, and calibrate their votes.
+        calibrates = self.for_labels is None
         path = self._path(rule, choice.is_open or calibrates)
         solved = self._solved_at_once if rule.has_unseen_votes else self._solved_by_folds
-        played, held = solved(path, choice, given, calibrates)
+        played, held = solved(path, choice, given)
         self._solutions: list[Solution] = [pairs[-1][1] for pairs in played]
         self._stages = [[voter for voter, _ in pairs] for pairs in zip(*played, strict=True)]
         self._certificates: Any = None
         # A user who gives the setting as a number gets no warning.
-        if choice.is_open and self.for_labels is None:
+        if choice.is_open and calibrates:
             self._warn_of_single_hypothesis()
         if path.is_stopped:
             self._warn("interrupted, so that the votes are not calibrated")
@@ -134,7 +136,7 @@ class MarginBoost(TableEstimator):
             )
 
     def _solved_at_once(
-        self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool
+        self, path: WarmPath, choice: SettingChoice, given: Examples
     ) -> tuple[list[Played], Array | None]:
         played = path.solve(given, choice.grid, self._starts(len(path.rule.targets)))
         if self.folds is None:
@@ -148,7 +150,7 @@ class MarginBoost(TableEstimator):
         return played, held
 
     def _solved_by_folds(
-        self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool
+        self, path: WarmPath, choice: SettingChoice, given: Examples
     ) -> tuple[list[Played], Array | None]:
         grid = choice.grid
         held = None
@@ -158,9 +160,9 @@ class MarginBoost(TableEstimator):
         # Settings harder than the chosen one are not solved. Softer settings are warm starts, and
         # the stages of the staged methods.
         played = path.solve(given, grid, self._starts(len(path.rule.targets)))
-        # With a single setting nothing was held out to choose it. Calibration still needs votes on
-        # examples that the games have not seen.
-        if held is None and calibrates and self.folds is not None and not path.is_stopped:
+        # With a single setting nothing was held out to choose it. The calibration of a classifier
+        # still needs votes on examples that the games have not seen.
+        if held is None and self.for_labels is None and self.folds and not path.is_stopped:
             held, _ = path.held_out(given, grid, self.folds)
         return played, held
 

@@ -97,7 +97,7 @@ class MarginBoostRanker(ScoreBoost):
         better, worse, _ = _risk(given).pairs()
         rule = PairGames(self._table, self.hypotheses)
         choice = SettingChoice("fraction", grid, [f.fraction for f in grid], _disagreements)
-        self._learn(rule, choice, given, calibrates=False)
+        self._learn(rule, choice, given)
         # The game knows merged examples by their index; users know rows of X.
         rows = rows[np.unique(went, return_index=True)[1]]
         pairs = np.column_stack([rows[better], rows[worse]])

@@ -132,7 +132,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         middle = low / 2 + high / 2
         half = high / 2 - low / 2 or 1.0
         rule = ResidualGames(self._table, self.hypotheses, [1], values, middle, half, self.fraction)
-        self._learn(rule, SettingChoice("radius", grid, grid, rule.errors), given, calibrates=False)
+        self._learn(rule, SettingChoice("radius", grid, grid, rule.errors), given)
         if not is_auto:
             self.radius_ = grid[0]
         self._describe(rule, rows, went)

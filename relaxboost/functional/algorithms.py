@@ -44,7 +44,7 @@ ITERATES = ("last", "best", "average")
 
 
 class Projected(NamedTuple):
-    """The nearest multiple of a hypothesis of H to a vector: its projection (GB11, Eq. 2)."""
+    """The projection of a vector onto H: the nearest multiple of a hypothesis (GB11, Eq. 2)."""
 
     hypothesis: Hypothesis
     coefficient: float
@@ -62,7 +62,7 @@ orthogonal to every hypothesis of H."""
 
 @dataclass(frozen=True)
 class Direction:
-    """A sum of hypotheses times coefficients, which a round subtracts from f times the step."""
+    """A sum of hypotheses times coefficients. A round subtracts the step times this sum from f."""
 
     parts: tuple[Projected, ...]
     """The multiples of hypotheses whose sum is the direction."""
@@ -160,8 +160,7 @@ class Algorithm(ABC):
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def fresh(self, after: Algorithm | None = None) -> Algorithm:
-        """Return the algorithm in its initial state, or in the state of `after` at the end of its
-        run.
+        """Return the algorithm in its initial state, or in the final state of `after`.
 
         A subclass with state that changes during a run returns a copy.
         """
@@ -378,9 +377,9 @@ class Refitted(Naive):
     Huber's estimate. The logistic and exponential losses may have no minimum in a leaf. For them
     v_j is a damped Newton step for each class. With all these losses the risk R never increases if
     η <= 1 (1/K for K classes). For hinges, the algorithm decreases a smooth risk R' with
-    R <= R' <= R + (log K)/2, and R' never increases. With the ranking hinge R may increase; see
-    `RankingRisk.refitted`. If a loss has no rule for leaf values, the step is the multiple of the
-    projection that decreases R most. This algorithm is not in GB11.
+    R <= R' <= R + (log K)/2, and R' never increases. With the ranking hinge R may increase, because
+    its pairs connect different leaves. If a loss has no rule for leaf values, the step is the
+    multiple of the projection that decreases R most. This algorithm is not in GB11.
 
     Parameters
     ----------

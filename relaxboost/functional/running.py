@@ -122,16 +122,13 @@ class BoostRun:
         self.history: list[BoostRecord] = []
         self._kept = _Kept(0, {"F": risk.zero(), "total": risk.zero()})
         if before is not None:
-            self._resume(before)
-
-    def _resume(self, before: Boosted) -> None:
-        self.terms += before.terms
-        # The first state of the continued run repeats the last record.
-        self.history += before.history[:-1]
-        self._kept = _Kept(0, before.state)
-        self.rng.bit_generator.state = before.state["rng"]
-        if self.watched is not None:
-            self.watched.resume(before)
+            self.terms += before.terms
+            # The first state of the continued run repeats the last record.
+            self.history += before.history[:-1]
+            self._kept = _Kept(0, before.state)
+            self.rng.bit_generator.state = before.state["rng"]
+            if self.watched is not None:
+                self.watched.resume(before)
 
     @property
     def iterate(self) -> str:

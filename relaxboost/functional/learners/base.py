@@ -28,7 +28,10 @@ class Hypothesis(ABC):
         """Return the hypothesis's output for each row of X."""
 
     def with_leaves(self, values: Array) -> Hypothesis:
-        """Return the hypothesis with leaf values of shape (leaves,) or (leaves, K)."""
+        """Return the hypothesis with the same splits and new leaf values.
+
+        Row i of `values`, shape (leaves,) or (leaves, K), is the value of leaf i of `Pool.leaves`.
+        """
         raise NotImplementedError(
             f"{type(self).__name__} has no method with_leaves; the hypotheses of a learner with "
             "leafy = True must define it"
@@ -64,7 +67,7 @@ class Hypothesis(ABC):
         raise InputError(f"{cls.__name__} has no SHAP values; use learner='trees'")
 
     def gains(self) -> tuple[Whole, Array] | None:
-        """Return the feature and the decrease in squared error of each split, if any."""
+        """Return each split's feature and decrease in squared error; None without splits."""
         return None
 
 

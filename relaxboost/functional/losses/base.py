@@ -65,8 +65,7 @@ class Risk(ABC):
     def conjugate(self, Z: Array) -> float:
         """Return the conjugate R*(Z) of the risk, the supremum over F of <Z, F> − R[F].
 
-        The conjugate is inf outside its domain, which contains Z = 0, because risks are bounded
-        below.
+        The conjugate is inf outside its domain. Risks are bounded below, so that it contains Z = 0.
         """
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:

@@ -1,4 +1,4 @@
-"""The search for leaf values: the numbers that decrease the risk most if f changes by them."""
+"""The search for leaf values: the numbers that, added to f in a leaf, most decrease the risk."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Logistic(PointwiseLoss):
 def _sigmoid_and_tail(u: Array) -> tuple[Array, Array]:
     # The results are accurate up to rounding for all u. Operations are done in place, because
     # allocating memory takes longer than the arithmetic.
-    tail = np.abs(u)  # and then exp(−|u|)
+    tail = np.abs(u)  # overwritten by exp(−|u|)
     np.exp(np.negative(tail, out=tail), out=tail)
     share = np.maximum(tail, u >= 0.0)  # exp(min(u, 0))
     share /= 1.0 + tail

@@ -25,8 +25,7 @@ the number to add to the output of the class in each leaf."""
 
 
 class MulticlassRisk(MeanRisk):
-    """The weighted mean of a `MulticlassLoss` over examples, whose targets y are indices of
-    classes.
+    """The weighted mean of a `MulticlassLoss` over examples. The targets are indices of classes.
 
     A loss does not change if the same number is added to all outputs of an example. Therefore R* is
     finite only if each row of Z sums to zero, up to rounding.
