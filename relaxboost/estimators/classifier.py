@@ -137,8 +137,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         Raises
         ------
         InputError
-            If the data, the labels, the weights or a parameter is invalid. InputError is a subclass
-            of ValueError.
+            If data, labels, weights or a parameter are invalid. InputError is a ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
         classes, codes = classes_of(y)

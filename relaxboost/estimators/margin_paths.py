@@ -137,7 +137,7 @@ class SettingChoice(NamedTuple):
     errors: Callable[[Array, Examples], list[float]]
     """A function that maps the held-out votes of all settings to the error of each setting."""
     losses: Callable[[Array, Examples], list[float]] | None = None
-    """Such a function for losses; the smallest loss decides. None means that the errors decide."""
+    """The same for losses. The setting of least loss is chosen, or of least error without it."""
 
     @property
     def is_open(self) -> bool:

@@ -86,8 +86,7 @@ class MarginBoostRanker(ScoreBoost):
         Raises
         ------
         InputError
-            If the data, the groups, the weights or a parameter is invalid. InputError is a subclass
-            of ValueError.
+            If data, groups, weights or a parameter are invalid. InputError is a ValueError.
         """
         grid = self._shares(self.fraction)
         Z, y, weights = self._checked(X, y, sample_weight)
@@ -119,7 +118,7 @@ class PairGames(ScoreGames):
     """The game whose rows are pairs of documents of one query, with the better document first."""
 
     def aims(self, given: Examples) -> Vector:
-        # The rank of each document's grade, minus the mean rank.
+        # Each aim is the rank of the document's grade, minus the mean rank.
         return given.codes - np.average(given.codes, weights=given.weights)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:

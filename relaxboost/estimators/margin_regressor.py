@@ -109,8 +109,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         Raises
         ------
         InputError
-            If the data, the weights or a parameter is invalid. InputError is a subclass of
-            ValueError.
+            If data, weights or a parameter are invalid. InputError is a ValueError.
         """
         soft_margin(self.fraction)  # raises an InputError unless 0 < fraction <= 1
         is_auto = self._is_auto("radius", self.radius)
@@ -155,7 +154,7 @@ class ResidualGames(ScoreGames):
     fraction: Any = 0.5
 
     def aims(self, given: Examples) -> Vector:
-        # The distance of y from the midpoint of the range, in units of half the range.
+        # Each aim is the distance of y from the midpoint of the range, in units of half the range.
         return np.clip((self.values[given.codes] - self.middle) / self.half, -1.0, 1.0)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:

@@ -90,8 +90,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         Raises
         ------
         InputError
-            If the data, the groups, the weights or a parameter is invalid. InputError is a subclass
-            of ValueError.
+            If data, groups, weights or a parameter are invalid. InputError is a ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
         held = self._validation_set(X_val, y_val, None)

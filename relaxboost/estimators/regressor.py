@@ -95,7 +95,15 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
         held = self._validation_set(X_val, y_val, sample_weight_val)
-        loss = loss_of(self._chosen_loss(), ("regression",), "does regression")
+        chosen = self._loss
+        if self.quantile is not None:
+            if self.loss not in (None, "quantile"):
+                raise InputError(
+                    f"quantile={self.quantile!r} is the level of loss='quantile', but "
+                    f"loss={self.loss!r}; leave quantile or loss out"
+                )
+            chosen = Quantile(share("quantile", self.quantile))
+        loss = loss_of(chosen, ("regression",), "does regression")
         risk = loss.bind(y, sample_weight)
         # Such a loss is the same for (f + c, y + c), so that boosting may start at a constant.
         self.intercept_ = _best_constant(risk, y) if loss.of_differences else 0.0
@@ -104,16 +112,6 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
             held = held._replace(y=held.y.astype(np.float64) - self.intercept_)
         self._boost(X, y, sample_weight, loss, scale=self._scale(risk, y), held=held)
         return self
-
-    def _chosen_loss(self) -> Any:
-        if self.quantile is None:
-            return self._loss
-        if self.loss not in (None, "quantile"):
-            raise InputError(
-                f"quantile={self.quantile!r} is the level of loss='quantile', but "
-                f"loss={self.loss!r}; leave quantile or loss out"
-            )
-        return Quantile(share("quantile", self.quantile))
 
     def _scale(self, risk: Risk, y: Array) -> Any:
         if self.scale is not None:

@@ -202,7 +202,7 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
         return self._decision(x) > 0.0
 
     def predict_proba_one(self, x: Any, **_: Any) -> Any:
-        """Return the probabilities of False and True, for a negative log-likelihood."""
+        """Return the probabilities of False and True, if the loss defines probabilities."""
         if not is_likelihood(self.loss):
             raise NotImplementedError(  # what river's own classifiers raise
                 f"loss={self.loss!r} is not a negative log-likelihood, and therefore has no "

@@ -32,7 +32,7 @@ _OBJECTIVES = (
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees:
-    """The trees of a LightGBM or XGBoost model, each a vector of values, nan at inner nodes."""
+    """The trees of a LightGBM or XGBoost model: vectors of leaf values, with nan at inner nodes."""
 
     kind: str
     classes: list[Any] | None

@@ -1,4 +1,4 @@
-"""The function `certify_ensemble`, for the margin and the optimal margin of an ensemble."""
+"""The function `certify_ensemble`, which certifies the margins of a trained ensemble."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def functional(estimator: Any, k: int) -> dict[str, Any]:
-    """Read a `FunctionalGradientClassifier`. Two outputs become their difference."""
+    """Read a `FunctionalGradientClassifier`. For two outputs, h_j is their difference."""
     boosted = estimator.boosted_
     weights = boosted.weights()
     terms = [boosted.terms[i].hypothesis for i in np.flatnonzero(weights)]

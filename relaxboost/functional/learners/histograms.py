@@ -135,7 +135,11 @@ def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -
             for k in range(outputs):
                 _add_numbers(codes[f], target[:, k], sums[:, k])
         else:
-            _add_vectors(codes[f], target, sums)
+            row = codes[f]
+            for i in range(row.size):
+                b = row[i]
+                for k in range(outputs):
+                    sums[b, k] += target[i, k]
         scores[f], places[f] = _scan(sums, before[f], after[f], signs, tie)
         for b in range(sizes[f]):
             side = int(b > places[f])
@@ -151,14 +155,6 @@ def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
         parts[i & 7, codes[i]] += v[i]
     for part in parts:
         sums += part
-
-
-@njit(nogil=True)
-def _add_vectors(codes: NDArray[Any], target: Array, sums: Array) -> None:
-    for i in range(target.shape[0]):
-        b = codes[i]
-        for k in range(target.shape[1]):
-            sums[b, k] += target[i, k]
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract"})

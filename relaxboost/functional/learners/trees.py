@@ -220,9 +220,6 @@ class Trees(WeakLearner):
             if not sound:
                 raise InputError(f"{name} must {rule}, got {getattr(self, name)!r}")
         self.categorical = tuple(natural("categorical", c) for c in self.categorical)
-        self._check_monotone()
-
-    def _check_monotone(self) -> None:
         for column, sign in self.monotone.items():
             natural("monotone", column)
             if sign not in (-1, 0, 1):

@@ -255,9 +255,6 @@ class PointwiseRisk(MeanRisk):
 
     def __init__(self, loss: PointwiseLoss, y: Array, measure: Empirical, classes: Any) -> None:
         super().__init__(loss, y, measure, classes)
-        self._check()
-
-    def _check(self) -> None:
         # The loss may be user-defined. A wrong shape would broadcast to a wrong risk.
         found: Any = self.loss.pointwise(self.zero(), self.y)
         got: Any = type(found).__name__
@@ -317,9 +314,7 @@ class PointwiseRisk(MeanRisk):
 
     def room(self, Z: Array) -> Array | None:
         ends = self.loss.domain(self.y)
-        if ends is None:
-            return super().room(Z)
-        return np.clip(np.minimum(Z - ends[0], ends[1] - Z), 0.0, 1.0)
+        return None if ends is None else np.clip(np.minimum(Z - ends[0], ends[1] - Z), 0.0, 1.0)
 
 
 class PointwiseLoss(Loss, ABC):
