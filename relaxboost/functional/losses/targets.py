@@ -20,8 +20,7 @@ def fitting(*tasks: str) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def numbers(y: Any, loss: Any) -> Array:
-    """Return targets as finite doubles of shape (N,)."""
+def _numbers(y: Any, loss: Any) -> Array:
     given = _array(y)
     try:
         # NumPy would convert strings such as "1" to numbers.
@@ -78,17 +77,6 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
     return np.array(found, dtype=np.int64), known
 
 
-def signs(y: Any, classes: Any, loss: Any) -> tuple[Array, Any]:
-    """Return the labels as −1 for the first class and +1 for the second, and the classes."""
-    places, known = labels(y, classes, loss)
-    if known.size != 2:
-        raise InputError(
-            f"{loss!r} is for two classes, but the labels have {known.size} classes; use "
-            f"{fitting('multiclass')}"
-        )
-    return np.where(places == 1, 1.0, -1.0), known
-
-
 def decided(F: Array, classes: Any) -> Any:
     """Return the label of each row of the outputs F, or F itself without classes."""
     if classes is None:
@@ -113,9 +101,17 @@ def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
             f"{loss!r} is not a ranking loss, and does not accept groups; leave groups out, or use "
             f"{fitting('ranking')}"
         )
-    if loss.task == "binary":
-        return signs(y, classes, loss)
-    return labels(y, classes, loss) if loss.task == "multiclass" else (numbers(y, loss), None)
+    if loss.task not in ("binary", "multiclass"):
+        return _numbers(y, loss), None
+    places, known = labels(y, classes, loss)
+    if loss.task == "multiclass":
+        return places, known
+    if known.size != 2:
+        raise InputError(
+            f"{loss!r} is for two classes, but the labels have {known.size} classes; use "
+            f"{fitting('multiclass')}"
+        )
+    return np.where(places == 1, 1.0, -1.0), known
 
 
 def _check_labels(y: Any, loss: Any) -> None:
