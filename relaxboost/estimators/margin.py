@@ -44,7 +44,7 @@ class ClassGames(Games):
         # The hypotheses are a pool of trees, each grown on a part of the examples.
         return isinstance(self.hypotheses, str) and self.hypotheses == "auto"
 
-    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[Columns, Any]:
+    def columns(self, given: Examples, k: int) -> tuple[Columns, Any]:
         signs = np.where(given.codes == k, 1.0, -1.0)
         weights = self._weights(given, k)
         if not self.has_unseen_votes:

@@ -52,7 +52,7 @@ class Games(ABC):
         return False
 
     @abstractmethod
-    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[Columns, Any]:
+    def columns(self, given: Examples, k: int) -> tuple[Columns, Any]:
         """Return the columns that the hypotheses of game k read, and the matrix of the game."""
 
     @abstractmethod
@@ -112,7 +112,7 @@ class ScoreGames(Games):
     def aims(self, given: Examples) -> Vector:
         """Return a number for each example. Categories are ranked by the mean of these numbers."""
 
-    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
+    def columns(self, given: Examples, k: int) -> tuple[CutColumns, Any]:
         columns = CutColumns.of(self.table, given.Z, self.aims(given), given.weights)
         E = columns(given.Z)
         matrix = made(self.hypotheses, E, np.ones(len(E)), CUTS_OF_WRITTEN_GAMES)
@@ -241,7 +241,7 @@ def _play(
     """
     now = time.time()
     end = now + share * (path.deadline - now)
-    columns, matrix = path.rule.columns(given, k, grid)
+    columns, matrix = path.rule.columns(given, k)
     if not callable(getattr(matrix, "hypothesis", None)):
         raise InputError(
             f"hypotheses returned {type(matrix).__name__}, which has no method hypothesis(j) for "
