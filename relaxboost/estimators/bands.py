@@ -1,6 +1,4 @@
-"""A regressor that predicts the median of y and a band that covers a given share of new
-examples.
-"""
+"""A regressor that predicts the median of y, and a band that contains most new values of y."""
 
 from __future__ import annotations
 
@@ -11,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
@@ -23,9 +20,7 @@ from relaxboost.functional import Boosted, Empirical, Quantile, Risk, boost
 
 
 class _Quantiles(Risk):
-    """The sum of the risks of several quantile losses on the same examples, with one output for
-    each quantile level.
-    """
+    """The sum of the risks of several quantile losses, with one output for each level."""
 
     def __init__(self, levels: tuple[float, ...], y: Array, starts: Array) -> None:
         self.losses = [Quantile(q) for q in levels]
@@ -36,9 +31,6 @@ class _Quantiles(Risk):
         self.gradient_bound = math.hypot(*(loss.gradient_bound for loss in self.losses))
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the sum of the risks of all quantile levels, and its subgradient, shape (N,
-        outputs).
-        """
         each = [
             loss.pointwise(f, y) for loss, f, y in zip(self.losses, F.T, self.columns, strict=True)
         ]
@@ -46,9 +38,6 @@ class _Quantiles(Risk):
         return float(value), np.stack([slopes for _, slopes in each], axis=1)
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the quantile of the residuals for each leaf and each quantile level, shape
-        (leaves, outputs).
-        """
         # Trees may share their leaves among the outputs, or have leaves for each output.
         each = np.broadcast_to(leaf.reshape(len(leaf), -1), F.shape)
         parts = zip(self.losses, F.T, self.columns, each.T, strict=True)
@@ -61,12 +50,10 @@ class _Quantiles(Risk):
         )
 
     def expression(self, F: Any) -> Any:
-        """Return the sum of the risks of all quantile levels as a convex cvxpy expression."""
         parts = enumerate(zip(self.losses, self.columns, strict=True))
         return sum(self.measure.p @ loss.atoms(F[:, k], y) for k, (loss, y) in parts)
 
     def conjugate(self, Z: Array) -> float:
-        """Return the sum of the conjugates of the risks of all quantile levels."""
         parts = zip(self.losses, Z.T, self.columns, strict=True)
         return float(sum(self.measure.mean(loss.conjugates(z, y)) for loss, z, y in parts))
 
@@ -182,7 +169,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
 
     def predict_interval(self, X: Any) -> Array:
         """Return the lower and upper ends of the band, shape (N, 2), for rows X of shape (N, d)."""
-        low, median, high = self._checked(X).T
+        low, median, high = self._sorted(self._rows(X)).T
         # A negative widening can make the ends cross. The band is then the median alone, which
         # covers no less than an empty band.
         return np.stack(
@@ -194,11 +181,5 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted median for each row of X, of shape (N, d). Each median lies within
-        its band.
-        """
-        return self._checked(X)[:, 1]
-
-    def _checked(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return self._sorted(self._read(X))
+        """Return the predicted median for each row of X, shape (N,), which lies in its band."""
+        return self._sorted(self._rows(X))[:, 1]

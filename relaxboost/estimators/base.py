@@ -21,7 +21,6 @@ from relaxboost._core.parameters import count, share
 from relaxboost.estimators.choices import (
     options_of,
     seed_of,
-    takes_missing,
     threads,
     weak_learner,
     with_options,
@@ -29,12 +28,11 @@ from relaxboost.estimators.choices import (
 from relaxboost.estimators.tables import TableEstimator, read_weights
 from relaxboost.functional import Algorithm, Boosted, BoostState, Loss, Risk, Stopping, boost
 from relaxboost.functional.algorithms import algorithm_of
+from relaxboost.functional.learners import LEARNERS
 
 
 class Held(NamedTuple):
-    """The held-out examples of a fit, which are either passed by the user or split off from the
-    training examples.
-    """
+    """The held-out examples of a fit, passed by the user or split off from the training set."""
 
     X: Any
     y: Any
@@ -43,14 +41,14 @@ class Held(NamedTuple):
 
 
 class LearnerEstimator(TableEstimator):
-    """The base class of estimators that read tables of numbers. The weak learner determines whether
-    values may be missing.
-    """
+    """The base class of estimators whose weak learner decides whether values may be missing."""
 
     learner: Any
 
     def _without_missing(self) -> str | None:
-        if takes_missing(self.learner):
+        given = self.learner
+        known = LEARNERS[given] if isinstance(given, str) and given in LEARNERS else given
+        if getattr(known, "missing", False):
             return None
         return (
             f", and learner={self.learner!r} does not accept missing values; fill them in, or use "
@@ -84,11 +82,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
     verbose: int = 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters of the estimator.
-
-        With `deep`, the result also includes the options of the loss and of the learner, such as
-        ``loss__q``.
-        """
+        """Return the parameters; if `deep`, also options of their values, such as ``loss__q``."""
         found: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for part, given in (("loss", self._loss), ("learner", self.learner)):
@@ -96,11 +90,10 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return found
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters, and options such as ``learner__max_depth`` and ``loss__q``. Return the
-        estimator.
+        """Set parameters, and options such as ``learner__max_depth``. Return the estimator.
 
-        If an option is set and the parameter is a name, the name is replaced by an object. For
-        example, with ``loss__q=0.9`` the loss ``"quantile"`` becomes ``Quantile(0.9)``.
+        If an option is set and the parameter is a name, an object replaces the name. For example,
+        ``loss__q=0.9`` replaces the loss ``"quantile"`` by ``Quantile(0.9)``.
         """
         changes: dict[str, dict[str, Any]] = {"loss": {}, "learner": {}}
         for key in list(params):
@@ -125,8 +118,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         given = None if sample_weight is None else read_weights(sample_weight, len(X))
         return X, y, given
 
-    def _given(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Held | None:
-        """Return the validation set that the user passed to `fit`, or None."""
+    def _validation_set(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Held | None:
         if X_val is None and y_val is None:
             if sample_weight_val is not None:
                 raise InputError(
@@ -152,8 +144,10 @@ class FunctionalGradientEstimator(LearnerEstimator):
         scale: float | None = None,
         held: Held | None = None,
     ) -> None:
-        before = self._before()
-        drawn = self._seeded(before is not None)
+        before = self._previous_run()
+        # A warm start splits the data as before. A RandomState changes with each draw, so that the
+        # number drawn is kept.
+        drawn = seed_of(self.random_state) if before is None else self._seed
         # The split and the learner share one generator, so that random_state fixes the whole fit.
         random = check_random_state(drawn)
         seed = int(random.randint(2**31 - 1))
@@ -166,12 +160,11 @@ class FunctionalGradientEstimator(LearnerEstimator):
             groups, weights = (None if v is None else v[rows] for v in (groups, weights))
         risk = loss.bind(y, weights, groups=groups)
         learner = weak_learner(self.learner)
-        most = threads(self.n_jobs)
         # A learner object that sets its own number of threads keeps that number.
         if self.n_jobs is not None and getattr(learner, "n_jobs", self.n_jobs) is None:
             learner = with_options("learner", learner, {"n_jobs": self.n_jobs})
         # Without a limit the compiled kernels use every processor, also those of other programs.
-        with at_most(most):
+        with at_most(threads(self.n_jobs)):
             boosted = boost(
                 X,
                 risk,
@@ -182,7 +175,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
                     max_learners=self.max_learners,
                     patience=patience,
                     validation=held,
-                    callback=self._report,
+                    callback=self._print_risk,
                 ),
                 warm_start=before,
                 rng=seed,
@@ -191,37 +184,22 @@ class FunctionalGradientEstimator(LearnerEstimator):
         # contain.
         self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
         self.n_iter_ = self.boosted_.rounds
-        self._seed = drawn
+        self._seed: int = drawn
 
-    def _report(self, state: BoostState) -> None:
-        """Print the risk of a round, if `verbose` requests a line for this round."""
+    def _print_risk(self, state: BoostState) -> None:
         every = max(1, self.max_rounds // 10) if self.verbose == 1 else 1
         if self.verbose and state.round % every == 0:
             print(f"round {state.round}: risk {state.value:.6g}")
 
-    def _seeded(self, is_warm: bool) -> int:
-        """Return the seed with which the held-out examples are chosen.
-
-        A warm start reuses the seed of the previous fit, so that the data are split in the same
-        way.
-        """
-        if is_warm:
-            return self._seed
-        # A RandomState changes with each draw, so that the number drawn is kept for warm starts.
-        return seed_of(self.random_state)
-
-    def _before(self) -> Boosted | None:
-        """Return the previous run, which a warm start continues, or None if there is no warm
-        start.
-        """
+    def _previous_run(self) -> Boosted | None:
         before: Boosted | None = getattr(self, "boosted_", None) if self.warm_start else None
         if before is None:
             return None
         if before.state is None:
             raise InputError(
                 "warm_start=True cannot continue the last fit, because that fit had "
-                "warm_start=False and "
-                "stored no state; fit again from the beginning with warm_start=True"
+                "warm_start=False and stored no state; fit again from the beginning with "
+                "warm_start=True"
             )
         if self.max_rounds < before.rounds:
             raise InputError(
@@ -230,40 +208,30 @@ class FunctionalGradientEstimator(LearnerEstimator):
             )
         return before
 
-    def _made(self) -> Algorithm:
-        """Return the boosting algorithm.
-
-        The default is "refitted" for learners with leaves, and "residual" otherwise.
-        """
-        if self.algorithm is not None:
-            return algorithm_of(self.algorithm)
+    def _algorithm_with_step(self) -> Algorithm:
         # Leaves can be refitted to the loss. Other hypotheses only project its gradient.
-        return algorithm_of("refitted" if weak_learner(self.learner).leafy else "residual")
+        usual = "refitted" if weak_learner(self.learner).leafy else "residual"
+        given = usual if self.algorithm is None else self.algorithm
+        return algorithm_of(given).filled(step=self.step)
 
     def _step(self, risk: Risk) -> Any:
-        """Return the step that the user passed, or the name of the default step."""
-        made = self._made().filled(step=self.step)
-        if made.step is not None:
-            return made.step
-        return made.default_step(risk, weak_learner(self.learner))
+        made = self._algorithm_with_step()
+        return (
+            made.default_step(risk, weak_learner(self.learner)) if made.step is None else made.step
+        )
 
     def _algorithm(self, risk: Risk, scale: float | None, watched: bool) -> Algorithm:
-        """Return the boosting algorithm. Those of its options that are None are taken from the
-        estimator.
-        """
         usual = "best" if watched else "last"
         # The theorems for these steps bound the risk of the mean of the iterates.
         if self._step(risk) == "1/sqrt(t)":
             usual = "average"
-        return self._made().filled(
-            step=self.step,
+        return self._algorithm_with_step().filled(
             scale=self.scale if scale is None else scale,
             projection=self.projection,
             iterate=self.iterate or usual,
         )
 
     def _split(self, y: Any, groups: Any, loss: Loss, random: Any) -> tuple[Any, Any]:
-        """Return the training rows and the held-out rows of a fit."""
         part = share("validation_fraction", self.validation_fraction)
         # Queries stay whole, because the loss compares the documents of a query. Classes are held
         # out in proportion, so that the classes of both parts are the same.
@@ -283,8 +251,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of the total decrease in squared error that is due to splits on each feature,
-        shape (d,).
+        """The share of each feature in the total decrease in squared error by splits, shape (d,).
 
         The attribute does not exist if the weak learner has no splits.
         """
@@ -295,16 +262,12 @@ class FunctionalGradientEstimator(LearnerEstimator):
             # scikit-learn's selectors ask hasattr whether there are importances.
             raise AttributeError(str(error)) from error
 
-    def _rows(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return self._read(X)
-
     def _scores(self, F: Array) -> Array:
-        """Convert values of f to the scores that users see, for example by adding an intercept."""
+        """Convert outputs f(x) to the scores that users see, for example by adding an intercept."""
         return F
 
     def _predicted(self, scores: Array) -> Any:
-        """Return the predictions, which are labels or numbers, for the given scores."""
+        """Convert scores to labels or numbers."""
         return scores
 
     def _decided(self, X: Any) -> Array:
@@ -329,10 +292,9 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return self._predicted(self._decided(X))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the predictions for rows X of shape (N, d) after 1, 2, ... rounds.
+        """Yield the predictions for rows X of shape (N, d) after 1, 2, ... rounds, up to the last.
 
-        The predictions after round t use the mean of f_1, ..., f_t if the iterate is "average", and
-        f_t otherwise. Rounds after the best round are included.
+        If the iterate is "average", the predictions of round t use the mean of f_1, ..., f_t.
         """
         for scores in self._staged(X):
             yield self._predicted(scores)

@@ -1,6 +1,4 @@
-"""Functions that look up losses and weak learners by name, and that set their options through
-parameters such as `loss__q`.
-"""
+"""The losses and weak learners that users select by name, and their options (`loss__q`)."""
 
 from __future__ import annotations
 
@@ -19,16 +17,15 @@ from relaxboost.functional.losses import LOSSES
 
 
 def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> Loss:
-    """Return the loss for a name or an object.
+    """Return the loss for a name or an object, whose task must be one of `tasks`.
 
-    The function raises an InputError unless the task of the loss is one of `tasks`. Error messages
-    use the verb `does`, such as "classifies", to describe the estimator. If there are more than two
-    `classes`, the name of a loss for two classes selects the corresponding multiclass loss.
+    Error messages describe the estimator by the verb `does`, such as "classifies". For more than
+    two `classes`, the name of a loss for two classes selects the corresponding multiclass loss.
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:
         kind = LOSSES[given]
-        return kind() if kind.task != "binary" or classes <= 2 else _of_more(given, classes)
+        return kind() if kind.task != "binary" or classes <= 2 else _multiclass_loss(given, classes)
     if not isinstance(given, Loss):
         raise InputError(
             f"loss must be one of {', '.join(names)}, or a Loss such as those of "
@@ -55,8 +52,7 @@ def seed_of(random_state: Any) -> int:
     return int(random_state) if is_int else int(random.randint(2**31 - 1))
 
 
-def _of_more(name: str, classes: int) -> Loss:
-    """Return the multiclass loss that corresponds to the name of a loss for two classes."""
+def _multiclass_loss(name: str, classes: int) -> Loss:
     known = {
         kind.two_classes: kind
         for kind in LOSSES.values()
@@ -71,18 +67,13 @@ def _of_more(name: str, classes: int) -> Loss:
 
 
 def is_likelihood(given: Any) -> bool:
-    """Return whether a loss (a name or an object) is a negative log-likelihood."""
-    if isinstance(given, str):
-        return given in LOSSES and LOSSES[given].likelihood
-    return isinstance(given, Loss) and given.likelihood
+    """Return whether a loss, given as a name or an object, is a negative log-likelihood."""
+    return bool(getattr(_instance("loss", given), "likelihood", False))
 
 
 def check_likelihood(loss: Any, instead: str) -> None:
-    """Raise an AttributeError unless a loss is a negative log-likelihood.
-
-    Because of this error, `hasattr` returns False for methods such as `predict_proba`, as
-    scikit-learn's meta-estimators expect.
-    """
+    """Raise an AttributeError unless a loss is a negative log-likelihood."""
+    # scikit-learn's meta-estimators ask hasattr whether there is a method predict_proba.
     if not is_likelihood(loss):
         raise AttributeError(
             f"loss={loss!r} is not a negative log-likelihood, and therefore has no "
@@ -106,31 +97,19 @@ def weak_learner(given: Any) -> WeakLearner:
 
 
 def threads(jobs: Any) -> int:
-    """Return the number of threads or processes for `n_jobs`: 1 for None, all processors for −1.
-
-    `joblib.effective_n_jobs(None)` is not always 1: it follows `joblib.parallel_config`.
-    """
+    """Return the number of threads or processes for `n_jobs`: 1 for None, all for −1."""
+    # `joblib.effective_n_jobs(None)` is not always 1: it follows `joblib.parallel_config`.
     if jobs == -1:
         return os.cpu_count() or 1
     return 1 if jobs is None else count("n_jobs", jobs)
 
 
-def takes_missing(learner: Any) -> bool:
-    """Return whether a weak learner, given as a name or an object, accepts missing values."""
-    known = LEARNERS[learner] if isinstance(learner, str) and learner in LEARNERS else learner
-    return bool(getattr(known, "missing", False))
-
-
-_NAMED: dict[str, Any] = {"loss": LOSSES, "learner": LEARNERS}
-
-
 def options_of(parameter: str, given: Any) -> dict[str, Any]:
-    """Return a dictionary of the options of a loss or a learner, given as a name or an object.
+    """Return the options of a loss or a learner, given as a name or an object.
 
-    For a scikit-learn estimator the dictionary is empty, because scikit-learn handles its
-    parameters.
+    For a scikit-learn estimator the result is empty, because scikit-learn handles its options.
     """
-    made = _object(parameter, given)
+    made = _instance(parameter, given)
     if made is None:
         return {}
     # A constructor may have arguments that are no attributes of the object.
@@ -139,7 +118,7 @@ def options_of(parameter: str, given: Any) -> dict[str, Any]:
 
 
 def with_options(parameter: str, given: Any, changes: dict[str, Any]) -> Any:
-    """Return a copy of a loss or a learner, given as a name or an object, with changed options.
+    """Return a copy of a loss or a learner with changed options.
 
     Raises
     ------
@@ -154,11 +133,11 @@ def with_options(parameter: str, given: Any, changes: dict[str, Any]) -> Any:
                 f"{parameter}={given!r} has no option {name!r}, and therefore "
                 f"{parameter}__{name} is unknown; its options are: {has}"
             )
-    return type(_object(parameter, given))(**{**known, **changes})
+    return type(_instance(parameter, given))(**{**known, **changes})
 
 
-def _object(parameter: str, given: Any) -> Any:
-    known = _NAMED[parameter]
+def _instance(parameter: str, given: Any) -> Any:
+    known: Any = {"loss": LOSSES, "learner": LEARNERS}[parameter]
     if isinstance(given, str):
         return known[given]() if given in known else None
     return given if isinstance(given, Loss | WeakLearner) else None

@@ -12,10 +12,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
-from relaxboost.estimators.base import FunctionalGradientEstimator, Held
+from relaxboost.estimators.base import FunctionalGradientEstimator
 from relaxboost.estimators.choices import check_likelihood, loss_of
-from relaxboost.estimators.tables import classes_of, restores_fit
+from relaxboost.estimators.tables import check_class_weights, classes_of, restores_fit
 from relaxboost.functional.losses.targets import decided
 
 LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
@@ -138,91 +137,64 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         Raises
         ------
         InputError
-            If the data, the labels, the weights or a parameter is invalid. InputError is a subclass
-            of ValueError.
+            If data, labels, weights or a parameter are invalid. InputError is a ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
-        classes, _ = classes_of(y)
-        held = self._given(X_val, y_val, sample_weight_val)
+        classes, codes = classes_of(y)
+        held = self._validation_set(X_val, y_val, sample_weight_val)
         # The number of classes decides between the loss of two classes and the multiclass loss.
         loss = loss_of(self._loss, ("binary", "multiclass"), "classifies", classes.size)
-        if held is not None and self.class_weight is not None:
-            held = held._replace(weights=self._like(y, held))
-        self._boost(X, y, self._weighted(y, sample_weight, classes), loss, held=held)
+        if self.class_weight is not None:
+            factors = compute_sample_weight(self.class_weight, y)
+            if held is not None:
+                # "balanced" depends on the numbers of examples, and the risks of both sets must be
+                # alike. For an unknown label the loss raises the error later, with the classes.
+                known = dict(zip(y.tolist(), factors, strict=True))
+                alike = np.array([known.get(label, 1.0) for label in held.y.tolist()])
+                given = 1.0 if held.weights is None else np.asarray(held.weights)
+                held = held._replace(weights=alike * given)
+            sample_weight = factors if sample_weight is None else factors * sample_weight
+        if sample_weight is not None:
+            check_class_weights(classes, np.bincount(codes, sample_weight))
+            least = LEAST_SHARE_OF_MEAN_WEIGHT * sample_weight.mean()
+            sample_weight = np.where(sample_weight < least, 0.0, sample_weight)
+        self._boost(X, y, sample_weight, loss, held=held)
         self.classes_ = self.boosted_.classes
         return self
 
-    def _weighted(self, y: Any, weights: Array | None, classes: Any) -> Array | None:
-        """Return the weights of the examples, multiplied by the factors of their classes, or
-        None.
-        """
-        if self.class_weight is not None:
-            factors = compute_sample_weight(self.class_weight, y)
-            weights = factors if weights is None else factors * weights
-        if weights is None:
-            return None
-        for label in classes.tolist():
-            if not (weights[y == label] > 0.0).any():
-                raise InputError(
-                    f"class {label!r} has no example with a positive weight; leave its examples "
-                    "out, or give one of them a positive weight"
-                )
-        return np.where(weights < LEAST_SHARE_OF_MEAN_WEIGHT * weights.mean(), 0.0, weights)
-
-    def _like(self, y: Any, held: Held) -> Array:
-        """Return the weights of a validation set, multiplied by the class factors of the training
-        set.
-        """
-        # "balanced" depends on the numbers of examples, and the risks of both sets must be alike.
-        known = dict(zip(y.tolist(), compute_sample_weight(self.class_weight, y), strict=True))
-        # For an unknown label the loss raises the error later, with the classes.
-        factors = np.array([known.get(label, 1.0) for label in held.y.tolist()])
-        return factors if held.weights is None else factors * np.asarray(held.weights)
-
     def decision_function(self, X: Any) -> Array:
-        """Return the scores f(x) for rows X, shape (N,) or (N, K).
-
-        For two classes, a positive score predicts the second class.
-        """
+        """Return the scores f(x), shape (N,), positive for the second of two classes, or (N, K)."""
         return self._decided(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the scores after 1, 2, ... rounds, in the shape that `decision_function` returns.
-
-        The labels of `staged_predict` are computed from the same scores.
-        """
+        """Yield the scores that `decision_function` would return after 1, 2, ... rounds."""
         return self._staged(X)
 
     # scikit-learn's available_if would hide the error of check_likelihood, which names the loss and
     # the remedy, behind an error of its own.
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`, which returns the probability of each class, shape (N, K).
+        """The method `predict_proba(X)`: probabilities (N, K), in the order of `classes_`.
 
-        The columns are in the order of `classes_`.
-
-        The method exists only if the loss is a negative log-likelihood, such as "logistic" or
-        "multinomial-logistic".
+        The method exists only if the loss is a negative log-likelihood, such as "logistic".
         """
         check_likelihood(self._loss, "scikit-learn's CalibratedClassifierCV")
         return self._probabilities
 
     @property
     def staged_predict_proba(self) -> Any:
-        """The method `staged_predict_proba(X)`, which yields the probabilities after 1, 2, ...
-        rounds.
+        """The method `staged_predict_proba(X)`: the probabilities after 1, 2, ... rounds.
 
-        The probabilities are computed from the same scores as the labels of `staged_predict`. The
-        method exists only if `predict_proba` exists.
+        The method exists only if `predict_proba` exists.
         """
         return self.predict_proba and self._staged_probabilities
 
     def _probabilities(self, X: Any) -> Array:
         X = self._rows(X)
-        return _likelihoods(self.boosted_.decision(X))
+        return _probabilities_of(self.boosted_.decision(X))
 
     def _staged_probabilities(self, X: Any) -> Iterator[Array]:
-        return map(_likelihoods, self._functions(X))
+        return map(_probabilities_of, self._functions(X))
 
     def _scores(self, F: Array) -> Array:
         # A multiclass loss has two outputs for two classes; scikit-learn expects one score then.
@@ -232,6 +204,5 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return decided(scores, self.classes_)
 
 
-def _likelihoods(F: Array) -> Array:
-    """Return the class probabilities, shape (N, K), for the scores f."""
+def _probabilities_of(F: Array) -> Array:
     return softmax(F, axis=1) if F.ndim == 2 else np.column_stack([expit(-F), expit(F)])

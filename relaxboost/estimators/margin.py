@@ -12,19 +12,18 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import is_given
 from relaxboost.estimators.choices import seed_of
 from relaxboost.estimators.margin_base import MarginBoost, soft_margin
-from relaxboost.estimators.margin_calibration import Calibration, sigmoids
+from relaxboost.estimators.margin_calibration import sigmoids
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, made, takes_weights, weighted
 from relaxboost.estimators.margin_paths import Games, Played, SettingChoice
 from relaxboost.estimators.margin_trees import Columns, RankedColumns, TreePool
-from relaxboost.estimators.tables import classes_of, restores_fit
+from relaxboost.estimators.tables import check_class_weights, classes_of, restores_fit
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
 from relaxboost.game.domains import L1Ball
@@ -40,20 +39,12 @@ class ClassGames(Games):
     is_balanced: bool = True
     """Whether, with more than two classes, each class has half of the weight in its own game."""
 
-    @classmethod
-    def of(cls, table: Any, hypotheses: Any, classes: Any, is_balanced: bool) -> ClassGames:
-        """Return the rules for the games of these classes."""
-        # One game separates two classes. Its votes are positive for the second class.
-        targets = [1] if classes.size == 2 else list(range(classes.size))
-        return cls(table, hypotheses, targets, classes, is_balanced)
-
     @property
     def has_unseen_votes(self) -> bool:
-        """Whether the hypotheses are a pool of trees, each grown on a part of the examples."""
+        # The hypotheses are a pool of trees, each grown on a part of the examples.
         return isinstance(self.hypotheses, str) and self.hypotheses == "auto"
 
-    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[Columns, Any]:
-        """Return the columns that the hypotheses of game k read, and the margin matrix."""
+    def columns(self, given: Examples, k: int) -> tuple[Columns, Any]:
         signs = np.where(given.codes == k, 1.0, -1.0)
         weights = self._weights(given, k)
         if not self.has_unseen_votes:
@@ -66,22 +57,25 @@ class ClassGames(Games):
         return ranked, TreePool(E, signs, weights, given.units(), given.counts, given.seed)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return a game of class k for each relaxation of the grid."""
         weights = self._weights(given, k)
         over = matrix.over if isinstance(matrix, TreePool) else L1Ball(1)
         return [Game(matrix, weighted(f, weights), over=over) for f in grid]
 
     def begin(self, matrix: Any) -> Any:
-        """Return equal weights for a pool of trees, which are good if the time runs out early."""
-        return matrix.equal_weights() if isinstance(matrix, TreePool) else None
+        if not isinstance(matrix, TreePool):
+            return None
+        # Equal weights of trees are good if the time runs out early.
+        n: Any = matrix.n
+        return None, (np.arange(n), np.full(n, 1.0 / n))
 
     def unseen_votes(self, played: list[Played]) -> Array:
-        """Return the votes of trees on unseen examples, of shape (grid, examples[, classes])."""
-        votes = [[_unseen(s) for _, s in pairs] for pairs in played]
+        votes = []
+        for pairs in played:
+            pool = cast(TreePool, pairs[0][1].game.matrix)
+            votes.append([pool.unseen_votes(s.support, s.coefficients) for _, s in pairs])
         return np.array(votes[0]) if len(votes) == 1 else np.moveaxis(np.array(votes), 0, -1)
 
     def _weights(self, given: Examples, k: int) -> Vector:
-        """Return the weights of the examples in the game of class k."""
         if len(self.targets) == 1 or not self.is_balanced:
             return given.weights
         # A class has a small share of the weight if there are many classes. The constant vote
@@ -91,7 +85,6 @@ class ClassGames(Games):
         return np.where(own, rest, 1.0) * given.weights
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the constant vote for examples that need no game, or None if they need a game."""
         # A vote without features knows nothing if all rows are equal; a single class decides it.
         here = part.codes == k
         if not is_varied:
@@ -123,7 +116,6 @@ class ClassGames(Games):
         return losses
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return the reason why the solution of a class's game is not good, or an empty string."""
         said = super().shortfall(k, s, tol)
         return said and f"class {self.classes.tolist()[k]!r}: {said}"
 
@@ -135,11 +127,6 @@ def class_probabilities(log_odds: Array) -> Array:
         return np.column_stack([1.0 - P, P])
     # Each game of a class against the rest is calibrated alone, so that the sum is not 1.
     return np.asarray(P / P.sum(axis=1, keepdims=True))
-
-
-def _unseen(s: Solution) -> Vector:
-    """Return, for each example, the vote of the trees that were not grown on this example."""
-    return cast(TreePool, s.game.matrix).unseen_votes(s.support, s.coefficients)
 
 
 @dataclass(eq=False, repr=False)
@@ -178,31 +165,33 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         given, rows, went = self._examples(X, y, sample_weight, grid)
         # A user who gives factors for the classes wants these factors, and no others.
         is_balanced = not isinstance(self.class_weight, dict) and all(map(takes_weights, grid))
-        rule = ClassGames.of(self._table, self.hypotheses, self.classes_, is_balanced)
+        classes = self.classes_
+        # One game separates two classes. Its votes are positive for the second class.
+        targets = [1] if classes.size == 2 else list(range(classes.size))
+        rule = ClassGames(self._table, self.hypotheses, targets, classes, is_balanced)
         values = [getattr(f, "fraction", None) for f in grid]
         # For stumps chosen by folds the errors were measured to be the better choice.
         losses = rule.losses if rule.has_unseen_votes else None
         choice = SettingChoice("fraction", grid, values, rule.errors, losses)
-        held = self._learn(rule, choice, given, True)
+        held = self._learn(rule, choice, given)
         self._describe(rule, rows, went)
-        self._sigmoids = Calibration.of(held, given, rule.targets).stages
+        # The pair (a, b) of each stage. None means that the log odds are the votes.
+        self._sigmoids = None if held is None else [sigmoids(F, given, targets) for F in held]
         return self
 
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, grid: list[Relaxation]
     ) -> tuple[Examples, Whole, Whole]:
-        """Return the examples, the rows with positive weight, and the index of each row's example.
-
-        If the relaxations accept weights, equal examples are merged and their weights are added up.
-        """
+        """Return the examples, the rows of positive weight, and the index of each row's example."""
         Z, y, weights = self._checked(X, y, sample_weight)
         self.classes_, codes = classes_of(y)
         factors = self._class_factors(codes, weights)
         rows = np.flatnonzero(weights > 0.0)
         given = Examples(Z, codes, weights, seed=seed_of(self.random_state)).at(rows)
         went = np.arange(rows.size)
-        # Merged examples make games smaller, and weights give the same bits as copies. Factors come
-        # after the sums, because a sum of products is rounded otherwise.
+        # If the relaxations accept weights, equal examples are merged. Merged examples make games
+        # smaller, and weights give the same bits as copies. Factors come after the sums, because a
+        # sum of products is rounded otherwise.
         if all(takes_weights(f) for f in grid):
             given, went = given.merged()
             factors = self._class_factors(given.codes, given.weights)
@@ -230,7 +219,6 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return given, rows, went
 
     def _class_factors(self, codes: Whole, weights: Vector) -> Vector:
-        """Return the weight factor of each class. Raise an InputError if a class has no weight."""
         classes = self.classes_
         factors = np.ones(classes.size)
         total = np.bincount(codes, weights, classes.size)
@@ -238,25 +226,22 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
             factors = total.sum() / (classes.size * total)
         elif self.class_weight is not None:
             factors = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
-        # The negation also finds nan, which a user's dict may contain.
-        light = np.flatnonzero(~(total * factors > 0.0))
-        if light.size:
-            raise InputError(
-                f"class {classes.tolist()[light[0]]!r} has no example with a positive weight; "
-                "leave its examples out, or give one of them a positive weight"
-            )
+        check_class_weights(classes, total * factors)
         return factors
 
     def votes(self, X: Any) -> Array:
         """Return votes in [−1, 1], shape (N,) for the second of two classes, or (N, K)."""
-        check_is_fitted(self)
-        return self._votes(self._read(X), -1)
+        return self._votes(self._rows(X), -1)
 
     def _votes(self, Z: Array, stage: int) -> Array:
         return np.array(self._each([voter(Z) for voter in self._stages[stage]])).T
 
     def _log_odds(self, Z: Array, stage: int) -> Array:
-        return Calibration(self._sigmoids).log_odds(self._votes(Z, stage), stage)
+        F = self._votes(Z, stage)
+        if self._sigmoids is None:
+            return F
+        slope, offset = self._sigmoids[stage]
+        return np.asarray(slope * F + offset)
 
     def decision_function(self, X: Any) -> Array:
         """Return log odds, shape (N,) for the second of two classes, or (N, K).
@@ -264,44 +249,38 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         The log odds are aF + b for the votes F. For each game, a >= 0 and b are fitted to votes on
         held-out examples (Platt). If `folds` is None, the log odds equal the votes.
         """
-        check_is_fitted(self)
-        return self._log_odds(self._read(X), -1)
+        return self._log_odds(self._rows(X), -1)
 
     def predict(self, X: Any) -> Any:
         """Return the labels with the largest log odds for rows X of shape (N, d)."""
         return decided(self.decision_function(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the log odds for each fraction that `fit` used, the largest first.
-
-        The last one equals `decision_function`. If `fraction` is a number, there is one stage.
-        """
-        check_is_fitted(self)
-        Z = self._read(X)
+        """Yield the log odds of each fraction that `fit` used, from the largest to the chosen."""
+        Z = self._rows(X)
         return (self._log_odds(Z, stage) for stage in range(len(self._stages)))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the labels with the largest log odds of each stage; see
-        `staged_decision_function`.
-        """
+        """Yield the labels with the largest log odds of each stage."""
         return (decided(F, self.classes_) for F in self.staged_decision_function(X))
 
     def contributions(self, X: Any) -> Array:
-        """Return the SHAP values of `decision_function`: the contribution of each feature.
+        """Return the SHAP values of `decision_function`, shape (N, d + 1), or (N, d + 1, K).
 
-        The shape is (N, d + 1), or (N, d + 1, K). The last column is the mean over the training
-        rows, and each row sums to `decision_function(X)`. The values are exact, because each stump
-        reads a single feature. Interventional values, with the training rows as background, and
-        path-dependent values are the same.
+        The last column is the mean over the training rows, and each row sums to
+        `decision_function(X)`. The values are exact, because each stump reads a single feature.
+        Interventional and path-dependent values are the same.
 
         References
         ----------
         Lundberg & Lee (2017), A unified approach to interpreting model predictions, Eq. 8.
         """
-        check_is_fitted(self)
-        Z = self._read(X)
+        Z = self._rows(X)
         out = np.stack([voter.contributions(Z) for voter in self._stages[-1]], axis=-1)
-        out = Calibration(self._sigmoids).of_parts(out)
+        if self._sigmoids is not None:
+            slope, offset = self._sigmoids[-1]
+            out *= slope
+            out[:, -1] += offset
         return out[..., 0] if len(self._stages[-1]) == 1 else out
 
     # A property, because scikit-learn's available_if would hide the reason in the error.
@@ -309,8 +288,8 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def predict_proba(self) -> Any:
         """The method `predict_proba(X)`: probabilities (N, K), in the order of `classes_`.
 
-        The probabilities are computed from the log odds. For more than two classes they are divided
-        by their sum. The method does not exist if `folds` is None, or if Ctrl-C ended the fit.
+        For more than two classes, the probabilities of the log odds are divided by their sum. The
+        method does not exist if `folds` is None, or if Ctrl-C ended the fit.
         """
         remedy = "fit again with folds=5, or use decision_function"
         if self.folds is None:

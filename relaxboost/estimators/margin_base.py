@@ -1,6 +1,4 @@
-"""The base class of the margin estimators. It defines their parameters, fitted attributes and
-certificates.
-"""
+"""The base class of the margin estimators: parameters, fitted attributes and certificates."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ from relaxboost.relaxations import Capped
 def soft_margin(share: Any, name: str = "", example: str = "fraction=0.5") -> Capped:
     """Return the relaxation `Capped` for a share of the examples.
 
-    If the share is outside (0, 1], the InputError names the parameter that the user passed.
+    If the share is outside (0, 1], the InputError contains the `name` of the user's parameter.
     """
     try:
         return Capped(fraction=share)
@@ -44,8 +42,7 @@ class MarginBoost(TableEstimator):
     """The base class of estimators that solve games for a grid of settings and choose one setting.
 
     Games are solved from the softest setting to the hardest. The parameters are those of
-    `MarginBoostClassifier`. Each subclass defines its `Games` and its `SettingChoice`, and each
-    classifier also defines a `Calibration`.
+    `MarginBoostClassifier`. Each subclass defines its `Games` and its `SettingChoice`.
     """
 
     takes_categories = True
@@ -78,10 +75,7 @@ class MarginBoost(TableEstimator):
         return Z, y, read_weights(sample_weight, len(Z))
 
     def _is_auto(self, name: str, value: Any) -> bool:
-        """Return whether a parameter is "auto".
-
-        The method raises an InputError for other strings, and for "auto" if `folds` is None.
-        """
+        """Return whether a parameter is "auto", and raise an InputError for other strings."""
         if isinstance(value, str) and value != "auto":
             raise InputError(
                 f'{name} must be a number or "auto", got {value!r}; use {name}=0.5, for example'
@@ -89,37 +83,36 @@ class MarginBoost(TableEstimator):
         if isinstance(value, str) and self.folds is None:
             raise InputError(
                 f'{name}="auto" chooses by cross-validation, but folds is None; pass a number such '
-                "as "
-                f"{name}=0.5, or folds=5"
+                f"as {name}=0.5, or folds=5"
             )
         return isinstance(value, str)
 
     def _shares(self, fraction: Any) -> list[Any]:
-        """Return the relaxation `Capped` for a fraction, or for each fraction that "auto" compares.
-
-        The largest fraction, which gives the softest margin, comes first.
-        """
+        """Return the relaxation `Capped` for a fraction, or for those that "auto" compares."""
         is_auto = self._is_auto("fraction", fraction)
+        # The largest fraction gives the softest margin.
         fractions = reversed(self.usual_fractions) if is_auto else [fraction]
         return [soft_margin(x) for x in fractions]
 
-    def _learn(self, rule: Games, choice: SettingChoice, given: Examples, calibrates: bool) -> Any:
+    def _learn(self, rule: Games, choice: SettingChoice, given: Examples) -> Any:
         """Choose a setting, solve the games up to this setting, and return the held-out votes.
 
-        The votes have the shape (settings, examples[, classes]), where the last setting is the
-        chosen one. They are None if no examples were held out, and after Ctrl-C.
+        The votes have the shape (settings, examples[, classes]). They are None if no examples were
+        held out, and after Ctrl-C.
         """
-        # The choice of an earlier fit must not remain as an attribute if the user now gives the
-        # setting.
+        # If the user now gives the setting, the choice of an earlier fit must not remain.
         for name in ("cv_errors_", f"{choice.name}_"):
             self.__dict__.pop(name, None)
+        # Only classifiers accept labels, and calibrate their votes.
+        calibrates = self.for_labels is None
         path = self._path(rule, choice.is_open or calibrates)
         solved = self._solved_at_once if rule.has_unseen_votes else self._solved_by_folds
-        played, held = solved(path, choice, given, calibrates)
+        played, held = solved(path, choice, given)
         self._solutions: list[Solution] = [pairs[-1][1] for pairs in played]
         self._stages = [[voter for voter, _ in pairs] for pairs in zip(*played, strict=True)]
         self._certificates: Any = None
-        if choice.is_open and self.for_labels is None:
+        # A user who gives the setting as a number gets no warning.
+        if choice.is_open and calibrates:
             self._warn_of_single_hypothesis()
         if path.is_stopped:
             self._warn("interrupted, so that the votes are not calibrated")
@@ -127,7 +120,6 @@ class MarginBoost(TableEstimator):
         return None if held is None else held[: len(self._stages)]
 
     def _path(self, rule: Games, holds_out: bool) -> WarmPath:
-        """Return the path solver, whose games share one time limit."""
         path = WarmPath(rule, self.tol, self.n_jobs, self.verbose)
         if self.time_limit is not None:
             path.deadline = time.time() + positive("time_limit", self.time_limit)
@@ -136,10 +128,6 @@ class MarginBoost(TableEstimator):
         return path
 
     def _warn_of_single_hypothesis(self) -> None:
-        """Warn if a single hypothesis has all of the weight and is wrong on some training examples.
-
-        The caller skips this warning if the user gave the setting as a number.
-        """
         if any(s.support.size == 1 and (s.margins < 0.0).any() for s in self._solutions):
             self._warn(
                 "a single hypothesis has all of the weight and is wrong on some examples: lower "
@@ -148,11 +136,8 @@ class MarginBoost(TableEstimator):
             )
 
     def _solved_at_once(
-        self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool
+        self, path: WarmPath, choice: SettingChoice, given: Examples
     ) -> tuple[list[Played], Array | None]:
-        """Return the solutions up to the chosen setting, and the votes of trees on examples on
-        which they were not grown.
-        """
         played = path.solve(given, choice.grid, self._starts(len(path.rule.targets)))
         if self.folds is None:
             return played, None
@@ -165,11 +150,8 @@ class MarginBoost(TableEstimator):
         return played, held
 
     def _solved_by_folds(
-        self, path: WarmPath, choice: SettingChoice, given: Examples, calibrates: bool
+        self, path: WarmPath, choice: SettingChoice, given: Examples
     ) -> tuple[list[Played], Array | None]:
-        """Return the solutions up to the setting that cross-validation chooses, and the held-out
-        votes.
-        """
         grid = choice.grid
         held = None
         if choice.is_open:
@@ -178,19 +160,20 @@ class MarginBoost(TableEstimator):
         # Settings harder than the chosen one are not solved. Softer settings are warm starts, and
         # the stages of the staged methods.
         played = path.solve(given, grid, self._starts(len(path.rule.targets)))
-        # With a single setting nothing was held out to choose it. Calibration still needs votes on
-        # examples that the games have not seen.
-        if held is None and calibrates and self.folds is not None and not path.is_stopped:
+        # With a single setting nothing was held out to choose it. The calibration of a classifier
+        # still needs votes on examples that the games have not seen.
+        if held is None and self.for_labels is None and self.folds and not path.is_stopped:
             held, _ = path.held_out(given, grid, self.folds)
         return played, held
 
     def _choose(
         self, choice: SettingChoice, held: Array, given: Examples, is_whole: bool
     ) -> list[Any]:
-        """Choose the best setting by the votes on held-out examples, and return the grid up to this
-        setting.
-        """
-        best, self.cv_errors_ = choice.best(held, given)
+        errors = choice.errors(held, given)
+        losses = errors if choice.losses is None else choice.losses(held, given)
+        # If several settings have the smallest loss, the first and softest of them is chosen.
+        best = int(np.argmin(losses))
+        self.cv_errors_ = dict(zip(choice.values, errors, strict=True))
         setattr(self, f"{choice.name}_", choice.values[best])
         if not is_whole:
             said = f"the {choice.name} was chosen from unfinished games; raise time_limit or tol"
@@ -198,10 +181,6 @@ class MarginBoost(TableEstimator):
         return choice.grid[: best + 1]
 
     def _starts(self, games: int) -> list[Solution | None]:
-        """Return the starting point of each game, which is its solution in the last fit.
-
-        The entries are None if there is no warm start.
-        """
         # If the number of classes has changed, the old solutions belong to other games.
         before = getattr(self, "_solutions", []) if self.warm_start else []
         return before if len(before) == games else [None] * games
@@ -210,7 +189,6 @@ class MarginBoost(TableEstimator):
         warnings.warn(said, ConvergenceWarning, stacklevel)
 
     def _describe(self, rule: Games, rows: Whole, went: Whole) -> None:
-        """Set the attributes that describe the solutions, and warn if a solution is not good."""
         for k, s in zip(rule.targets, self._solutions, strict=True):
             if said := rule.shortfall(k, s, self.tol):
                 self._warn(said)
@@ -228,8 +206,7 @@ class MarginBoost(TableEstimator):
 
     @property
     def certificate_(self) -> Any:
-        """The `Certificate` that proves `margin_`, or a list with one for each class if there are
-        more than two.
+        """The `Certificate` that proves `margin_`, or a list with one for each of several classes.
 
         The certificate is computed when it is first used. It contains the training data, with equal
         examples merged, so that a saved certificate can be checked on its own. If the data contain
@@ -274,29 +251,19 @@ class MarginBoost(TableEstimator):
 
 
 class ScoreBoost(MarginBoost):
-    """The base class of the margin estimators for regression and ranking, whose predictions are the
-    votes.
-    """
+    """The base class of the margin estimators whose predictions are the votes."""
 
     def predict(self, X: Any) -> Vector:
         """Return the prediction F(x) for each row of X, shape (N, d), as an array of shape (N,)."""
-        check_is_fitted(self)
-        F: Vector = self._stages[-1][0](self._read(X))
-        return F
+        Z = self._rows(X)
+        return self._stages[-1][0](Z)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """Yield the predictions F(x), shape (N,), for each setting for which `fit` solved a game.
-
-        The softest setting comes first.
-        """
-        check_is_fitted(self)
-        Z = self._read(X)
+        """Yield the predictions F(x), shape (N,), for each solved setting, the softest first."""
+        Z = self._rows(X)
         return (voter(Z) for (voter,) in self._stages)
 
     def contributions(self, X: Any) -> Array:
-        """Return the exact SHAP values of F, shape (N, d + 1).
-
-        See `MarginBoostClassifier.contributions`.
-        """
-        check_is_fitted(self)
-        return self._stages[-1][0].contributions(self._read(X))
+        """Return exact SHAP values (N, d + 1); see `MarginBoostClassifier.contributions`."""
+        Z = self._rows(X)
+        return self._stages[-1][0].contributions(Z)

@@ -1,6 +1,4 @@
-"""The columns that stumps cut. They are computed from features that may contain missing values or
-categories.
-"""
+"""The columns that stumps cut, for features with missing values or categories."""
 
 from __future__ import annotations
 
@@ -21,15 +19,13 @@ MAX_NAMED_CATEGORIES = 6
 
 @dataclass(frozen=True)
 class CutColumns:
-    """The columns that stumps cut in one game: one column for each feature, or two if values are
-    missing.
+    """The columns that stumps cut in one game: one for each feature, or two if values are missing.
 
     Missing values are below all other values in the first column and above them in the second.
     Stumps on the first column therefore send missing values left, and stumps on the second column
-    send them right. A stump that votes 0 for missing values is the mean of one stump of each kind.
-    Its edge is the mean of their edges, and therefore at most the better of the two. If no value of
-    a feature was missing in training, missing values in predictions stay nan, and every stump votes
-    0 for them.
+    send them right. A stump that votes 0 for missing values is the mean of one stump of each kind,
+    so that its edge is at most the better of the two. If no value of a feature was missing in
+    training, missing values in predictions stay nan, and every stump votes 0 for them.
 
     Categories are numbered in the order of their share of +1, so that a cut between two numbers
     selects a subset of the categories. A category without training examples is treated as missing.
@@ -41,19 +37,14 @@ class CutColumns:
     source: Whole
     """The index of the feature that each column comes from."""
     low: Vector
-    """The smallest and the largest value of each feature that has two columns; infinite for other
-    features."""
     high: Vector
+    """The ends of the range of each feature that has two columns; infinite for other features."""
     fill: Vector
-    """The number that replaces a missing value in each column, or nan if no value was missing in
-    training.
-    """
+    """The number that replaces missing values of each column; nan if none occur in training."""
 
     @classmethod
     def of(cls, table: Features, Z: Array, signs: Vector, weights: Vector) -> CutColumns:
-        """Return the columns that stumps cut in one game, for examples Z from
-        `Features.numbers`.
-        """
+        """Return the columns of one game, for examples Z from `Features.numbers`."""
         ranks: list[Vector | None] = []
         made: list[tuple[float, float, float, float]] = []
         for f, levels in enumerate(table.levels):
@@ -80,18 +71,14 @@ class CutColumns:
         return cls(table, tuple(ranks), source.astype(np.int64), low_, high_, fill)
 
     def __call__(self, Z: Array) -> Array:
-        """Return the columns that stumps cut, shape (rows, columns), for rows from the table
-        reader.
-        """
+        """Return the columns, shape (rows, columns), for rows Z from the table reader."""
         # Values beyond the training range must not pass the number of missing values.
         ranked = np.column_stack([_ranked(x, r) for x, r in zip(Z.T, self.ranks, strict=True)])
         E = np.clip(ranked[:, self.source], self.low, self.high)
         return np.where(np.isnan(E), self.fill, E)
 
     def words(self, stump: StumpColumn, above_it: bool) -> str:
-        """Describe the rows on which a stump or its negative votes +1, such as "age > 30 or
-        missing".
-        """
+        """Describe the rows on which a stump or its negative votes +1, as "age > 30 or missing"."""
         c = stump.feature
         name = self.table.names[int(self.source[c])]
         # Both flags are False if no value was missing in training.
@@ -105,7 +92,6 @@ class CutColumns:
         return text + " or missing" * (is_above if above_it else is_below)
 
     def _condition(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return a string that describes one side of a cut by its threshold or its categories."""
         f = int(self.source[stump.feature])
         levels = self.table.levels[f]
         rank = self.ranks[f]
@@ -119,9 +105,7 @@ class CutColumns:
 
 
 class SubsetStumps(StumpMatrix):
-    """The matrix of all stumps on the columns of a frame, with categories ordered as in
-    `CutColumns`.
-    """
+    """All stumps on the columns of a frame, with categories ordered as in `CutColumns`."""
 
     def __init__(self, frame: Any, signs: Vector) -> None:
         table = Features.of(frame)
@@ -131,14 +115,10 @@ class SubsetStumps(StumpMatrix):
         super().__init__(self._columns(Z), signs, names, None)
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return a description of a stump, such as "age > 30" or "city in {Oslo, Rome}"."""
         return self._columns.words(self.hypothesis(j), sign > 0)
 
 
 def _ranks(codes: Vector, levels: int, signs: Vector, weights: Vector) -> Vector:
-    """Return the rank of each category by its share of the label +1, or nan for a category without
-    examples.
-    """
     known = ~np.isnan(codes)
     at = codes[known].astype(np.int64)
     s = weights[known]

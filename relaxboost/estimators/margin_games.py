@@ -22,16 +22,13 @@ from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
 
 MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
-"""The maximum number of entries of a matrix that is stored in a certificate. If the matrix has more
-entries, the certificate contains its SHA-256 instead."""
+"""If the matrix of a game has more entries, its certificate contains the SHA-256 instead."""
 
 COPIES_IN_A_FOLD = 2
-"""If a row has at least this number of copies in each fold, on average, the row is treated as
-frequent."""
+"""A row with at least this mean number of copies in a fold is treated as frequent."""
 
 FREQUENT_COPIES = 10
-"""If a row has at least this number of copies, bootstrap samples treat the row as frequent. The
-number equals that for five folds."""
+"""Bootstrap samples treat a row with this number of copies as frequent, as five folds do."""
 
 
 class Examples(NamedTuple):
@@ -44,8 +41,7 @@ class Examples(NamedTuple):
     once: bool = False
     """Whether equal examples have been merged, so that the weights are numbers of copies."""
     copies: Vector | None = None
-    """The number of copies of each example. None means that the weights are the numbers of copies,
-    without other factors."""
+    """The number of copies of each example. None means that the weights are these numbers."""
     seed: int = 0
     """The seed for the random folds and the pool of trees."""
 
@@ -64,8 +60,8 @@ class Examples(NamedTuple):
     def merged(self) -> tuple[Examples, Whole]:
         """Return the examples without duplicates, and for each row the index of its example.
 
-        The examples are sorted, and the weight of an example is the sum of the weights of its
-        copies. Therefore repeated rows and rows with weights give the same game, bit for bit.
+        The weight of an example is the sum of the weights of its copies. Repeated rows and rows
+        with weights therefore give the same game, bit for bit.
         """
         groups = [] if self.groups is None else [self.groups]
         keys = np.column_stack([self._places(), self.codes, *groups])
@@ -87,7 +83,6 @@ class Examples(NamedTuple):
         remain, on average, if the copies were spread over the folds.
         """
         # scikit-learn's StratifiedGroupKFold knows neither weights of copies nor this exception.
-        # The unit that stays together: a group, or all copies of a row.
         unit: Any = self.groups
         if unit is None or np.unique(unit).size < count:
             unit = self._places()
@@ -109,8 +104,7 @@ class Examples(NamedTuple):
         ]
 
     def units(self) -> Whole:
-        """Return, for each example, the number of its unit. Bootstrap samples draw each unit as a
-        whole.
+        """Return the number of each example's unit, which bootstrap samples draw as a whole.
 
         Equal rows with different labels form one unit, as in `folds`. Frequent rows with several
         labels have the number −1. Their copies are drawn one by one, because such rows are expected
@@ -124,7 +118,6 @@ class Examples(NamedTuple):
         return row
 
     def _are_frequent(self, row: Whole, copies: int) -> Any:
-        """Return, for each example, whether its row is frequent and occurs with several labels."""
         labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
         return ((labels > 1) & (np.bincount(row, self.counts) >= copies))[row]
 
@@ -150,7 +143,7 @@ class Voter(NamedTuple):
         given: Examples,
         offset: float = 0.0,
     ) -> Voter:
-        """Return the weighted sum of hypotheses, given pairs of a weight and a hypothesis."""
+        """Return the weighted sum of hypotheses; `members` are pairs of weight and hypothesis."""
         E = columns(given.Z)
         share = given.weights / given.weights.sum()
         # The means are only used by the contributions, which exist for stumps only.
@@ -160,25 +153,15 @@ class Voter(NamedTuple):
         return cls(columns, members, np.array(means), offset)
 
     def __call__(self, Z: Array) -> Vector:
-        """Return the votes of the weighted sum of hypotheses for the rows Z, shape (rows,)."""
+        """Return the votes for rows Z from the table reader, shape (rows,)."""
         E = self.columns(Z)
         F: Vector = np.full(len(Z), self.offset)
         for c, h in self.members:
-            F += c * _predictions(h, E)
+            F += c * np.asarray(getattr(h, "predict", h)(E), dtype=np.float64)
         return F
 
-    def cuts(self) -> list[tuple[float, StumpColumn, int]]:
-        """Return the weights, the stumps, and the feature that each stump cuts."""
-        if not all(isinstance(h, StumpColumn) for _, h in self.members):
-            raise AttributeError(
-                'feature contributions exist only for stumps; fit with hypotheses="stumps"'
-            )
-        return [(c, h, int(self.columns.source[h.feature])) for c, h in self.members]
-
     def importances(self, features: int) -> Vector:
-        """Return, for each feature, the sum of |weight| times the feature's share over all
-        hypotheses.
-        """
+        """Return, for each feature, the sum of |weight| times the feature's share."""
         total = np.zeros(features)
         for c, h in self.members:
             if isinstance(h, PooledTree):
@@ -192,25 +175,26 @@ class Voter(NamedTuple):
         return total
 
     def contributions(self, Z: Array) -> Array:
-        """Return the contribution of each feature to the votes, and in the last column the mean
-        vote, shape (N, d + 1).
-
-        A stump h of weight c reads one feature. Its SHAP value is c (h(x) − E h) for this feature
-        and 0 for the others.
-        """
+        """Return the contribution of each feature, and in the last column the mean vote."""
+        if not all(isinstance(h, StumpColumn) for _, h in self.members):
+            raise AttributeError(
+                'feature contributions exist only for stumps; fit with hypotheses="stumps"'
+            )
+        # A stump h of weight c reads one feature. Its SHAP value is c (h(x) − E h) for this
+        # feature, and 0 for the others.
         E = self.columns(Z)
         out = np.zeros((len(Z), Z.shape[1] + 1))
         out[:, -1] = self.offset
-        for (c, h, f), mean in zip(self.cuts(), self.means.tolist(), strict=True):
-            out[:, f] += c * (h(E) - mean)
+        for (c, h), mean in zip(self.members, self.means.tolist(), strict=True):
+            out[:, self.columns.source[h.feature]] += c * (h(E) - mean)
             out[:, -1] += c * mean
         return out
 
     def words(self) -> list[tuple[float, str]]:
         """Return a pair (weight, description) for each hypothesis, in order of decreasing weight.
 
-        The weights are positive. If a hypothesis has a negative weight, its negative is described
-        instead.
+        If a hypothesis has a negative weight, its negative is described, and the weight is
+        positive.
         """
         described = [
             (abs(c), self.columns.words(h, c > 0))
@@ -222,11 +206,6 @@ class Voter(NamedTuple):
         return sorted(described, key=lambda pair: -pair[0])
 
 
-def _predictions(h: Any, E: Any) -> Vector:
-    """Return the predictions of a hypothesis, which is a function or an object with `predict`."""
-    return np.asarray(getattr(h, "predict", h)(E), dtype=np.float64)
-
-
 def takes_weights(f: Relaxation) -> bool:
     """Return whether a relaxation accepts weights of examples."""
     # A user-defined prior already has a number for each example.
@@ -235,7 +214,7 @@ def takes_weights(f: Relaxation) -> bool:
 
 
 def weighted(f: Relaxation, weights: Vector) -> Relaxation:
-    """Return the relaxation in which an example of weight s is treated as s copies of the example.
+    """Return the relaxation in which an example of weight s is treated as s copies.
 
     A `Capped` relaxation must be specified by its `fraction`. Its k becomes this fraction of the
     total weight, and an example of weight s has the cap s / k.
@@ -256,9 +235,8 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
         return f
     if not takes_weights(f):
         raise InputError(
-            f"{f!r} does not support example weights; leave sample_weight and class_weight "
-            "out, "
-            'or use relaxation="capped"'
+            f"{f!r} does not support example weights; leave sample_weight and class_weight out, or "
+            'use relaxation="capped"'
         )
     # Copies of an example share its prior probability.
     prior = [s / total for s in values]
@@ -268,7 +246,7 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
 def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> Any:
     """Return the margin matrix of the hypotheses on the columns E: predictions times signs.
 
-    If `cuts` is given, each column has at most this number of stumps, and a weak learner is
+    If `cuts` is given, each column has at most this number of stumps, and weak learners are
     rejected, because the game needs all hypotheses in advance.
     """
     if isinstance(hypotheses, str) and hypotheses == "stumps":
@@ -289,9 +267,7 @@ def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> A
 
 
 def check_written(rows: int, hypotheses: int) -> None:
-    """Raise an InputError if a game with this number of rows and hypotheses is too large to be
-    stored.
-    """
+    """Raise an InputError if the matrix of a game is too large to be stored."""
     if rows * hypotheses > WRITE_DOWN_LIMIT:
         raise InputError(
             f"this game has {rows} x {hypotheses} entries, more than {WRITE_DOWN_LIMIT:.0e}; pass "
@@ -300,9 +276,7 @@ def check_written(rows: int, hypotheses: int) -> None:
 
 
 def proof(solution: Solution) -> Certificate:
-    """Return the certificate of a solution. If the matrix of the game is small, the certificate
-    contains it.
-    """
+    """Return the certificate of a solution, which contains the matrix if it is small."""
     game = solution.game
     try:
         size = game.matrix.data().size if game.n is not None else math.inf

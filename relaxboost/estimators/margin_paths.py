@@ -52,7 +52,7 @@ class Games(ABC):
         return False
 
     @abstractmethod
-    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[Columns, Any]:
+    def columns(self, given: Examples, k: int) -> tuple[Columns, Any]:
         """Return the columns that the hypotheses of game k read, and the matrix of the game."""
 
     @abstractmethod
@@ -61,11 +61,7 @@ class Games(ABC):
 
     @abstractmethod
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the constant vote if the given examples need no game, for example because all rows
-        are equal.
-
-        The result is None if the examples need a game.
-        """
+        """Return the constant vote for examples that need no game, or None if they need a game."""
 
     def voter(
         self,
@@ -83,8 +79,7 @@ class Games(ABC):
     def unseen_votes(self, played: list[Played]) -> Array:
         """Return, for each example, the votes of the hypotheses trained without this example.
 
-        The shape is (grid, examples[, classes]). Only subclasses with `has_unseen_votes` implement
-        this method.
+        The shape is (grid, examples[, classes]). Only subclasses with `has_unseen_votes` have it.
         """
         raise NotImplementedError
 
@@ -93,15 +88,11 @@ class Games(ABC):
         return None
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap, in the units of the game. A game ends when its bounds differ by at most
-        this gap.
-        """
+        """Return the gap between the bounds, in units of the game, at which a game ends."""
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return the reason why a solution is not good enough, or an empty string if
-        there is none.
-        """
+        """Return the reason why a solution is not good enough, or an empty string."""
         # `idle` is the largest possible gain of the objective over the weights w = 0.
         idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
         said = [] if s.status == "optimal" else [s.message]
@@ -110,27 +101,18 @@ class Games(ABC):
         return "; ".join(said)
 
     def below(self, s: Solution) -> Vector:
-        """Return the distance by which the margin of each row is below the threshold γ of a
-        solution.
-        """
+        """Return by how much the margin of each row is below the threshold γ of a solution."""
         return s.gamma - s.margins
 
 
 class ScoreGames(Games):
-    """The rules for the single game of a regressor or ranker. All of its hypotheses are listed in
-    advance.
-
-    The prediction is the weighted sum of the hypotheses, without calibration.
-    """
+    """The rules for the single game of a regressor or ranker, without calibration."""
 
     @abstractmethod
     def aims(self, given: Examples) -> Vector:
         """Return a number for each example. Categories are ranked by the mean of these numbers."""
 
-    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
-        """Return the columns that the hypotheses read, and the matrix of the hypotheses'
-        predictions.
-        """
+    def columns(self, given: Examples, k: int) -> tuple[CutColumns, Any]:
         columns = CutColumns.of(self.table, given.Z, self.aims(given), given.weights)
         E = columns(given.Z)
         matrix = made(self.hypotheses, E, np.ones(len(E)), CUTS_OF_WRITTEN_GAMES)
@@ -153,25 +135,14 @@ class SettingChoice(NamedTuple):
     values: list[Any]
     """The settings in the form in which the user passed them."""
     errors: Callable[[Array, Examples], list[float]]
-    """A function that returns the error of each setting, given the held-out votes of all settings.
-    """
+    """A function that maps the held-out votes of all settings to the error of each setting."""
     losses: Callable[[Array, Examples], list[float]] | None = None
-    """A function that returns the loss of each setting, given the held-out votes. The setting with
-    the smallest loss is chosen. None means that the errors are the losses."""
+    """The same for losses. The setting of least loss is chosen, or of least error without it."""
 
     @property
     def is_open(self) -> bool:
         """Whether there is more than one setting to choose from."""
         return len(self.grid) > 1
-
-    def best(self, held: Array, given: Examples) -> tuple[int, dict[Any, float]]:
-        """Return the index of the setting with the smallest loss, and a dictionary of the errors.
-
-        If several settings have the smallest loss, the first of them is chosen.
-        """
-        errors = self.errors(held, given)
-        losses = errors if self.losses is None else self.losses(held, given)
-        return int(np.argmin(losses)), dict(zip(self.values, errors, strict=True))
 
 
 @dataclass
@@ -194,8 +165,7 @@ class WarmPath:
     ) -> list[Played]:
         """Solve the games of the grid for each target class.
 
-        The first game of a target starts from the target's entry in `starts` if both have the same
-        number of hypotheses.
+        The first game of a target starts from the target's entry in `starts`, if there is one.
         """
         targets = zip(self.rule.targets, starts, strict=True)
         played = list(self._run(_play, [(given, k, grid, start) for k, start in targets]))
@@ -230,21 +200,15 @@ class WarmPath:
         votes = out[:, :, 0] if len(targets) == 1 else out
         return votes, is_whole and not self.is_stopped
 
-    def with_cause(self, s: Solution) -> Solution:
-        """Return the solution with the status "interrupted" if Ctrl-C ended its game.
-
-        If the user set no time limit, a game can reach a time limit only because Ctrl-C set its
-        limit to `NO_TIME`.
-        """
+    def _with_cause(self, s: Solution) -> Solution:
+        # If the user set no time limit, a game can reach a time limit only because Ctrl-C set its
+        # limit to `NO_TIME`.
         if s.status != "time_limit" or math.isfinite(self.deadline):
             return s
         said = s.message.replace("time_limit was reached", "the run was interrupted")
         return replace(s, status="interrupted", message=said)
 
     def _run(self, function: Callable[..., Any], jobs: list[Any]) -> Iterator[Any]:
-        """Run a function on each job, using `n_jobs` processes, and yield the results in the order
-        of the jobs.
-        """
         first = self.paths_left
         self.paths_left -= len(jobs)
         # Each process gets the time of all paths that run at the same time.
@@ -273,12 +237,11 @@ def _play(
 ) -> Played:
     """Solve the games of a grid one after another, with warm starts.
 
-    The first game starts from the given solution if it has the same number of hypotheses. The games
-    may use at most the share `share` of the time until the path's deadline.
+    The games may use at most the share `share` of the time until the path's deadline.
     """
     now = time.time()
     end = now + share * (path.deadline - now)
-    columns, matrix = path.rule.columns(given, k, grid)
+    columns, matrix = path.rule.columns(given, k)
     if not callable(getattr(matrix, "hypothesis", None)):
         raise InputError(
             f"hypotheses returned {type(matrix).__name__}, which has no method hypothesis(j) for "
@@ -294,11 +257,9 @@ def _play(
     solutions = list[Solution]()
     limit: float | None = None
     for i, game in enumerate(games):
-        if path.is_stopped:
-            # After Ctrl-C each remaining game ends after one round, with a valid bracket.
-            limit = NO_TIME
-        elif math.isfinite(end):
-            limit = max((end - time.time()) / (len(games) - i), NO_TIME)
+        # After Ctrl-C each remaining game ends after one round, with a valid bracket.
+        left = 0.0 if path.is_stopped else (end - time.time()) / (len(games) - i)
+        limit = max(left, NO_TIME) if math.isfinite(left) else None
         begin = path.rule.begin(matrix) if relay.solution is None else None
         relay.solution = solve(
             game, path.rule.gap(path.tol, grid), start=begin or relay, time_limit=limit
@@ -307,7 +268,7 @@ def _play(
         solutions.append(relay.solution)
     if games[0].n is None:
         solutions = _over_known(matrix, games, solutions, path.tol, limit)
-    solutions = list(map(path.with_cause, solutions))
+    solutions = list(map(path._with_cause, solutions))
     return [
         (path.rule.voter(columns, matrix, s, given, setting), s)
         for s, setting in zip(solutions, grid, strict=True)
@@ -317,10 +278,8 @@ def _play(
 def _over_known(
     matrix: Any, games: list[Game], solutions: list[Solution], tol: float, limit: float | None
 ) -> list[Solution]:
-    """Return the solutions of the games on the hypotheses that a weak learner has found.
-
-    The bounds do not account for hypotheses that the learner has not found.
-    """
+    # The hypotheses are those that a weak learner has found. The bounds do not account for other
+    # hypotheses.
     found = matrix.columns(range(matrix.known))
     return [
         solve(
@@ -336,17 +295,14 @@ def _over_known(
 def _fold(
     path: WarmPath, share: float, part: Examples, out: Array, k: int, grid: list[Any]
 ) -> tuple[Array | float | None, bool]:
-    """Return the votes on the held-out rows of a fold, and whether all games were solved.
-
-    The votes are None after Ctrl-C.
-    """
+    """Return the votes on the held-out rows of a fold, and whether all games were solved."""
     is_varied = any(np.unique(x).size > 1 for x in part.Z.T)
     # A part of the examples may have a single class, or only equal rows.
     constant = path.rule.constant(part, k, is_varied)
     if constant is not None:
         return constant, True
     played = _play(path, share, part, k, grid)
-    if path.is_stopped:  # Ctrl-C came during a game, or before the next one.
+    if path.is_stopped:  # Ctrl-C came during a game, or before the next one
         return None, False
     votes = np.array([voter(out) for voter, _ in played])
     return votes, all(s.status != "time_limit" for _, s in played)

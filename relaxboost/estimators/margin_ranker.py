@@ -86,8 +86,7 @@ class MarginBoostRanker(ScoreBoost):
         Raises
         ------
         InputError
-            If the data, the groups, the weights or a parameter is invalid. InputError is a subclass
-            of ValueError.
+            If data, groups, weights or a parameter are invalid. InputError is a ValueError.
         """
         grid = self._shares(self.fraction)
         Z, y, weights = self._checked(X, y, sample_weight)
@@ -96,8 +95,8 @@ class MarginBoostRanker(ScoreBoost):
         given, went = Examples(Z, codes, weights, _queries(groups, y)).at(rows).merged()
         better, worse, _ = _risk(given).pairs()
         rule = PairGames(self._table, self.hypotheses)
-        choice = SettingChoice("fraction", grid, [f.fraction for f in grid], _errors)
-        self._learn(rule, choice, given, calibrates=False)
+        choice = SettingChoice("fraction", grid, [f.fraction for f in grid], _disagreements)
+        self._learn(rule, choice, given)
         # The game knows merged examples by their index; users know rows of X.
         rows = rows[np.unique(went, return_index=True)[1]]
         pairs = np.column_stack([rows[better], rows[worse]])
@@ -105,10 +104,9 @@ class MarginBoostRanker(ScoreBoost):
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs, in [0, 1], that the votes order in the same way as the grades.
+        """Return the share of pairs, in [0, 1], whose votes have the same order as their grades.
 
-        Only pairs of the same query with different grades are included. Equal scores are treated as
-        the wrong order.
+        Only pairs of a query with different grades count. Equal votes are in the wrong order.
         """
         F = self.predict(X)
         y = column_or_1d(y)
@@ -120,13 +118,10 @@ class PairGames(ScoreGames):
     """The game whose rows are pairs of documents of one query, with the better document first."""
 
     def aims(self, given: Examples) -> Vector:
-        """Return the rank of each document's grade minus the mean rank. Categories are ordered by
-        its mean.
-        """
+        # Each aim is the rank of the document's grade, minus the mean rank.
         return given.codes - np.average(given.codes, weights=given.weights)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return the game for each soft margin of the grid."""
         better, worse, weights = _risk(given).pairs()
         check_written(better.size, matrix.n)
         # Products with this matrix go over the documents, which are fewer than the pairs.
@@ -134,9 +129,6 @@ class PairGames(ScoreGames):
         return [Game(A, weighted(f, weights)) for f in grid]
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the constant score 0 if there are no pairs or all rows are equal. Return None
-        otherwise.
-        """
         try:
             _risk(part)
         except InputError:  # No query of this part has documents of two grades.
@@ -144,13 +136,11 @@ class PairGames(ScoreGames):
         return None if is_varied else 0.0
 
 
-def _errors(held: Array, given: Examples) -> list[float]:
-    """Return for each fraction the share of pairs that the held-out votes order wrongly."""
+def _disagreements(held: Array, given: Examples) -> list[float]:
     return list(map(_risk(given).disagreement, held))
 
 
 def _queries(groups: Any, y: Any) -> Whole:
-    """Return the index of the query of each document."""
     if groups is None:
         return np.zeros(len(y), dtype=np.int64)
     groups = column_or_1d(groups)
@@ -164,6 +154,5 @@ def _queries(groups: Any, y: Any) -> Whole:
 
 
 def _risk(given: Examples) -> Any:
-    """Return the ranking risk. It contains the pairs of each query and their weights."""
     grades = given.codes.astype(np.float64)
     return RankingHinge().bind(grades, given.weights, groups=given.groups)

@@ -1,6 +1,4 @@
-"""A regressor that minimises the mean of the largest residuals, formulated as a soft-margin
-game.
-"""
+"""A regressor that minimises the mean of the largest residuals, as a soft-margin game."""
 
 from __future__ import annotations
 
@@ -111,8 +109,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         Raises
         ------
         InputError
-            If the data, the weights or a parameter is invalid. InputError is a subclass of
-            ValueError.
+            If data, weights or a parameter are invalid. InputError is a ValueError.
         """
         soft_margin(self.fraction)  # raises an InputError unless 0 < fraction <= 1
         is_auto = self._is_auto("radius", self.radius)
@@ -134,7 +131,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         middle = low / 2 + high / 2
         half = high / 2 - low / 2 or 1.0
         rule = ResidualGames(self._table, self.hypotheses, [1], values, middle, half, self.fraction)
-        self._learn(rule, SettingChoice("radius", grid, grid, rule.errors), given, calibrates=False)
+        self._learn(rule, SettingChoice("radius", grid, grid, rule.errors), given)
         if not is_auto:
             self.radius_ = grid[0]
         self._describe(rule, rows, went)
@@ -148,9 +145,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
 
 @dataclass
 class ResidualGames(ScoreGames):
-    """The rules for the regression game over `Simplex`. The game has a row for each residual and a
-    row for its negative.
-    """
+    """The game over `Simplex` with a row for each residual and a row for its negative."""
 
     values: Vector = field(default_factory=lambda: np.zeros(0))
     """The target y for each label index of the examples."""
@@ -159,13 +154,10 @@ class ResidualGames(ScoreGames):
     fraction: Any = 0.5
 
     def aims(self, given: Examples) -> Vector:
-        """Return the difference between each y and the midpoint of the range, in units of half the
-        range.
-        """
+        # Each aim is the distance of y from the midpoint of the range, in units of half the range.
         return np.clip((self.values[given.codes] - self.middle) / self.half, -1.0, 1.0)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return the game for each radius of the grid."""
         check_written(2 * matrix.m, 2 * (matrix.n + 1))
         # The constant hypothesis moves the middle of the prediction.
         H = np.column_stack([matrix.toarray(), np.ones(matrix.m)])
@@ -182,11 +174,7 @@ class ResidualGames(ScoreGames):
     def voter(
         self, columns: Columns, matrix: Any, s: Solution, given: Examples, setting: Any
     ) -> Voter:
-        """Return the prediction function of a solution, in units of y.
-
-        A hypothesis and its negative are merged into one hypothesis. Its weight is the difference
-        of their weights.
-        """
+        # A hypothesis and its negative become one hypothesis, with the difference of their weights.
         total = dict[int, float]()
         n = matrix.n + 1
         for atom, c in zip(s.support.tolist(), s.coefficients.tolist(), strict=True):
@@ -198,9 +186,6 @@ class ResidualGames(ScoreGames):
         return Voter.of(columns, members, given, offset)
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the median of y as a constant prediction if all rows are equal. Return None
-        otherwise.
-        """
         return None if is_varied else float(np.median(self.values[part.codes]))
 
     def errors(self, held: Array, given: Examples) -> list[float]:
@@ -210,19 +195,12 @@ class ResidualGames(ScoreGames):
         return errors
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap at which a game ends, in the units of the game. It is `tol` divided by 1 +
-        the largest radius.
-        """
+        # The entries of each game are divided by 1 + radius.
         return tol / (1.0 + max(grid))
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return the solver's message if a solution is not optimal, and an empty string
-        otherwise.
-        """
         return "" if s.status == "optimal" else s.message
 
     def below(self, s: Solution) -> Vector:
-        """Return the distance by which the lower of the two margins of each example is below the
-        threshold.
-        """
+        # The lower of the two margins of each example counts.
         return (s.gamma - s.margins).reshape(2, -1).max(axis=0)

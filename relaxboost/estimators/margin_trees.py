@@ -75,9 +75,7 @@ class RankedColumns(NamedTuple):
         return self.columns.source
 
     def __call__(self, Z: Array) -> NDArray[Any]:
-        """Return the ranks for rows of data as the table reader returns them, shape (rows,
-        columns).
-        """
+        """Return the ranks for rows from the table reader, shape (rows, columns)."""
         pairs = zip(self.columns(Z).T, self.values, strict=True)
         # Halves keep the difference of two values of opposite signs a double.
         ranks = np.column_stack(
@@ -87,26 +85,22 @@ class RankedColumns(NamedTuple):
 
 
 Columns = CutColumns | RankedColumns
-"""The type of the columns that hypotheses read. Stumps read values, and the trees of a pool read
-ranks.
-"""
+"""The columns that hypotheses read: values for stumps, and ranks for the trees of a pool."""
 
 
 @dataclass(frozen=True)
 class PooledTree:
-    """A hypothesis that predicts with one tree of the pool. Its votes lie in [−1, 1]."""
+    """A hypothesis that predicts with one tree of the pool."""
 
     tree: DecisionTreeRegressor
 
     def predict(self, E: NDArray[Any]) -> Vector:
-        """Return the votes of the tree, in [−1, 1], for the given rows of ranks."""
+        """Return the votes of the tree, in [−1, 1], for rows of ranks."""
         votes: Vector = np.clip(self.tree.predict(E, check_input=False), -1.0, 1.0)
         return votes
 
     def importances(self) -> Vector:
-        """Return the share of the total decrease in squared error that is due to splits on each
-        column.
-        """
+        """Return the share of each column in the total decrease in squared error by splits."""
         return np.asarray(self.tree.feature_importances_)
 
     def __repr__(self) -> str:
@@ -183,26 +177,19 @@ class TreePool(DenseMatrix):
 
     @property
     def over(self) -> L2Ball:
-        """The domain of the weights: the l2 ball of radius 1/√n, which lies in the l1 ball of
-        radius 1.
+        """The domain of the weights: the l2 ball of radius 1/√n, which lies in the l1 ball.
 
         Unless the value of the game is 0, the optimal weights in this domain are unique. They are
         spread over many trees.
         """
         return L2Ball(1.0 / math.sqrt(len(self._trees)))
 
-    def equal_weights(self) -> tuple[None, tuple[Whole, Vector]]:
-        """Return a warm start for `solve`: the weight 1/n for each tree, and no distribution over
-        the examples.
-        """
-        n = len(self._trees)
-        return None, (np.arange(n), np.full(n, 1.0 / n))
-
     def unseen_votes(self, support: Whole, coefficients: Vector) -> Vector:
         """Return, for each example, the vote of the trees that were grown without this example.
 
-        To make the votes comparable, each vote is multiplied by the weight of all trees and divided
-        by the weight of the voting trees. If no tree was grown without an example, all trees vote.
+        Each vote is multiplied by the weight of all trees and divided by the weight of the voting
+        trees, so that votes are comparable. If no tree was grown without an example, all trees
+        vote.
         """
         votes = self._signs[:, None] * self.toarray()[:, support]
         unseen = self._unseen[:, support]

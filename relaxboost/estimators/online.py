@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
@@ -43,7 +43,7 @@ class OnlineEstimator(TableEstimator, ABC):
     usual_loss: ClassVar[str]
     """The name of the estimator's default loss."""
     usual_radius: ClassVar[float] = 30.0
-    """The radius that error messages suggest. It suits many data sets."""
+    """The radius that error messages suggest."""
 
     loss: Any = None
     basis: Any = "linear"
@@ -120,8 +120,8 @@ class OnlineEstimator(TableEstimator, ABC):
         return "; drop the row, or fill the value in"
 
     def _begin(self, X: Array, weights: Array, outputs: int, loss: Any, targets: float) -> None:
-        """Choose base functions from the first examples, and start a learner for each output."""
-        # A row of weight 0 is no row, and must not widen a range.
+        # The first examples determine the base functions. A row of weight 0 is no row, and must not
+        # widen a range.
         basis = self._basis(X[weights > 0.0])
         size = basis.size(X.shape[1]) + bool(self.intercept)
         method = self._method(loss, size, basis, targets)
@@ -178,7 +178,7 @@ class OnlineEstimator(TableEstimator, ABC):
 
     @property
     def _is_automatic(self) -> bool:
-        """Whether the radius is "auto". If so, options that need a radius raise an InputError."""
+        """Whether the radius is "auto". Then options that need a radius raise an InputError."""
         if not (isinstance(self.radius, str) and self.radius == "auto"):
             return False
         for name in ("over", "proxy", "schedule", "greedy"):
@@ -210,8 +210,7 @@ class OnlineEstimator(TableEstimator, ABC):
 
     def _decided(self, X: Any) -> Array:
         """Return the outputs of the learners for rows X, shape (N, outputs)."""
-        check_is_fitted(self)
-        X = self._read(X)
+        X = self._rows(X)
         said = np.empty((len(X), len(self.learners_)))
         # Without a radius, learners clip predictions, which an average of weights cannot.
         average = self.average and not self._is_automatic
@@ -330,7 +329,6 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     def _validated(
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
-        """Check the data, and return rows, targets ±1 of shape (N, outputs), and weights."""
         loss = loss_of(self._loss, ("binary",), "separates each class from the rest")
         X, y = self._read_pair(X, y, reset=first)
         known = None if classes is None else np.unique(classes)
@@ -460,7 +458,6 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     def _validated(
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
-        """Check the data, and return rows, scaled targets of shape (N, 1), and weights."""
         loss: Any = loss_of(self._loss, ("regression",), "does regression")
         X, y = self._read_pair(X, y, reset=first)
         weights = read_weights(weights, len(X))

@@ -90,11 +90,10 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         Raises
         ------
         InputError
-            If the data, the groups, the weights or a parameter is invalid. InputError is a subclass
-            of ValueError.
+            If data, groups, weights or a parameter are invalid. InputError is a ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
-        held = self._given(X_val, y_val, None)
+        held = self._validation_set(X_val, y_val, None)
         if held is None and groups_val is not None:
             raise InputError("groups_val needs X_val and y_val; pass all three, or none of them")
         if held is not None:
@@ -110,11 +109,9 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs, in [0, 1], that the scores order in the same way as the
-        grades.
+        """Return the share of pairs, in [0, 1], whose scores have the same order as their grades.
 
-        Only pairs of the same query with different grades are included. Equal scores are treated as
-        the wrong order.
+        Only pairs of a query with different grades count. Equal scores are in the wrong order.
         """
         X = self._rows(X)
         loss: Any = loss_of(self._loss, ("ranking",), "ranks")

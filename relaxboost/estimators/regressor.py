@@ -94,27 +94,24 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         The parameters and errors are those of `FunctionalGradientClassifier.fit`.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
-        held = self._given(X_val, y_val, sample_weight_val)
-        loss = loss_of(self._chosen_loss(), ("regression",), "does regression")
+        held = self._validation_set(X_val, y_val, sample_weight_val)
+        chosen = self._loss
+        if self.quantile is not None:
+            if self.loss not in (None, "quantile"):
+                raise InputError(
+                    f"quantile={self.quantile!r} is the level of loss='quantile', but "
+                    f"loss={self.loss!r}; leave quantile or loss out"
+                )
+            chosen = Quantile(share("quantile", self.quantile))
+        loss = loss_of(chosen, ("regression",), "does regression")
         risk = loss.bind(y, sample_weight)
         # Such a loss is the same for (f + c, y + c), so that boosting may start at a constant.
-        self.intercept_ = _constant(risk, y) if loss.of_differences else 0.0
+        self.intercept_ = _best_constant(risk, y) if loss.of_differences else 0.0
         y = y - self.intercept_
         if held is not None:
             held = held._replace(y=held.y.astype(np.float64) - self.intercept_)
         self._boost(X, y, sample_weight, loss, scale=self._scale(risk, y), held=held)
         return self
-
-    def _chosen_loss(self) -> Any:
-        """Return the loss that the parameters `loss` and `quantile` select."""
-        if self.quantile is None:
-            return self._loss
-        if self.loss not in (None, "quantile"):
-            raise InputError(
-                f"quantile={self.quantile!r} is the level of loss='quantile', but "
-                f"loss={self.loss!r}; leave quantile or loss out"
-            )
-        return Quantile(share("quantile", self.quantile))
 
     def _scale(self, risk: Risk, y: Array) -> Any:
         if self.scale is not None:
@@ -129,10 +126,9 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         return F + self.intercept_
 
 
-def _constant(risk: Risk, y: Array) -> float:
-    """Return the constant of least risk. It is found by bisection on the mean of the gradient."""
-    # A user-defined loss has no formula for this constant. Its mean slope never falls, because the
-    # loss is convex.
+def _best_constant(risk: Risk, y: Array) -> float:
+    # A user-defined loss has no formula for the constant of least risk. Its mean slope never falls,
+    # because the loss is convex, and bisection finds where the slope changes its sign.
     low = float(y.min())
     high = float(y.max())
     while True:

@@ -34,9 +34,7 @@ def _dicts(X: Any) -> list[Mapping[Any, Any]]:
 
 @dataclass(eq=False, repr=False)
 class _River:
-    """The base class of both river models. Each new feature gets the next of the `features`
-    slots.
-    """
+    """The base class of both river models. Each new feature gets the next free slot."""
 
     loss: Any
     radius: Any
@@ -83,11 +81,7 @@ class _River:
         return list(labels)
 
     def _values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
-        """Return the values of the base functions. Each is a feature divided by the bound and
-        clipped to [−1, 1].
-
-        The value for an absent feature is 0.
-        """
+        """Return the features divided by the bound and clipped to [−1, 1]; 0 if absent."""
         h = np.zeros(self.learner.size)
         h[-1] = 1.0
         for name, value in x.items():
@@ -109,9 +103,6 @@ class _River:
         return float(self.learner.predict(self._values(x, self._places), self.average))
 
     def _learn(self, rows: list[Mapping[Any, Any]], labels: Iterable[Any]) -> None:
-        """Learn from the rows one by one. If a row or a label is invalid, learn from none of
-        them.
-        """
         targets = self._targets(labels)
         # New features get their places in a copy, which is dropped if a row or a label is bad.
         places = dict(self._places)
@@ -196,7 +187,6 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
     radius: Any = "auto"
 
     def _targets(self, labels: Iterable[Any]) -> Any:
-        """Return the target −1 for False and +1 for True."""
         given = list(labels)
         for y in given:
             if not (isinstance(y, bool | np.bool_) or (isinstance(y, int) and y in (0, 1))):
@@ -212,9 +202,7 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
         return self._decision(x) > 0.0
 
     def predict_proba_one(self, x: Any, **_: Any) -> Any:
-        """Return the probabilities of False and True. The loss must be a negative
-        log-likelihood.
-        """
+        """Return the probabilities of False and True, if the loss defines probabilities."""
         if not is_likelihood(self.loss):
             raise NotImplementedError(  # what river's own classifiers raise
                 f"loss={self.loss!r} is not a negative log-likelihood, and therefore has no "

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relaxboost._core.arrays import Array, Vector, doubles, no_number
 from relaxboost._core.errors import InputError, few
@@ -48,15 +48,9 @@ class Features:
         return cls(tuple(f"x{f}" for f in range(d)), (None,) * d)
 
     def numbers(self, X: Any) -> Array:
-        """Return a pandas frame as doubles.
+        """Return a pandas frame as doubles, or raise an InputError for an unknown category.
 
-        A category is replaced by its index among the levels of its column, and a missing value by
-        nan.
-
-        Raises
-        ------
-        InputError
-            If a category is not among the levels of its column.
+        A category becomes its index among the levels of its column, and a missing value nan.
         """
         columns = zip((x for _, x in X.items()), self.names, self.levels, strict=True)
         numbers = [_numbers(*column, column[1] in self.unrepeated) for column in columns]
@@ -67,11 +61,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def restores_fit(method: Method) -> Method:
-    """Decorate a method so that it restores all attributes of the estimator after an error.
-
-    Ctrl-C is treated as an error. A fitted estimator keeps its last fit, and an unfitted estimator
-    stays unfitted.
-    """
+    """Decorate a method so that an error or Ctrl-C restores all attributes of the estimator."""
 
     @wraps(method)
     def restoring(self: Any, *args: Any, **options: Any) -> Any:
@@ -87,17 +77,13 @@ def restores_fit(method: Method) -> Method:
 
 
 class TableEstimator(BaseEstimator):
-    """The base class of all estimators. It reads numbers and, for some estimators, categories from
-    pandas frames.
-    """
+    """The base class of all estimators, which reads numbers and categories."""
 
     takes_categories: ClassVar[bool] = False
     for_categories: ClassVar[str] = ""
-    """The name of a similar estimator that accepts categories. It is suggested in the error message
-    of an estimator that does not accept them."""
+    """A similar estimator that accepts categories, for error messages of those that do not."""
     for_labels: ClassVar[str | None] = None
-    """The advice that the error message gives if y contains labels but must be numeric. None if
-    labels are allowed."""
+    """The advice of error messages about labels in y. None means that y may contain labels."""
     _table: Features
 
     def _without_missing(self) -> str | None:
@@ -113,10 +99,7 @@ class TableEstimator(BaseEstimator):
         return tags
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
-        """Return X as doubles, with nan for missing values.
-
-        `reset` is True if X is used to fit, and False if X is used to predict.
-        """
+        """Return X as doubles, with nan for missing values. In `fit`, `reset` is True."""
         self._check_kind(X)
         Z = self._read_frame(X, reset) if self.takes_categories else None
         if Z is None:
@@ -133,10 +116,12 @@ class TableEstimator(BaseEstimator):
             raise InputError(f"Input X contains {what} at row {row}, feature {f}{remedy}")
         return Z
 
+    def _rows(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self._read(X)
+
     def _read_pair(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Any]:
-        """Return the arrays X and y of a fit. The array y contains numbers unless the estimator
-        accepts labels.
-        """
+        """Return the arrays X and y of a fit. If labels are not allowed, y contains numbers."""
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; pass "
@@ -152,7 +137,6 @@ class TableEstimator(BaseEstimator):
         return Z, y.astype(np.float64) if numeric else y
 
     def _check_numeric(self, y: Any) -> None:
-        """Raise an InputError if y must be numbers but contains other values."""
         given = np.asarray(y)
         if self.for_labels is None or given.dtype.kind not in "OUST":
             return
@@ -164,7 +148,6 @@ class TableEstimator(BaseEstimator):
             )
 
     def _check_kind(self, X: Any) -> None:
-        """Raise an InputError unless X is a dense table whose columns have distinct names."""
         if issparse(X):
             raise InputError(
                 f"X is sparse, but {type(self).__name__} accepts only dense tables; pass "
@@ -177,17 +160,14 @@ class TableEstimator(BaseEstimator):
         check_names(X)
 
     def _read_numbers(self, X: Any, reset: bool) -> Array:
-        """Return a table of numbers as doubles. The result may contain infinite and
-        missing values.
-        """
         if isinstance(X, np.ndarray):
-            check_rounded(X)
+            _check_rounded(X)
         try:
             Z: Array = validate_data(
                 self, X, reset=reset, dtype=np.float64, ensure_all_finite=False
             )
         except (TypeError, ValueError) as error:
-            feature, value = first_word(X) or (None, None)
+            feature, value = _first_bad_column(X) or (None, None)
             # check_estimator expects scikit-learn's own words in the other errors.
             if not (isinstance(value, str) or (hasattr(X, "columns") and feature is not None)):
                 raise
@@ -205,9 +185,6 @@ class TableEstimator(BaseEstimator):
         return Z
 
     def _read_frame(self, X: Any, reset: bool) -> Array | None:
-        """Return a pandas frame as doubles, with categories as indices. Return None for other
-        tables.
-        """
         # An array has no categories, unless the estimator was fitted on a frame with categories.
         # The array then has the columns of that frame.
         if not hasattr(X, "iloc"):
@@ -227,6 +204,17 @@ class TableEstimator(BaseEstimator):
                 warnings.warn(UNREPEATED.format(few(ids, 6, repr), remedy), stacklevel=8)
         Z: Array = check_array(self._table.numbers(X), estimator=self, ensure_all_finite=False)
         return Z
+
+
+def check_class_weights(classes: Any, totals: Any) -> None:
+    """Raise an InputError unless the total weight of each class is positive."""
+    # The negation also finds nan, which a user's class_weight may contain.
+    light = np.flatnonzero(~(totals > 0.0))
+    if light.size:
+        raise InputError(
+            f"class {classes.tolist()[light[0]]!r} has no example with a positive weight; "
+            "leave its examples out, or give one of them a positive weight"
+        )
 
 
 def classes_of(y: Any) -> tuple[Any, Any]:
@@ -252,7 +240,7 @@ def classes_of(y: Any) -> tuple[Any, Any]:
 
 
 def read_weights(sample_weight: Any, rows: int) -> Vector:
-    """Return the weights of the examples as doubles of shape (rows,). For None, all weights are 1.
+    """Return the weights of the examples as doubles of shape (rows,); ones for None.
 
     Raises
     ------
@@ -282,12 +270,7 @@ def read_weights(sample_weight: Any, rows: int) -> Vector:
     return weights
 
 
-def first_word(X: Any) -> tuple[Any, Any] | None:
-    """Return the first feature that cannot be converted to doubles, and one of the values that
-    cause this.
-
-    The result is None if all features can be converted.
-    """
+def _first_bad_column(X: Any) -> tuple[Any, Any] | None:
     names = getattr(X, "columns", None)
     if names is None:
         given = np.asarray(X, dtype=object)
@@ -313,12 +296,9 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def check_rounded(x: Any, name: object = None) -> None:
-    """Raise an InputError if x contains an integer that a double cannot represent exactly.
-
-    The message contains the column's name `name`, or its index if no name is given.
-    """
-    # Such integers are mostly ids. Rounded, two ids become one, and a split between them is lost.
+def _check_rounded(x: Any, name: object = None) -> None:
+    # Integers that no double equals are mostly ids. If they are rounded, two ids become one, and a
+    # split between them is lost.
     given = np.asarray(x)
     if (at := rounded_integer(given)) is not None:
         feature = at[-1] if name is None else repr(name)
@@ -347,14 +327,13 @@ def _levels(x: Any) -> tuple[Any, ...] | None:
         try:
             return tuple(sorted(x.dropna().unique(), key=str))
         except TypeError:
-            raise _no_category(x) from None
+            raise _unhashable_cell(x) from None
     raise InputError(
         f"feature {x.name!r} has dtype {x.dtype}; pass numbers, strings or a categorical column"
     )
 
 
-def _no_category(x: Any) -> InputError:
-    """Return the error for a column whose cells cannot be hashed, such as lists."""
+def _unhashable_cell(x: Any) -> InputError:
     odd = next((type(v).__name__ for v in x if not isinstance(v, Hashable)), "tuple")
     return InputError(
         f"feature {x.name!r} contains a {odd}, but each cell must be a number or a category; "
@@ -369,7 +348,7 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None, is_unrepeated: b
         # The way through nullable numbers takes long for thousands of columns.
         if isinstance(x.dtype, np.dtype) and x.dtype.kind in "bf":
             return x.to_numpy(dtype=np.float64)
-        check_rounded(x.dropna(), name)
+        _check_rounded(x.dropna(), name)
         try:
             return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError, OverflowError) as error:
@@ -379,7 +358,7 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None, is_unrepeated: b
     try:
         codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))
     except TypeError:
-        raise _no_category(x) from None
+        raise _unhashable_cell(x) from None
     # get_indexer returns −1 for unknown categories and for missing values.
     unknown = (codes < 0) & x.notna().to_numpy()
     if unknown.any():

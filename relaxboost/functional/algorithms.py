@@ -44,9 +44,7 @@ ITERATES = ("last", "best", "average")
 
 
 class Projected(NamedTuple):
-    """The projection of a vector onto a hypothesis class: the nearest multiple of a hypothesis
-    (GB11, Eq. 2).
-    """
+    """The projection of a vector onto H: the nearest multiple of a hypothesis (GB11, Eq. 2)."""
 
     hypothesis: Hypothesis
     coefficient: float
@@ -58,19 +56,16 @@ class Projected(NamedTuple):
 
 
 Project: TypeAlias = Callable[[Array], Projected | None]
-"""The type of a function that projects a vector onto the hypothesis class H. The function returns
-None if every hypothesis of H is orthogonal to the vector."""
+"""A function that projects a vector onto the hypothesis class H. It returns None if the vector is
+orthogonal to every hypothesis of H."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """The direction of a boosting round: a sum of hypotheses times coefficients.
-
-    In the round, this sum times the step size is subtracted from f.
-    """
+    """A sum of hypotheses times coefficients. A round subtracts the step times this sum from f."""
 
     parts: tuple[Projected, ...]
-    """The multiples of hypotheses whose sum is the direction of the step in this round."""
+    """The multiples of hypotheses whose sum is the direction."""
     values: Array
     """The values of the direction on the training set, in the shape of the gradient."""
     waits: bool = False
@@ -113,8 +108,7 @@ class Algorithm(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The name by which users select the algorithm with its default options. If the name is "",
-    users cannot select the algorithm by name."""
+    """The name that selects the algorithm with its default options, or "" if there is none."""
 
     step: str | float | Callable[[int], float] | None = None
     scale: float | None = None
@@ -154,38 +148,26 @@ class Algorithm(ABC):
         """
 
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
-        """Return the function that is projected onto H in the round that starts at the predictions
-        F.
-
-        By default this is the gradient.
-        """
+        """Return the function that is projected onto H, which is usually the gradient at F."""
         return gradient
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return the direction with refitted leaf values.
-
-        By default the direction is returned unchanged.
-        """
+        """Return the direction, with refitted leaf values if the algorithm refits them."""
         return direction
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return the name of a step schedule with which the algorithm provably converges on this
-        risk.
-        """
+        """Return the step with which the algorithm provably converges on this risk."""
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def fresh(self, after: Algorithm | None = None) -> Algorithm:
-        """Return the algorithm in its initial state, or in the state of `after` at the end of an
-        earlier run.
+        """Return the algorithm in its initial state, or in the final state of `after`.
 
         A subclass with state that changes during a run returns a copy.
         """
         return self
 
     def filled(self, **options: Any) -> Algorithm:
-        """Return a copy of the algorithm in which the given values replace options that
-        are None.
-        """
+        """Return a copy in which the given values replace options that are None."""
         made = copy.copy(self)
         for option, value in options.items():
             if getattr(self, option) is None:
@@ -194,10 +176,7 @@ class Algorithm(ABC):
         return made
 
     def projection_for(self, learner: WeakLearner) -> str:
-        """Return the name of the projection that the algorithm uses with a learner.
-
-        The method raises an InputError if the learner does not support the requested projection.
-        """
+        """Return the projection for a learner. Raise an InputError if it is not supported."""
         if self.projection is None:
             return learner.projections[0]
         if self.projection not in learner.projections:
@@ -266,8 +245,7 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
                 "large to square; it must return finite numbers. If the run diverges, use smaller "
                 "steps"
             )
-        # A hypothesis that is zero on the training set has no direction, so that the projection is
-        # None.
+        # A hypothesis that is zero on the training set has no direction.
         if square == 0.0:
             return None
         inner = measure.inner(values, v)
@@ -292,7 +270,7 @@ class Naive(Algorithm):
     name = "naive"
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return the schedule "1/Lambda" if the risk is smooth (Theorem 3), else "1/sqrt(t)"."""
+        # GB11, Theorem 3.
         return "1/Lambda" if risk.smoothness < math.inf else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
@@ -335,10 +313,7 @@ class Repeated(Algorithm):
             raise InputError(f"most must be an integer >= 1, got {self.most!r}")
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return the name of the default step schedule.
-
-        It is "2/(lambda t)" if the risk is strongly convex (Theorem 4), else "1/sqrt(t)".
-        """
+        # GB11, Theorem 4.
         return "2/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
@@ -387,9 +362,6 @@ class Residual(Algorithm):
         return Direction((found,), found.point)
 
     def fresh(self, after: Algorithm | None = None) -> Residual:
-        """Return the algorithm with the residual Δ = 0, or with the Δ of the run that it
-        continues.
-        """
         made = copy.copy(self)
         made.residual = after.residual if isinstance(after, Residual) else None
         return made
@@ -405,9 +377,9 @@ class Refitted(Naive):
     Huber's estimate. The logistic and exponential losses may have no minimum in a leaf. For them
     v_j is a damped Newton step for each class. With all these losses the risk R never increases if
     η <= 1 (1/K for K classes). For hinges, the algorithm decreases a smooth risk R' with
-    R <= R' <= R + (log K)/2, and R' never increases. With the ranking hinge R may increase; see
-    `RankingRisk.refitted`. If a loss has no rule for leaf values, the step is the multiple of the
-    projection that decreases R most. This algorithm is not in GB11.
+    R <= R' <= R + (log K)/2, and R' never increases. With the ranking hinge R may increase, because
+    its pairs connect different leaves. If a loss has no rule for leaf values, the step is the
+    multiple of the projection that decreases R most. This algorithm is not in GB11.
 
     Parameters
     ----------
@@ -428,9 +400,6 @@ class Refitted(Naive):
         return risk.shrinkage or learner.shrinkage
 
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
-        """Return the gradient of the risk, or of a smooth approximation of the risk if the loss is
-        a hinge.
-        """
         return risk.softened(F, gradient)
 
     def projection_for(self, learner: WeakLearner) -> str:

@@ -21,9 +21,7 @@ from relaxboost.functional.schedules import make
 from relaxboost.functional.stopping import Stopping
 
 _CHECKED_ROWS = 8
-"""The number of training rows on which `boost` checks that a hypothesis predicts the training
-outputs that its learner returned.
-"""
+"""The number of training rows on which `boost` compares predictions with training outputs."""
 
 
 @accepts_seed
@@ -83,7 +81,6 @@ def boost(
     >>> run.predict([[0.5], [3.0]]).tolist()
     ['no', 'yes']
     """
-    # All arguments are checked before the learner sorts and bins the data.
     _check_kinds(risk, learner, warm_start)
     made = _algorithm(algorithm, warm_start)
     # The run copies the generator, because the result contains its state and must not share it with
@@ -94,9 +91,8 @@ def boost(
     schedule = make(step, risk, 1.0 if made.scale is None else made.scale)
     projection = made.projection_for(learner)
     if warm_start is not None:
-        _same(warm_start, risk, X)
-    # The checks are complete. From here on the work takes time: the learner sorts and bins the
-    # rows.
+        _check_same_data(warm_start, risk, X)
+    # The checks are complete. From here on the work takes time, as the learner sorts and bins rows.
     pool = learner.prepare(X, risk.measure, risk.outputs, projection, random)
     if not isinstance(pool, Pool):
         raise InputError(f"prepare of {learner!r} must return a Pool, but returned {pool!r}")
@@ -104,7 +100,7 @@ def boost(
     def keep(state: BoostState) -> str:
         # The first hypothesis is tested: its predictions must agree with its training outputs.
         if state.direction is not None and state.direction.parts and not run.terms:
-            _reproduces(learner, state.direction.parts[0], X)
+            _check_outputs(learner, state.direction.parts[0], X)
         return run.add(state)
 
     # Rounds are a generator, so that limits and interrupts act between its steps.
@@ -143,12 +139,8 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
     return (went if isinstance(given, str) else made).fresh(went)
 
 
-def _reproduces(learner: WeakLearner, part: Projected, X: Any) -> None:
-    """Raise an InputError if a hypothesis contradicts its training outputs.
-
-    The method `nearest` of the learner's pool returned the hypothesis together with these outputs.
-    The predictions of the hypothesis for the training rows must agree with them.
-    """
+def _check_outputs(learner: WeakLearner, part: Projected, X: Any) -> None:
+    # The learner's pool returned the hypothesis together with its training outputs.
     outputs = part.coefficient * np.asarray(part.hypothesis(X[:_CHECKED_ROWS]), dtype=np.float64)
     size = float(np.abs(part.point).max(initial=0.0))
     near = part.point[:_CHECKED_ROWS]
@@ -159,10 +151,7 @@ def _reproduces(learner: WeakLearner, part: Projected, X: Any) -> None:
         )
 
 
-def _same(before: Boosted, risk: Risk, X: Any) -> None:
-    """Raise an InputError unless a warm start uses the training set and the loss of the earlier
-    run.
-    """
+def _check_same_data(before: Boosted, risk: Risk, X: Any) -> None:
     F = before.state["F"]
     remedy = "pass the loss, the data and the weights of that run, or leave warm_start out"
     if F.shape != risk.zero().shape:

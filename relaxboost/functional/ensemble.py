@@ -16,9 +16,7 @@ from relaxboost.functional.losses.targets import decided
 
 
 class BoostRecord(NamedTuple):
-    """The record of one boosting round in the history of a run. Round 0 is the state before the
-    first step.
-    """
+    """The record of one boosting round. Round 0 is the state before the first step."""
 
     round: int
     value: float
@@ -140,8 +138,7 @@ class Boosted:
         Raises
         ------
         InputError
-            If the weak learner is not `Trees`, or if LightGBM, which computes the values, is
-            missing.
+            If the weak learner is not `Trees`, or if LightGBM, which computes them, is missing.
 
         References
         ----------
@@ -176,10 +173,7 @@ class Boosted:
         return total / (total.sum() or 1.0)
 
     def predict(self, X: Any) -> Any:
-        """Return the predicted label of each row of X.
-
-        For a regression or ranking loss the predictions are numbers.
-        """
+        """Return the predicted label of each row of X; numbers for regression and ranking."""
         return decided(self.decision(X), self.classes)
 
     def _zero(self, X: Any) -> Array:

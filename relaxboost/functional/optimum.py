@@ -28,8 +28,7 @@ below the tolerance of every solver."""
 
 @dataclass(frozen=True)
 class LossOptimum:
-    """A lower and an upper bound on the least risk over the span of hypotheses, and the points that
-    prove these bounds.
+    """Bounds on the least risk over the span of hypotheses, and the points that prove them.
 
     Attributes
     ----------
@@ -126,7 +125,7 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     space = _Space(inner, flat)
     best = space.bracket(solver, np.zeros(flat.shape[1]))
     # A dual point inside the domain proves a minimiser; otherwise a linear program decides.
-    attained = risk.attained or space.interior(best.Z)
+    attained = risk.attained or space.is_interior(best.Z)
     if not attained and inner.margins() is not None:
         ray = _ray(space)
         attained = not ray.any()
@@ -153,12 +152,12 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
 
 
 def corners(risk: Risk) -> CornerLosses | None:
-    """Return the corner of each example's loss if each loss has two slopes and one corner, else
-    None.
+    """Return the corner of each example's loss if each loss has two slopes and one corner.
 
-    The conjugate of a loss with one corner is linear between the slopes. A convex function is
-    linear on an interval if its value at the midpoint is the mean of the values at the ends.
+    Otherwise the result is None.
     """
+    # The conjugate of a loss with one corner is linear between the slopes. A convex function is
+    # linear on an interval if its value at the midpoint is the mean of the values at the ends.
     if not isinstance(risk, PointwiseRisk):
         return None
     ends = risk.loss.domain(risk.y)
@@ -200,12 +199,9 @@ class _Space:
         return (self.H @ alpha).reshape(self.shape)
 
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
-        """Return the tightest bounds that several solvers find.
-
-        If `ray` is not 0, the risk R decreases along `ray`. Some solvers report success far from
-        the optimum. Therefore, if the gap exceeds 1e-8 times the upper bound, the next solver is
-        tried, and BFGS last.
-        """
+        """Return the tightest bounds of several solvers. R decreases along `ray` unless it is 0."""
+        # Some solvers report success far from the optimum. If the gap is large, the next one is
+        # tried.
         found: list[_Bracket] = []
         for alpha, multipliers, name, status in self._answers(solver, ray):
             found.append(self._bounded(alpha, multipliers, name, status))
@@ -214,28 +210,18 @@ class _Space:
         # HiGHS solves piecewise linear risks, for which BFGS is not suitable.
         if found[-1].solver != "HIGHS":
             status += ", then BFGS"
-            found.append(self._bounded(_descended(self, alpha), multipliers, name, status))
+            found.append(self._bounded(_by_bfgs(self, alpha), multipliers, name, status))
         return min(found, key=lambda one: one.upper - one.lower)
 
     def _answers(
         self, solver: str | None, ray: Array
     ) -> Iterator[tuple[Array, Array | None, str, str]]:
-        """Yield the result of each solver: the coefficients α, a dual point Z, the solver's name
-        and its status.
-
-        Z is None if the solver returns no multipliers.
-        """
         given = corners(self.risk) if solver is None else None
         if given is not None:
             yield *self._interior_point(given), "interior point", "ended"
-        yield _solved(self, solver, ray)
+        yield _by_cvxpy(self, solver, ray)
 
     def _interior_point(self, given: CornerLosses) -> tuple[Array, Array]:
-        """Return the coefficients α of least risk, and the dual point Z that proves the lower
-        bound.
-
-        The method requires that each loss has one corner.
-        """
         H = self.H / self.scale
         root = np.sqrt(given.p)
         # The least-squares fit to the corners is a good start.
@@ -257,17 +243,14 @@ class _Space:
         radius = 10.0 * max(float((np.abs(alpha) * self.lengths).max()), 1.0)
         # If the risk has corners, the multipliers are usually the better dual point.
         starts = [gradient] if multipliers is None else [multipliers, gradient]
-        lower, Z = self.bound(starts, radius, alpha, value)
+        lower, Z = self._bound(starts, radius, alpha, value)
         # The computed H α has rounding errors, which change R.
-        upper = value + self.roundoff * abs(value) + self._moves(gradient, alpha)
+        upper = value + self.roundoff * abs(value) + self._rounding_in_risk(gradient, alpha)
         return _Bracket(alpha, Z, lower, upper, radius, name, status)
 
-    def _moves(self, gradient: Array, alpha: Array) -> float:
-        """Return a bound on the change of the risk R that is due to rounding errors in H α.
-
-        At a corner of R, the subgradient bounds the change in one direction only, but
-        `gradient_bound` bounds it in both.
-        """
+    def _rounding_in_risk(self, gradient: Array, alpha: Array) -> float:
+        # At a corner of R, the subgradient bounds the change in one direction only, but
+        # `gradient_bound` bounds it in both.
         error = self.roundoff * (np.abs(self.H) @ np.abs(alpha))
         first = float(self.p @ (np.abs(gradient.ravel()) * error))
         square = float(self.p @ error**2)
@@ -277,10 +260,9 @@ class _Space:
             return self.risk.gradient_bound * math.sqrt(square)
         return first
 
-    def bound(
+    def _bound(
         self, starts: list[Array], radius: float, alpha: Array, value: float
     ) -> tuple[float, Array]:
-        """Return the best lower bound that was found, and the dual point Z that proves it."""
         at = np.abs(self.H) @ np.abs(alpha)
         best = (-math.inf, np.zeros(self.shape))
         for start in [np.zeros(self.shape), *starts]:
@@ -292,12 +274,12 @@ class _Space:
                 if tried is not None and np.array_equal(Z, tried):
                     continue
                 tried = Z
-                for moved in (Z, self._moved(Z)) if Z.any() else (Z,):
+                for moved in (Z, self._orthogonal(Z)) if Z.any() else (Z,):
                     conjugate = self.risk.conjugate(moved)
                     size = np.abs(moved).ravel()
                     terms = abs(value) + abs(conjugate) + float(self.p @ (size * (at + size)))
                     # The bound is reduced for <Z, h> ≠ 0 within the radius, and for rounding.
-                    charged = radius * self._left(moved) + self.roundoff * terms
+                    charged = radius * self._edges_left(moved) + self.roundoff * terms
                     if -conjugate - charged > best[0]:
                         best = (-conjugate - charged, moved)
                 if not (start.any() and self.risk.closed_form):
@@ -306,35 +288,30 @@ class _Space:
                     break
         return best
 
-    def interior(self, Z: Array) -> bool:
-        """Return whether a point near Z is orthogonal to all h and in the interior of the domain of
-        R*.
-
-        If such a point exists, the risk has a minimiser (Rockafellar 1970, Theorems 6.6 and
-        27.1(b)). Z satisfies <Z, h> = 0 up to rounding. The correction that makes it exact must be
-        small compared with `Risk.room`.
-        """
+    def is_interior(self, Z: Array) -> bool:
+        """Return whether Z proves that the risk has a minimiser."""
+        # A minimiser exists if a point near Z is orthogonal to all h and in the interior of the
+        # domain of R* (Rockafellar 1970, Theorems 6.6 and 27.1(b)). <Z, h> is 0 up to rounding. The
+        # correction that makes it exact must be small compared with `Risk.room`.
         room = self.risk.room(Z)
         if room is None or not (room.ravel()[self.p > 0.0] > 1e-11).all():
             return False  # Some entry of Z is on the boundary, up to rounding.
         shares = self._shares(Z, room)
         size = float(self.p @ np.abs(Z).ravel())
-        return float(np.abs(shares).max()) < 1e-3 and self._left(Z + room * shares) <= 1e-9 * size
+        return (
+            float(np.abs(shares).max()) < 1e-3
+            and self._edges_left(Z + room * shares) <= 1e-9 * size
+        )
 
-    def _left(self, Z: Array) -> float:
-        """Return the sum of |<Z, h_j>|/‖h_j‖ over all hypotheses, plus a bound on its rounding
-        error.
-        """
+    def _edges_left(self, Z: Array) -> float:
+        # The result is the sum of |<Z, h_j>|/‖h_j‖, plus a bound on its rounding error.
         carried = self.p * Z.ravel()
         sums = np.abs(carried @ self.H) + self.roundoff * (np.abs(carried) @ np.abs(self.H))
         seen = self.lengths > 0.0
         return float((sums[seen] / self.lengths[seen]).sum())
 
-    def _moved(self, Z: Array) -> Array:
-        """Return a point Z in the domain of R* with <Z, h> = 0 for all hypotheses h.
-
-        Because of rounding errors, Z is corrected twice.
-        """
+    def _orthogonal(self, Z: Array) -> Array:
+        # The correction that makes <Z, h> = 0 has rounding errors, which the second one corrects.
         for _ in range(2):
             room = self.risk.room(Z)
             room = np.ones(self.shape) if room is None else room
@@ -342,13 +319,8 @@ class _Space:
         return Z
 
     def _shares(self, Z: Array, room: Array) -> Array:
-        """Return the change of Z that makes <Z, h> = 0 for all h, relative to the room of each
-        entry.
-
-        Each entry of the change is divided by its distance from the boundary, `Risk.room`. Of all
-        possible changes, the result is the one whose product with √p has the smallest norm.
-        """
-        # Entries of weight 0 or room 0 cannot change.
+        # The change room · shares makes <Z, h> = 0 for all h. Of all such shares, the result has
+        # the smallest norm of √p · shares. Entries of weight 0 or room 0 cannot change.
         seen = np.flatnonzero((self.p > 0.0) & (room.ravel() > 0.0))
         shares = np.zeros(self.H.shape[0])
         if not seen.size:
@@ -366,8 +338,7 @@ class _Space:
         return shares.reshape(self.shape)
 
 
-def _descended(space: _Space, alpha: Array) -> Array:
-    """Run BFGS from the given coefficients α. Return the better of the new and the given α."""
+def _by_bfgs(space: _Space, alpha: Array) -> Array:
     from scipy.optimize import minimize
 
     def risk(beta: Array) -> tuple[float, Array]:
@@ -377,25 +348,17 @@ def _descended(space: _Space, alpha: Array) -> Array:
     size = abs(risk(alpha * space.scale)[0])
     options = {"gtol": 1e-10 * size, "maxiter": 1000}
     found = minimize(risk, alpha * space.scale, jac=True, method="BFGS", options=options)
+    # BFGS may end at a worse point.
     points = [alpha, found.x / space.scale]
     return min(points, key=lambda point: space.risk.value(space.at(point)))
 
 
 def _ray(space: _Space) -> Array:
-    """Return a direction α along which the risk R decreases forever, or 0 if there is none.
-
-    The direction makes the largest possible set of margins positive.
-
-    The margins C H α form a cone. Hence, if Σ s is maximised over s <= C H α and 0 <= s <= 1, then
-    s = 1 for the examples that can be separated, and s = 0 for the other examples. The other
-    examples form the hard core of Telgarsky (2012), A primal-dual convergence analysis of boosting.
-    """
-    margins = space.risk.margins()
+    # The margins C H α form a cone. If Σ s is maximised over s <= C H α and 0 <= s <= 1, then s = 1
+    # for the examples that can be separated, and s = 0 for the hard core of Telgarsky (2012), A
+    # primal-dual convergence analysis of boosting. The risk decreases forever along this α.
     alpha = cp.Variable(space.H.shape[1], name="alpha")
-    none = np.zeros(space.H.shape[1])
-    if margins is None:
-        return none
-    rows = margins @ (space.H / space.scale)
+    rows = space.risk.margins() @ (space.H / space.scale)
     s = cp.Variable(rows.shape[0], bounds=[0.0, 1.0])
     answer = ask(
         Model("primal", cp.Problem(cp.Maximize(cp.sum(s)), [s <= rows @ alpha]), alpha, ()),
@@ -403,15 +366,13 @@ def _ray(space: _Space) -> Array:
         {},
     )
     if answer.point is None or not (rows @ answer.point > 0.5).any():
-        return none
+        return np.zeros(space.H.shape[1])
     return np.asarray(answer.point / space.scale)
 
 
-def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array | None, str, str]:
-    """Solve the problem with a general cvxpy solver.
-
-    Return the coefficients α, the dual point Z, the name of the solver and its status.
-    """
+def _by_cvxpy(
+    space: _Space, solver: str | None, ray: Array
+) -> tuple[Array, Array | None, str, str]:
     beta = cp.Variable(space.H.shape[1], name="alpha")
     f = cp.Variable(space.H.shape[0], name="F")
     F = f if len(space.shape) == 1 else cp.reshape(f, space.shape, order="C")
@@ -427,13 +388,11 @@ def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array
     if answer.other is not None and np.isfinite(answer.other).all():
         Z = np.divide(answer.other, space.p, out=np.zeros(len(space.p)), where=space.p > 0.0)
         Z = Z.reshape(space.shape)
-    return _nearest(space, answer.point, ray), Z, name, answer.status
+    return _best_near(space, answer.point, ray), Z, name, answer.status
 
 
-def _nearest(space: _Space, point: Array | None, ray: Array) -> Array:
-    """Return the coefficients α with the least risk among 0 and several points near a solver's
-    result.
-    """
+def _best_near(space: _Space, point: Array | None, ray: Array) -> Array:
+    # Of several points near the solver's result, the one with the least risk is taken.
     tries = [np.zeros(space.H.shape[1])]
     if point is not None and np.isfinite(point).all():
         tries.append(point / space.scale + _FAR * ray)

@@ -30,9 +30,7 @@ class BoostState:
     gradient: Array
     """The subgradient of the risk R at f_t."""
     direction: Direction | None
-    """The direction of the round, with f_t = f_{t−1} − step · direction; None before the first
-    step.
-    """
+    """The direction, with f_t = f_{t−1} − step · direction; None before the first step."""
     step: float
     """The step size η_t of the round; nan before the first step."""
 
@@ -52,13 +50,12 @@ def rounds(
     first: int = 0,
     clock: Clock | None = None,
 ) -> Iterator[BoostState]:
-    """Yield the state at the start and after each boosting round, until every hypothesis is
-    orthogonal to the gradient.
+    """Yield the state at the start and after each boosting round.
 
-    More precisely, the loop ends when every hypothesis is orthogonal to the function that the
-    algorithm projects. The risk is a `Risk` or any object with `measure` and `evaluate`. The
-    schedule is created by `schedules.make`. The loop continues from the predictions `start` of
-    round `first`. If no time is left, the generator raises `TimeUp` between two projections.
+    The generator ends when every hypothesis is orthogonal to the function that the algorithm
+    projects. The risk is a `Risk` or any object with `measure` and `evaluate`. The schedule is
+    created by `schedules.make`. The loop continues from the predictions `start` of round `first`.
+    If no time is left, the generator raises `TimeUp` between two projections.
     """
     project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)

@@ -19,8 +19,8 @@ from relaxboost.functional.rounds import BoostState
 from relaxboost.functional.stopping import Stopping
 
 
-class Validation:
-    """The held-out examples of a run. They record the predictions and the risk after each round."""
+class _Validation:
+    """The held-out examples of a run, with their predictions and their risk after each round."""
 
     def __init__(self, X: Any, risk: Risk, given: Any) -> None:
         if not isinstance(given, tuple) or len(given) not in (2, 3, 4):
@@ -49,9 +49,12 @@ class Validation:
         self.F = self.risk.zero()
         self._total = self.risk.zero()
         self._seen = 0
+        self._lowest = math.inf
+        self.stale = 0
+        """The number of successive rounds without a new lowest risk."""
 
     def add(self, terms: list[Term]) -> None:
-        """Add the terms of the next round to the predictions on the validation set."""
+        """Add the terms of the next round to the predictions."""
         # Only new terms are evaluated: a round costs the same at the end as at the start.
         for term in terms:
             h = check_outputs(term.hypothesis(self.X), self.F, term.hypothesis)
@@ -63,39 +66,28 @@ class Validation:
         """Return the risk of f_t, or of the mean of f_1..f_t."""
         return self.risk.value(self._total / self._seen if average and self._seen else self.F)
 
+    def watch(self, risk: float) -> None:
+        """Update `stale` after a round."""
+        if risk < self._lowest:
+            self._lowest = risk
+            self.stale = 0
+        # Earlier rounds without a validation set have the risk nan, and do not count.
+        elif not math.isnan(risk):
+            self.stale += 1
+
     def resume(self, before: Boosted) -> None:
-        """Add the rounds of the earlier run, which this run continues, to the predictions."""
+        """Add the rounds of an earlier run to the predictions."""
         for t, F in before.staged(self.X):
             self._total = self._total + F
             self._seen = t
             self.F = F
-
-
-class _Patience:
-    """A counter of successive rounds without a new lowest validation risk. It is used to stop a run
-    early.
-    """
-
-    def __init__(self) -> None:
-        self.stale = 0
-        self._lowest = math.inf
-
-    def watch(self, record: BoostRecord) -> None:
-        """Update the counter after a round. A round without a validation risk does not change the
-        counter.
-        """
-        if record.validation < self._lowest:
-            self._lowest = record.validation
-            self.stale = 0
-        elif not math.isnan(record.validation):
-            self.stale += 1
+        # The first state of the continued run repeats the last record.
+        for record in before.history[:-1]:
+            self.watch(record.validation)
 
 
 class _Kept(NamedTuple):
-    """The state of a run after the last complete round: the number of records and the state for a
-    warm start.
-    """
-
+    # The number of records and the state for a warm start, after the last complete round.
     records: int
     state: dict[str, Any]
 
@@ -103,8 +95,7 @@ class _Kept(NamedTuple):
 class BoostRun:
     """The terms and the history of a run. `result` returns them as a `Boosted` after any round.
 
-    If there is an earlier run `before`, the random numbers `rng` of the learner continue those of
-    the earlier run.
+    If there is an earlier run `before`, the random numbers `rng` continue those of that run.
     """
 
     def __init__(
@@ -124,37 +115,29 @@ class BoostRun:
         self.before = before
         self.rng = rng
         self.clock = Clock(stopping.time_limit, before.seconds if before else 0.0)
-        self.watched: Validation | None = None
+        self.watched: _Validation | None = None
         if stopping.validation is not None:
-            self.watched = Validation(X, risk, stopping.validation)
+            self.watched = _Validation(X, risk, stopping.validation)
         self.terms: list[Term] = []
         self.history: list[BoostRecord] = []
-        self._patience = _Patience()
         self._kept = _Kept(0, {"F": risk.zero(), "total": risk.zero()})
         if before is not None:
-            self._resume(before)
-
-    def _resume(self, before: Boosted) -> None:
-        self.terms += before.terms
-        # The first state of the continued run repeats the last record.
-        self.history += before.history[:-1]
-        self._kept = _Kept(0, before.state)
-        self.rng.bit_generator.state = before.state["rng"]
-        if self.watched is not None:
-            self.watched.resume(before)
-        for record in self.history:
-            self._patience.watch(record)
+            self.terms += before.terms
+            # The first state of the continued run repeats the last record.
+            self.history += before.history[:-1]
+            self._kept = _Kept(0, before.state)
+            self.rng.bit_generator.state = before.state["rng"]
+            if self.watched is not None:
+                self.watched.resume(before)
 
     @property
     def iterate(self) -> str:
-        """The iterate that is used for predictions. The algorithm's option `iterate` selects it;
-        the default is "last".
-        """
+        """The iterate that is used for predictions; "last" unless the algorithm has another."""
         return self.algorithm.iterate or "last"
 
     @property
     def first(self) -> int:
-        """The number of the round after which the run continues, or 0 for a new run."""
+        """The round after which the run continues, or 0 for a new run."""
         return 0 if self.before is None else self.before.rounds
 
     @property
@@ -183,10 +166,11 @@ class BoostRun:
                 "rng": self.rng.bit_generator.state,
             },
         )
-        self._patience.watch(record)
         limits = self.stopping
-        if limits.patience is not None and self._patience.stale >= limits.patience:
-            return "early stopping"
+        if self.watched is not None:
+            self.watched.watch(record.validation)
+            if limits.patience is not None and self.watched.stale >= limits.patience:
+                return "early stopping"
         # A run that reaches both limits in one round ends by max_rounds.
         enough = limits.max_learners is not None and record.learners >= limits.max_learners
         return "max_learners" if enough and record.round < limits.max_rounds else ""

@@ -1,6 +1,4 @@
-"""Step sizes of boosting: the schedules of the theorems of GB11, a line search, or a user-defined
-function.
-"""
+"""Step sizes of boosting: schedules of the theorems of GB11, a line search, or a function of t."""
 
 from __future__ import annotations
 
@@ -14,12 +12,8 @@ from relaxboost._core.errors import InputError
 from relaxboost.functional.losses import Risk
 
 Schedule: TypeAlias = Callable[[int, Array, Array], float]
-"""The type of a schedule: a function that returns the step size η_t. Its arguments are t, and the
-values of f_{t−1} and of the direction on the training set."""
-
-Rule: TypeAlias = Callable[[Risk], Schedule]
-"""The type of a rule for step sizes: a function that returns the schedule for a risk. The function
-raises an InputError if the risk does not have a constant that the schedule needs."""
+"""A function that returns the step size η_t. Its arguments are t, and the values of f_{t−1} and of
+the direction on the training set."""
 
 
 def _by_smoothness(risk: Risk) -> Schedule:
@@ -27,8 +21,7 @@ def _by_smoothness(risk: Risk) -> Schedule:
     if not smooth < math.inf:
         raise InputError(
             'step="1/Lambda" needs the smoothness Λ, but this risk has none; use "1/sqrt(t)", '
-            "which "
-            "needs no constant"
+            "which needs no constant"
         )
     return lambda t, F, direction: 1.0 / smooth
 
@@ -43,18 +36,15 @@ def _by_convexity(risk: Risk, factor: int) -> Schedule:
     return lambda t, F, direction: factor / (convex * t)
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, Callable[[Risk], Schedule]] = {
     "1/Lambda": _by_smoothness,
     "2/(lambda t)": lambda risk: _by_convexity(risk, 2),
     "1/(lambda t)": lambda risk: _by_convexity(risk, 1),
     "1/sqrt(t)": lambda risk: lambda t, F, direction: 1.0 / math.sqrt(t),
     "line-search": lambda risk: lambda t, F, direction: line_search(risk, F, direction),
 }
-
-STEPS = tuple(RULES)
-"""The rules for step sizes, by name. The first three are the schedules of GB11's Theorems 3, 4 and
-6, and "1/sqrt(t)" is the schedule of Theorems 5 and 7. "line-search" takes the best step along the
-direction."""
+"""For each name of a step, the function that returns the schedule for a risk. The first three are
+the schedules of GB11's Theorems 3, 4 and 6, and "1/sqrt(t)" is the schedule of Theorems 5 and 7."""
 
 
 def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 1.0) -> Schedule:
@@ -71,7 +61,7 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
         rule = RULES[step](risk)
         return lambda t, F, direction: scale * rule(t, F, direction)
     if callable(step):
-        return lambda t, F, direction: scale * _checked(step(t), t)
+        return lambda t, F, direction: scale * _checked_step(step(t), t)
     # A number is the same step in every round.
     eta = float(step)
     return lambda t, F, direction: scale * eta
@@ -94,7 +84,7 @@ def line_search(risk: Any, F: Array, direction: Array) -> float:
     inner = risk.measure.inner
 
     def rises(eta: float) -> bool:
-        """Return whether the risk R no longer decreases beyond the step size eta."""
+        # The risk does not decrease beyond eta if its slope there is not negative.
         return inner(risk.evaluate(F - eta * direction)[1], direction) <= 0.0
 
     if rises(0.0):
@@ -114,7 +104,7 @@ def line_search(risk: Any, F: Array, direction: Array) -> float:
     return high
 
 
-def _checked(eta: Any, t: int) -> float:
+def _checked_step(eta: Any, t: int) -> float:
     if not (isinstance(eta, Real) and 0.0 <= float(eta) < math.inf):
         raise InputError(
             f"the step function returned {eta!r} at t = {t}; steps must be finite and >= 0"

@@ -59,7 +59,7 @@ class Stopping(Limits):
 
     @classmethod
     def of(cls, given: Any) -> Stopping:
-        """Return a `Stopping` with the given number of rounds. A `Stopping` is returned unchanged.
+        """Return a `Stopping` with the given number of rounds, or the given `Stopping`.
 
         Raises
         ------

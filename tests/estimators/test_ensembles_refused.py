@@ -77,9 +77,6 @@ def test_estimators_that_are_refused():
     refused("pass its best_estimator_", search, X, y)
     refused("does not accept NoneType", None, X, y)
     refused("does not accept list", [1, 2], X, y)
-    old = fitted("ada", X, y)
-    old.algorithm = "SAMME.R"
-    refused("SAMME.R.*algorithm='SAMME'", old, X, y)
 
 
 def test_an_estimator_that_was_tampered_with_is_refused():

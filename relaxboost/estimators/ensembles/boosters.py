@@ -1,8 +1,6 @@
 """Functions that read LightGBM and XGBoost models through the public interfaces of the libraries.
 
-Both libraries return the leaf that each row reaches, and a dump with the values of all leaves. Each
-tree is therefore stored as a vector of leaf values. To predict, the entries for the leaves of the
-rows are looked up.
+Both libraries return the leaf that each row reaches, and a dump with the values of all leaves.
 """
 
 from __future__ import annotations
@@ -34,15 +32,11 @@ _OBJECTIVES = (
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees:
-    """The trees of a LightGBM or XGBoost model.
-
-    Each tree is a vector of leaf values, with nan at the positions of inner nodes.
-    """
+    """The trees of a LightGBM or XGBoost model: vectors of leaf values, with nan at inner nodes."""
 
     kind: str
     classes: list[Any] | None
-    """The labels of the classes, or for a Booster the class numbers 0, 1, ... The value is None for
-    a Booster with two classes."""
+    """The labels, or the class numbers of a Booster; None for a Booster with two classes."""
     values: list[Array]
     """The leaf values of each tree, in the order in which the library numbers its trees."""
     places: list[list[int]]
@@ -50,15 +44,12 @@ class BoostedTrees:
     intercepts: list[float]
     """For each output of the model, the intercept that is added to the sum of its trees."""
     leaves: Callable[[Any], Any]
-    """A function that maps X to the leaf that each row reaches in each tree, computed by the
-    library.
-    """
+    """The library's function that maps X to the leaf that each row reaches in each tree."""
     scores: Callable[[Any], Any]
-    """A function that maps X to the raw scores of the model, computed by the library."""
+    """The library's function that maps X to the raw scores of the model."""
     labels: Callable[[Any], Any] | None
     rounding: float = 1e-8
-    """The relative error that is tolerated in the sum of the trees; see `members.Members.rounding`.
-    """
+    """See `members.Members.rounding`."""
 
     def take(self, k: int) -> dict[str, Any]:
         """Return the arguments of `members.Members` for the problem "class k against the rest"."""
@@ -83,18 +74,13 @@ class BoostedTrees:
 
 
 def column(scores: Any, k: int, X: Any) -> Any:
-    """Return the model's scores for class k. If the model has two classes, the scores are those of
-    the second class.
-    """
+    """Return the scores of class k, or of the second of two classes."""
     found = scores(X)
     return found if found.ndim == 1 else found[:, k]
 
 
 def other_columns(given: list[Any], known: list[Any]) -> str:
-    """Return a string that describes how the columns of a frame differ from the columns in `fit`.
-
-    The string is empty if the columns are the same.
-    """
+    """Describe how columns differ from those in `fit`, or return an empty string."""
     if not given or not known or given == known:
         return ""
     missing = [name for name in known if name not in given]
@@ -108,9 +94,7 @@ def other_columns(given: list[Any], known: list[Any]) -> str:
 
 
 def comes_from(given: Any, package: str, name: str) -> bool:
-    """Return whether an object is an instance of a class, which is given by its library and its
-    name.
-    """
+    """Return whether an object is an instance of the class `name` of a library."""
     # The class is compared by name, because isinstance would have to import the package.
     classes = [(of.__module__.partition(".")[0], of.__name__) for of in type(given).__mro__]
     return (package, name) in classes
@@ -144,19 +128,13 @@ def read(given: Any) -> BoostedTrees | None:
 
 
 def _classes(given: Any, outputs: int) -> list[Any] | None:
-    """Return the labels of a classifier, or the class numbers of a Booster.
-
-    The result is None for a Booster with two classes.
-    """
     if is_classifier(given):
         return list(given.classes_.tolist())
+    # A Booster has no labels, and its classes are numbers.
     return list(range(outputs)) if outputs > 1 else None
 
 
 def _checked(X: Any, names: list[str]) -> Any:
-    """Return X in a form that the library accepts, with one column for each feature of
-    the model.
-    """
     # The libraries do not take lists. Frames keep their categories, and sparse tables stay sparse.
     X = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
     # LightGBM does not compare names, so that columns in another order would give wrong scores
@@ -172,11 +150,6 @@ def _checked(X: Any, names: list[str]) -> Any:
 
 
 def _lightgbm(given: Any) -> BoostedTrees:
-    """Return the trees of a LightGBM model.
-
-    The leaf values include the learning rate, the initial score and the weights of DART. A random
-    forest is treated as the sum of its trees, because this sum is its raw score.
-    """
     # A Booster ignores this option of its training, and a classifier predicts by it.
     if is_classifier(given) and given.get_params().get("pred_early_stop"):
         raise InputError(
@@ -191,6 +164,8 @@ def _lightgbm(given: Any) -> BoostedTrees:
             f"this LightGBM model has the objective {objective}, but a margin needs a classifier; "
             "train it with objective=binary or multiclass"
         )
+    # The leaf values include the learning rate, the initial score and the weights of DART. The raw
+    # score of a random forest is the sum of its trees.
     values = [_leaf_values(tree["tree_structure"]) for tree in dump["tree_info"]]
     outputs = dump["num_tree_per_iteration"]
     names = dump["feature_names"]
@@ -211,7 +186,6 @@ def _ask_lightgbm(model: Any, names: list[str], output: str, X: Any) -> Any:
 
 
 def _leaf_values(root: dict[str, Any]) -> Array:
-    """Return the leaf values of a tree in LightGBM's dump, indexed by leaf."""
     values = dict[int, float]()
     nodes = [root]
     # The dump is walked with a stack, because a deep tree would exceed Python's limit of recursion.
@@ -230,7 +204,6 @@ def _leaf_values(root: dict[str, Any]) -> Array:
 
 
 def _xgboost(given: Any) -> BoostedTrees:
-    """Return the trees of an XGBoost model. The leaf values include the weights of DART."""
     booster = given
     if is_classifier(given):
         booster = given.get_booster()
@@ -274,10 +247,6 @@ def _ask_xgboost(model: Any, names: list[str], output: str, X: Any) -> Any:
 
 
 def _check_trees(booster: Any, learner: Any) -> Any:
-    """Return the trees of an XGBoost model.
-
-    The function raises an InputError unless the class scores are sums of these trees.
-    """
     objective = learner["objective"]["name"]
     kind = learner["gradient_booster"]["name"]
     if objective not in _OBJECTIVES:
@@ -312,7 +281,6 @@ def _check_trees(booster: Any, learner: Any) -> Any:
 
 
 def _intercepts(score: Any, objective: str, outputs: int) -> list[float]:
-    """Return the base score of each output, which XGBoost adds to the sum of the trees."""
     given = json.loads(str(score))
     bases = [float(base) for base in (given if isinstance(given, list) else [given])]
     # For this objective the file contains the intercept as a probability, and for others as a raw
@@ -323,7 +291,7 @@ def _intercepts(score: Any, objective: str, outputs: int) -> list[float]:
 
 
 def _node_values(tree: dict[str, Any], factor: float) -> Array:
-    """Return the leaf values of an XGBoost tree, indexed by node, with nan at inner nodes."""
+    """Return the values of the leaves at their node numbers, and nan at inner nodes."""
     values = np.array(tree["split_conditions"], dtype=np.float32).astype(np.float64)
     # XGBoost stores the value of a leaf in the array of thresholds.
     is_leaf = np.array(tree["left_children"]) == -1

@@ -1,6 +1,4 @@
-"""The function `certify_ensemble`, which certifies the margin of a trained ensemble and the optimal
-margin of its hypotheses.
-"""
+"""The function `certify_ensemble`, which certifies the margins of a trained ensemble."""
 
 from __future__ import annotations
 
@@ -137,8 +135,7 @@ def certify_ensemble(
     Game(np.ones((signs.size, 1)), relaxation)
     with _each_warning_once():
         H = _predictions(members, estimator, X)
-        scales, kept = _scales(members, H)
-        votes, coefficients = _columns(members, H, scales, kept)
+        scales, kept, votes, coefficients = _scaled_columns(members, H)
         total = sum(map(abs, coefficients), Fraction(0))
         shares = [c / total for c in coefficients]
         decided = votes @ [float(c) for c in shares]
@@ -169,24 +166,13 @@ def certify_ensemble(
     )
 
 
-def _scales(members: Members, H: Array) -> tuple[Array, Whole]:
-    """Return the largest absolute value of each hypothesis, and the indices of the hypotheses that
-    are not 0 on all of X.
-    """
+def _scaled_columns(members: Members, H: Array) -> tuple[Array, Whole, Array, list[Fraction]]:
+    """Return all scales, the kept hypotheses, their scaled columns, and the coefficients."""
     scales = np.abs(H).max(axis=0)
     # The largest leaf bounds a tree on new examples too, so that the scale does not depend on X.
     if members.bounds is not None:
         scales = np.where(scales > 0.0, np.fmax(scales, members.bounds), 0.0)
-    return scales, np.flatnonzero(scales)
-
-
-def _columns(
-    members: Members, H: Array, scales: Array, kept: Whole
-) -> tuple[Array, list[Fraction]]:
-    """Return the columns of the game and their exact coefficients.
-
-    The columns are the scaled hypotheses, followed by the intercept if there is one.
-    """
+    kept = np.flatnonzero(scales)
     # Exact coefficients give votes with whole weights an exact margin.
     columns = [H[:, j] / scales[j] for j in kept.tolist()]
     coefficients = [Fraction(members.weights[j]) * Fraction(scales[j]) for j in kept.tolist()]
@@ -198,11 +184,10 @@ def _columns(
         raise InputError(
             f"{reason}, and an ensemble without votes has no margin; pass an ensemble with votes"
         )
-    return np.column_stack(columns), coefficients
+    return scales, kept, np.column_stack(columns), coefficients
 
 
 def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
-    """Return the names of the classes that are encoded as −1 and +1, and the encoded labels y."""
     if members.classes is None:
         signs, names = two_labels(y)
         return names, signs
@@ -222,7 +207,7 @@ def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
 
 @contextmanager
 def _each_warning_once() -> Iterator[None]:
-    """Show each warning of a library only once, even if many hypotheses cause it."""
+    # Many hypotheses may cause the same warning of a library.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -231,7 +216,6 @@ def _each_warning_once() -> Iterator[None]:
 
 
 def _predictions(members: Members, estimator: Any, X: Any) -> Array:
-    """Return the predictions of all hypotheses on X as a finite array, shape (m, n)."""
     is_given = isinstance(estimator, tuple)
     H = members.predict(estimator[0]) if is_given else ask(members, members.predict, X)
     finite = np.isfinite(H)
@@ -245,19 +229,18 @@ def _predictions(members: Members, estimator: Any, X: Any) -> Array:
 
 
 def _check_rows(estimator: Any, X: Any, y: Any) -> None:
-    """Raise an InputError unless X, or H in the pair (H, weights), has a row for each label.
-
-    The function also checks that no two columns have the same name. The relaxation must be checked
-    after this function, because with a wrong number of labels its check would also fail.
-    """
+    # The relaxation is checked later, because with a wrong number of labels its check would also
+    # fail.
+    name = "X"
     if isinstance(estimator, tuple):
-        name, rows = "H", len(table(estimator[0]))
+        name = "H"
+        rows = len(table(estimator[0]))
         if X is not None and _rows(X) != rows:
             raise InputError(
                 f"X has {_rows(X)} rows, but H has {rows}; pass X=None, because X is not used"
             )
     else:
-        name, rows = "X", _rows(X)
+        rows = _rows(X)
     check_names(X)
     if y is None:
         raise InputError(f"y is None; pass the label of each row of {name}")
@@ -281,8 +264,7 @@ def _rows(X: Any) -> int:
 def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) -> None:
     """Raise an InputError unless the sum of the hypotheses equals the ensemble's decision on X.
 
-    `shares` is the weighted sum of the hypotheses divided by `total`, the norm ‖w‖_1 of the
-    weights.
+    The weighted sum `shares` was divided by `total`, the norm ‖w‖_1 of the weights.
     """
     error = 0.0
     wrong = 0
@@ -303,9 +285,6 @@ def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) ->
 
 
 def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
-    """Warn if an ensemble makes more errors than random guessing, by at least two standard
-    deviations.
-    """
     count = int(wrong.sum())
     m = wrong.size
     # The number of errors of random guessing has mean m/2 and standard deviation √m/2.
@@ -320,9 +299,6 @@ def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
 
 
 def _as_level(values: list[Fraction], game: Game, level: str | None) -> list[Any]:
-    """Return the weights of a certificate: Fractions if the certificate has a proof, and doubles if
-    it is numerical.
-    """
     return [float(v) for v in values] if _is_numerical(game, level) else list(values)
 
 
@@ -331,13 +307,10 @@ def _is_numerical(game: Game, level: str | None) -> bool:
 
 
 def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Fraction:
-    """Return a proved upper bound on the relaxed margin F(A w).
-
-    The bound is <d, A w> + f(d) for a feasible distribution d. Let ũ be A w, computed in doubles.
-    The game whose only column is ũ has the value F(ũ). The certificate of this game contains an
-    exact d with the bound f(d) + <d, ũ>. The effect of the rounding error of ũ is then added
-    exactly.
-    """
+    """Return a proved upper bound on the relaxed margin F(A w)."""
+    # The bound is <d, A w> + f(d) for a feasible distribution d. Let ũ be A w, computed in doubles.
+    # The game whose only column is ũ has the value F(ũ), and its certificate contains an exact d
+    # with the bound f(d) + <d, ũ>. The effect of the rounding error of ũ is then added exactly.
     # With a common denominator the exact margins are sums of products of integers.
     below = math.lcm(*(c.denominator for c in w.values()))
     whole, shift = products.margins(game.matrix, list(w), [int(c * below) for c in w.values()])
@@ -354,9 +327,7 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
 
 
 def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
-    """Return the exact minimiser d of <d, u> if f does nothing but cap the entries of d, and None
-    otherwise.
-    """
+    """Return the exact minimiser d of <d, u> if f only caps the entries of d, else None."""
     if isinstance(f, HardMargin):
         caps = [Fraction(1)] * len(u)
     elif isinstance(f, Capped):
@@ -375,12 +346,7 @@ def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
 
 
 def _optimum(game: Game, tol: float) -> Solution:
-    """Return lower and upper bounds on the value of a game.
-
-    The solver that is usually faster runs first: `solve` for a polyhedral f other than the hard
-    margin, and `reference` otherwise. If its gap is too large, the other solver runs too, and the
-    solution with the smaller gap is returned.
-    """
+    # The solver that is usually faster runs first. If its gap is too large, the other one runs too.
     f = game.relaxation
     boosted = f.traits.polyhedral and not isinstance(f, HardMargin)
     found = solve(game, tol, max_rounds=5000) if boosted else reference(game, tol=tol)

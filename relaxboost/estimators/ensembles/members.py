@@ -1,6 +1,4 @@
-"""The parts of an ensemble: its hypotheses with their weights, its intercept and its decision
-function.
-"""
+"""The parts of an ensemble: hypotheses, weights, intercept and decision function."""
 
 from __future__ import annotations
 
@@ -47,16 +45,14 @@ class Members:
     shape (rows of X, n)."""
     intercept: float | None = None
     classes: tuple[Any, Any] | None = None
-    """The names of the classes that are encoded as −1 and +1. None if the names are taken from y.
-    """
+    """The classes that are encoded as −1 and +1. None if they are taken from y."""
     target: Any = None
     known: tuple[Any, ...] = ()
     """If there are more than two classes, `target` is the class that stands for +1 against the
     rest, and `known` lists all classes. The two labels are then False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
-    """A function that maps X to the ensemble's decision values, shape (rows of X,). They are
-    computed by the library, and have the same scale as the weighted sum. None for hard votes and
-    (H, weights)."""
+    """A function that maps X to the library's own decision values, shape (rows of X,), in the scale
+    of the weighted sum. None for hard votes and (H, weights)."""
     labels: Callable[[Any], Any] | None = field(default=None, repr=False)
     """A function that maps X to the labels that the ensemble predicts, shape (rows of X,)."""
     bounds: Array | None = field(default=None, repr=False)
@@ -70,9 +66,7 @@ class Members:
     causes a relative difference of about 1e-15."""
 
     def positive(self, classes: tuple[Any, Any]) -> Any:
-        """Return the label that is encoded as +1. If a target is given, `classes` are False and
-        True.
-        """
+        """Return the label that is encoded as +1; `classes` are False and True for a target."""
         return self.target if self.known else classes[1]
 
 
@@ -88,7 +82,7 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
         `target`.
     """
     if isinstance(estimator, tuple):
-        return _given(estimator)
+        return _of_predictions(estimator)
     # A pipeline, without an import of scikit-learn.
     if hasattr(estimator, "steps") and len(estimator.steps):
         return _last_step(estimator, target)
@@ -101,7 +95,9 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
     elif model.classes is None:
         return Members(model.kind, **model.take(1))
     else:
-        kind, take, known = model.kind, model.take, model.classes
+        kind = model.kind
+        take = model.take
+        known = model.classes
     if len(known) > 2 and target is not None and target not in known:
         shown = few(known, 12, repr)
         raise InputError(f"this {kind} has no class {target!r}; pass as target= one of {shown}")
@@ -110,19 +106,16 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
         parts = take(known.index(target)) | {"labels": None}
         parts |= {"target": target, "known": tuple(known), "classes": (False, True)}
         return Members(kind=f"{kind}, {target!r} against the rest", **parts)
-    classes = _two(known, kind, "give target=, the class that is +1 against the rest")
+    classes = _two_classes(known, kind)
     return Members(kind, classes=classes, **take(1))
 
 
-def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
-    """Return the names of the two classes.
-
-    If the number of classes is not two, the function raises an InputError. For more than two
-    classes, the error suggests what to do.
-    """
+def _two_classes(given: Any, kind: str) -> tuple[Any, Any]:
     classes = np.asarray(given)
     if classes.size != 2:
-        remedy = f"; {more}" if classes.size > 2 else ""
+        remedy = ""
+        if classes.size > 2:
+            remedy = "; give target=, the class that is +1 against the rest"
         raise InputError(
             f"this {kind} has {classes.size} class{'es' * (classes.size != 1)} "
             f"({few(classes.tolist(), 6)}), but a margin needs two classes{remedy}"
@@ -132,10 +125,7 @@ def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
 
 
 def _last_step(pipeline: Any, target: Any) -> Members:
-    """Return the parts of the ensemble that is the last step of a pipeline.
-
-    The earlier steps transform X before the ensemble reads it.
-    """
+    """Return the parts of the ensemble at the end of a pipeline, whose steps transform X."""
     *before, (_, last) = pipeline.steps
     members = take_apart(last, target)
     if not before:
@@ -160,10 +150,8 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return the names of all classes, and a function that maps the index of a class to the parts
-    of the ensemble.
-    """
-    take = _how(estimator, kind)
+    """Return a function from the index of a class to the parts, and the names of all classes."""
+    take = _reader_of(estimator, kind)
     _check_fitted(estimator, kind)
     if isinstance(estimator.classes_, list):
         raise InputError(
@@ -178,12 +166,10 @@ def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], l
 
 
 def _columns_of(estimator: Any) -> tuple[Any, ...]:
-    """Return the names of the columns that scikit-learn stored in `fit`."""
     return tuple(getattr(estimator, "feature_names_in_", ()))
 
 
-def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
-    """Return the function that reads this kind of estimator, or raise an InputError."""
+def _reader_of(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
     from sklearn.base import is_classifier, is_regressor
 
     if isinstance(estimator, type):
@@ -234,7 +220,7 @@ def ask(members: Members, question: Any, X: Any) -> Any:
     except Exception as error:  # The libraries raise errors of classes that are not ValueError.
         # The place of a missing value helps only if the ensemble refuses missing values.
         said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-        where = _not_finite(X) if "NaN" in said or "infinity" in said else ""
+        where = _place_of_nan(X) if "NaN" in said or "infinity" in said else ""
         # scikit-learn names the columns in further lines of its error, and no similar names.
         odd = other_columns(list(getattr(X, "columns", ())), list(members.columns))
         if odd and re.search("feature names|columns", said):
@@ -244,8 +230,7 @@ def ask(members: Members, question: Any, X: Any) -> Any:
         ) from error
 
 
-def _not_finite(X: Any) -> str:
-    """Return a string that states the row and column of the first nan or infinite entry of X."""
+def _place_of_nan(X: Any) -> str:
     try:
         bad = ~np.isfinite(np.asarray(X, dtype=np.float64))
     except (TypeError, ValueError):
@@ -256,10 +241,7 @@ def _not_finite(X: Any) -> str:
     return f", which is not finite at row {row}, column {column} (impute or drop it)"
 
 
-def _given(pair: tuple[Any, ...]) -> Members:
-    """Return the parts of an ensemble that is given as the pair (H, weights) of predictions and
-    weights.
-    """
+def _of_predictions(pair: tuple[Any, ...]) -> Members:
     if len(pair) != 2:
         raise InputError(
             f"an ensemble that is a tuple must be (H, weights), but this tuple has {len(pair)} "

@@ -1,9 +1,8 @@
-"""Functions, called readers, that return the parts of an ensemble of scikit-learn or of this
-package.
+"""Functions, called readers, for the ensembles of scikit-learn and of this package.
 
 Each reader takes a fitted estimator and the index k of the class that stands for +1; all other
-classes stand for −1. If there are two classes, k is 1. The reader returns the arguments of
-`members.Members`.
+classes stand for −1. If there are two classes, k is 1. The reader returns the parts of the ensemble
+as arguments of `members.Members`.
 """
 
 from __future__ import annotations
@@ -24,10 +23,7 @@ BY_HAND = (
 
 
 def _plain(X: Any, kind: Any = None) -> Any:
-    """Return X as an array without column names.
-
-    This avoids a warning: members that were fitted on an array warn if X has column names.
-    """
+    # Members that were fitted on an array warn if X has column names.
     return X if hasattr(X, "tocsr") else np.asarray(X, kind)
 
 
@@ -45,10 +41,7 @@ def _columns(each: list[Any]) -> Any:
 
 
 def _each(members: Any, say: Any, convert: Any, X: Any) -> Any:
-    """Return the results of `say(member, X)` as columns, one for each member of the ensemble.
-
-    X is first converted as the ensemble itself converts it.
-    """
+    """Return the results of `say(member, X)` as columns, for X as the ensemble converts it."""
     X = convert(X)
     return _columns([say(member, X) for member in members])
 
@@ -58,14 +51,7 @@ def _numbered(estimators: Any) -> tuple[str, ...]:
 
 
 def adaboost(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of an AdaBoostClassifier: the votes of its members, and their SAMME
-    weights.
-    """
-    if getattr(estimator, "algorithm", "SAMME") == "SAMME.R":
-        raise InputError(
-            "this AdaBoostClassifier was fitted with SAMME.R, which adds log-probabilities without "
-            "weights; fit it with algorithm='SAMME'"
-        )
+    """Read an AdaBoostClassifier: the votes of its members, and their SAMME weights."""
     members = estimator.estimators_
     # If boosting stops early, the array of weights is longer than the list of members.
     weights = np.asarray(estimator.estimator_weights_, dtype=np.float64)[: len(members)]
@@ -78,29 +64,23 @@ def adaboost(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _adaboost_decision(estimator: Any, k: int, X: Any) -> Any:
-    total = np.sum(estimator.estimator_weights_)
-    more = len(estimator.classes_) - 2
     # scikit-learn counts a vote as 1 for its class and −1/(K − 1) for each other class, divided by
-    # the sum of the weights. This maps the score of class k back to votes ±1.
-    if more:
-        share = estimator.decision_function(X)[:, k]
-        return total * (2.0 * (1.0 + (1 + more) * share) / (2 + more) - 1.0)
-    # The decision of one member is ±1, or ±2 in versions of scikit-learn that count both classes.
-    unit = abs(float(next(estimator.staged_decision_function(X))[0]))
-    return estimator.decision_function(X) * (total / unit)
+    # the sum of the weights. For two classes the decision is the difference of both scores. This
+    # maps the score of class k back to votes ±1.
+    classes = len(estimator.classes_)
+    found = estimator.decision_function(X)
+    share = found[:, k] if classes > 2 else found / 2.0
+    votes = 2.0 * (1.0 + (classes - 1) * share) / classes - 1.0
+    return np.sum(estimator.estimator_weights_) * votes
 
 
 def _vote(positive: Any, member: Any, X: Any) -> Any:
-    """Return the votes of a member of an ensemble: +1 for rows whose predicted class is `positive`,
-    and −1 for other rows.
-    """
+    """Return +1 for rows whose predicted class is `positive`, and −1 for other rows."""
     return np.where(member.predict(X) == positive, 1.0, -1.0)
 
 
 def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a gradient boosting model: its trees, multiplied by the learning rate,
-    and the initial prediction.
-    """
+    """Read a gradient boosting model: trees times learning rate, and the initial prediction."""
     at = k if len(estimator.classes_) > 2 else 0
     trees = [row[at] for row in estimator.estimators_]
     names = _numbered(trees)
@@ -126,20 +106,14 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _largest(leaves: list[Any], *first: Any) -> Any:
-    """Return the largest absolute leaf value of each tree.
-
-    If there is an initial prediction, the first entry is nan.
-    """
+    """Return the largest absolute leaf value of each tree; nan for an initial prediction."""
     return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
 
 def _initial(estimator: Any, at: int, X: Any) -> Any:
-    """Return the raw score at which boosting starts, computed from the initial class probabilities.
-
-    For two classes the score is the logit, or half the logit for the exponential loss. For more
-    classes the score is the logarithm of the probability minus the mean of these logarithms over
-    the classes.
-    """
+    """Return the scores at which boosting starts, from the initial class probabilities."""
+    # For two classes the score is the logit, or half the logit for the exponential loss. For more
+    # classes it is the logarithm of the probability, minus the mean over the classes.
     # scikit-learn clips the probabilities at this distance from 0 and 1.
     eps = np.finfo(np.float64).eps
     p = np.clip(estimator.init_.predict_proba(X), eps, 1.0 - eps, dtype=np.float64)
@@ -155,10 +129,10 @@ def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
 
 
 def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a histogram gradient boosting model.
+    """Read a histogram gradient boosting model.
 
-    Each hypothesis is the change in the decision that one stage makes. The change in the first
-    stage includes the initial prediction.
+    Each hypothesis is the change of the decision in one stage. The first change includes the
+    initial prediction.
     """
     stages = int(estimator.n_iter_)
     return {
@@ -170,13 +144,8 @@ def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _stages(estimator: Any, k: int, X: Any) -> Any:
-    """Return the change in the decision at each stage, shape (rows, stages).
-
-    The changes are computed as differences of successive decisions, because scikit-learn stores the
-    leaf values only in private attributes. A difference contains the rounding errors of both
-    decisions. The changes are therefore rounded to a coarser grid, so that a stage without effect
-    gives exactly 0.
-    """
+    # scikit-learn stores the leaf values only in private attributes, and so the changes are
+    # differences of successive decisions, with the rounding errors of both.
     staged = estimator.staged_decision_function(X)
     decisions = _columns([F if F.ndim == 1 else F[:, k] for F in staged])
     # The changes are rounded to multiples of the noise, so that a stage without effect is exactly 0
@@ -187,27 +156,20 @@ def _stages(estimator: Any, k: int, X: Any) -> Any:
 
 
 def forest(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a forest, whose trees predict p(+1) − p(−1).
-
-    If there are more than two classes, −1 stands for all classes except class k.
-    """
+    """Read a forest, whose trees predict p(+1) − p(−1)."""
     predict = partial(_each, estimator.estimators_, partial(_share, k), _single)
     return _averaged(estimator, k, predict)
 
 
 def bagging(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a bagging classifier, in which each member reads a subset of the
-    features.
-    """
+    """Read a bagging classifier, whose members read subsets of the features."""
     pairs = list(zip(estimator.estimators_, estimator.estimators_features_, strict=True))
     say = partial(_bag, len(estimator.classes_), k)
     return _averaged(estimator, k, partial(_each, pairs, say, _plain))
 
 
 def _averaged(estimator: Any, k: int, predict: Any) -> dict[str, Any]:
-    """Return the parts of an ensemble whose class probabilities are the means of those of its
-    members.
-    """
+    # The class probabilities of the ensemble are the means of those of its members.
     members = estimator.estimators_
     return {
         "names": _numbered(members),
@@ -218,7 +180,6 @@ def _averaged(estimator: Any, k: int, predict: Any) -> dict[str, Any]:
 
 
 def _share(k: int, member: Any, X: Any) -> Any:
-    """Return the prediction p(+1) − p(−1) of a member of an ensemble."""
     return _difference(member.predict_proba(X), k)
 
 
@@ -232,7 +193,6 @@ def _share_decision(estimator: Any, total: float, k: int, X: Any) -> Any:
 
 
 def _bag(classes: int, k: int, pair: Any, X: Any) -> Any:
-    """Return the predictions of a bagged member, given as a pair of the member and its features."""
     member, features = pair
     X = X[:, features]
     # Bagging encodes the labels, so that members predict the indices of classes.
@@ -245,7 +205,7 @@ def _bag(classes: int, k: int, pair: Any, X: Any) -> Any:
 
 
 def voting(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a VotingClassifier: votes, or p(+1) − p(−1) for soft voting."""
+    """Read a VotingClassifier: votes, or p(+1) − p(−1) for soft voting."""
     # A member that was dropped is still in the list, as the string "drop".
     names = [n for n, e in estimator.named_estimators_.items() if not isinstance(e, str)]
     members = estimator.estimators_
@@ -275,10 +235,7 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def functional(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a `FunctionalGradientClassifier`: its hypotheses and their coefficients.
-
-    If the loss has two outputs, the decision is their difference.
-    """
+    """Read a `FunctionalGradientClassifier`. For two outputs, h_j is their difference."""
     boosted = estimator.boosted_
     weights = boosted.weights()
     terms = [boosted.terms[i].hypothesis for i in np.flatnonzero(weights)]
@@ -305,11 +262,7 @@ def _score(outputs: Any, k: int) -> Any:
 
 
 def margin(estimator: Any, k: int) -> dict[str, Any]:
-    """Return the parts of a `MarginBoostClassifier`: its votes, without predicted labels.
-
-    The predicted labels are left out, because they are computed from the calibrated log odds and
-    not from the sign of the votes.
-    """
+    """Read the votes of a `MarginBoostClassifier`."""
     voter = estimator._stages[-1][k if len(estimator.classes_) > 2 else 0]
     if not voter.members:
         raise InputError(
@@ -325,6 +278,7 @@ def margin(estimator: Any, k: int) -> dict[str, Any]:
         "weights": np.array([c for c, _ in voter.members]),
         "predict": partial(_cast, estimator, voter),
         "decision": partial(column, estimator.votes, k),
+        # Labels come from the calibrated log odds, and not from the sign of the votes.
         "labels": None,
     }
 

@@ -1,6 +1,4 @@
-"""The report on a certified ensemble, which can be printed, exported, and applied to new
-examples.
-"""
+"""The report on a certified ensemble, which can be printed, exported and applied."""
 
 from __future__ import annotations
 
@@ -248,9 +246,7 @@ class EnsembleReport:
         )
 
     def data(self) -> dict[str, Any]:
-        """Return the report as data that can be written as JSON. The bounds are doubles, rounded
-        outwards.
-        """
+        """Return the report as data for JSON, with bounds as doubles, rounded outwards."""
         columns = zip(
             self.names,
             self.scales.tolist(),
@@ -287,9 +283,7 @@ def outwards(ends: Interval) -> tuple[float, float]:
 
 
 def _shown(ends: Interval) -> tuple[str, str]:
-    """Return a string with two decimal numbers that enclose an interval, or with a single number if
-    the interval is a point.
-    """
+    # A point is shown exactly, if it is short.
     exact = str(ends[0])
     return (
         (exact, exact) if ends[0] == ends[1] and len(exact) < 16 else show_bracket(*outwards(ends))

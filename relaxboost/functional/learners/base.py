@@ -1,6 +1,4 @@
-"""The interface of weak learners. A weak learner searches a class H for the hypothesis that is
-nearest to a target.
-"""
+"""The interface of weak learners, which search a class H for the hypothesis nearest to a target."""
 
 from __future__ import annotations
 
@@ -18,29 +16,21 @@ from relaxboost._core.registry import Registry
 from relaxboost.functional.measure import Empirical
 
 PROJECTIONS = ("least-squares", "inner")
-"""The rules by which a weak learner selects a hypothesis for a target. "least-squares" selects the
-nearest hypothesis (GB11, Eq. 4). "inner" selects the hypothesis with the smallest angle to the
-target (Eq. 3).
-"""
+"""The rules that select a hypothesis for a target. "least-squares" selects the nearest one (GB11,
+Eq. 4), and "inner" the one with the smallest angle to the target (Eq. 3)."""
 
 
 class Hypothesis(ABC):
-    """A hypothesis of the class H.
-
-    A hypothesis maps rows of features to outputs of shape (N,) or (N, K).
-    """
+    """A hypothesis of H, which maps rows of features to outputs of shape (N,) or (N, K)."""
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
         """Return the hypothesis's output for each row of X."""
 
     def with_leaves(self, values: Array) -> Hypothesis:
-        """Return the hypothesis with the same splits and the given leaf values.
+        """Return the hypothesis with the same splits and new leaf values.
 
-        Parameters
-        ----------
-        values : array of shape (leaves,) or (leaves, K)
-            Row i is the value of leaf i, numbered as in `Pool.leaves`.
+        Row i of `values`, shape (leaves,) or (leaves, K), is the value of leaf i of `Pool.leaves`.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no method with_leaves; the hypotheses of a learner with "
@@ -48,7 +38,7 @@ class Hypothesis(ABC):
         )
 
     def described(self) -> dict[str, Any]:
-        """Return the hypothesis as values that can be written as JSON, without loss of accuracy.
+        """Return the hypothesis as values for JSON, without loss of accuracy.
 
         A class with this method must also have a class method ``restored(given, width)`` that
         rebuilds the hypothesis for rows of `width` features. `restored` raises a KeyError,
@@ -56,8 +46,7 @@ class Hypothesis(ABC):
         """
         raise InputError(
             f"{type(self).__name__} cannot be written as JSON, but stumps and trees can; boost "
-            "with "
-            "RegressionStumps() or Trees()"
+            "with RegressionStumps() or Trees()"
         )
 
     @classmethod
@@ -74,26 +63,20 @@ class Hypothesis(ABC):
 
     @classmethod
     def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
-        """Return the SHAP values of the weighted sum Σ w h(X), of shape (N, d + 1) or (N, d + 1,
-        K).
-        """
+        """Return the SHAP values of Σ w h(X), of shape (N, d + 1) or (N, d + 1, K)."""
         raise InputError(f"{cls.__name__} has no SHAP values; use learner='trees'")
 
     def gains(self) -> tuple[Whole, Array] | None:
-        """Return the feature of each split, and the decrease in squared error due to each split.
-
-        The result is None for hypotheses without splits.
-        """
+        """Return each split's feature and decrease in squared error; None without splits."""
         return None
 
 
 class Pool(ABC):
-    """The interface of a pool: a weak learner that is prepared to search H on one training set."""
+    """A weak learner that is prepared to search H on one training set."""
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the hypothesis with the multiple that is nearest to a target, and its training
-        outputs.
+        """Return the hypothesis with the multiple nearest to a target, and its training outputs.
 
         Parameters
         ----------
@@ -103,8 +86,7 @@ class Pool(ABC):
         """
 
     def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
-        """Return the leaf index of each training row in the latest hypothesis, and the number of
-        leaves.
+        """Return the leaf index of each training row, and the number of leaves.
 
         Parameters
         ----------
@@ -123,10 +105,7 @@ class Pool(ABC):
         )
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
-        """Return leaf values that satisfy the constraints on f, such as monotonicity.
-
-        By default the given values are returned unchanged.
-        """
+        """Return leaf values that satisfy constraints on f, such as monotonicity, if any."""
         return values
 
 
@@ -141,8 +120,8 @@ class WeakLearner(ABC):
     projections: tuple[str, ...] = PROJECTIONS
     """The supported projections, with the default projection first."""
     leafy: bool = False
-    """Whether the hypotheses have leaves whose values can be chosen freely. If True, the learner's
-    pool defines `Pool.leaves` and its hypotheses define `Hypothesis.with_leaves`."""
+    """Whether leaf values can be chosen freely. If True, the learner's pool defines `Pool.leaves`
+    and its hypotheses define `Hypothesis.with_leaves`."""
     shrinkage: float = 0.1
     """The default step size that the algorithm `Refitted` uses with this learner."""
     missing: bool = False
@@ -189,28 +168,26 @@ def dense(X: Any) -> Array:
         ) from error
 
 
-def features(X: Any) -> Array:
-    """Return X as finite doubles of shape (N, d), or raise an InputError."""
+def training(X: Any, measure: Empirical) -> Array:
+    """Return training rows as finite doubles of shape (N, d), d >= 1, or raise an InputError."""
     X = dense(X)
     if X.ndim != 2:
         raise InputError(f"X needs shape (N, d), got {X.shape}")
-    bad = np.argwhere(~np.isfinite(X))
-    if bad.size:
-        row, column = bad[0]
-        raise InputError(
-            f"features must be finite, but row {row}, column {column} has {X[row, column]}; "
-            "impute the value or drop the row"
-        )
-    return X
-
-
-def training(X: Any, measure: Empirical) -> Array:
-    """Return training rows as finite doubles of shape (N, d), d >= 1, or raise an InputError."""
-    X = features(X)
+    check_finite(X)
     check_rows(X, measure)
     if X.shape[1] == 0:
         raise InputError("X has no features; pass at least one column")
     return X
+
+
+def check_finite(X: Array, first: int = 0) -> None:
+    """Raise an InputError for nan or inf in X, whose columns are counted from `first`."""
+    if not np.isfinite(X).all():
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        raise InputError(
+            f"features must be finite, but row {row}, column {first + column} has "
+            f"{X[row, column]}; impute the value or drop the row"
+        )
 
 
 def check_rows(X: Any, measure: Empirical) -> None:
@@ -224,10 +201,7 @@ def check_rows(X: Any, measure: Empirical) -> None:
 
 
 def check_width(X: Any, width: int, owner: str) -> None:
-    """Raise an InputError unless X has `width` features.
-
-    The message begins with `owner`, for example "the tree was".
-    """
+    """Raise an InputError that begins with `owner` unless X has `width` features."""
     if np.ndim(X) != 2 or np.shape(X)[1] != width:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
 
@@ -244,10 +218,7 @@ def numbers(name: str, given: Any, *shape: int) -> Array:
 
 
 def check_outputs(h: Array, target: Array, learner: object) -> Array:
-    """Return the predictions of a weak learner as an array.
-
-    The function raises an InputError if the shape is wrong or a value is not finite.
-    """
+    """Return predictions as finite numbers in the target's shape, or raise an InputError."""
     h = np.asarray(h, dtype=np.float64)
     if h.shape != target.shape:
         raise InputError(

@@ -16,15 +16,11 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True)
 class Column(Hypothesis):
-    """A hypothesis in a finite class. Each column of X contains the outputs of one hypothesis."""
+    """A hypothesis of a finite class. Column `index` of X contains its outputs."""
 
     index: int
 
     def __call__(self, X: Array) -> Array:
-        """Return the outputs of the hypothesis.
-
-        They are column `index` of X, or X[:, :, index] for several outputs.
-        """
         return np.asarray(X, dtype=np.float64)[..., self.index]
 
 
@@ -45,10 +41,7 @@ class FiniteSet(WeakLearner):
 
 
 def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
-    """Return the outputs of n >= 1 hypotheses as finite doubles of shape (*shape, n).
-
-    If this is not possible, the function raises an InputError.
-    """
+    """Return the outputs of n >= 1 hypotheses as finite doubles of shape (*shape, n)."""
     H = np.asarray(H, dtype=np.float64)
     if H.shape[:-1] != shape or H.shape[-1] < 1:
         raise InputError(
@@ -60,8 +53,6 @@ def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
 
 
 class _Columns(Pool):
-    """A pool that searches the columns of a matrix for the best hypothesis."""
-
     def __init__(self, H: Array, measure: Empirical, projection: str) -> None:
         self._H = H
         self._projection = projection

@@ -66,10 +66,6 @@ class Bins:
 
 
 def _cuts(x: Array, p: Array, most: int | None) -> Array:
-    """Return the thresholds between the values of a feature x, in increasing order.
-
-    p contains the weight of each value.
-    """
     order = np.argsort(x)
     x = x[order]
     # The index of the last row of each value, except the largest value.
@@ -87,11 +83,10 @@ def _cuts(x: Array, p: Array, most: int | None) -> Array:
 
 
 def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]:
-    """Return the best split over all features.
+    """Return the best split over all features; the first of those that are equal up to rounding.
 
     The split is described by the feature's row in `bins.codes`, the last bin of the left leaf, and
-    the sums of the target in both leaves. Scores that differ only by rounding are treated as equal.
-    Among splits with equal scores, the first is chosen.
+    the sums of the target in both leaves.
 
     Parameters
     ----------
@@ -129,9 +124,6 @@ def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]
 
 @njit(nogil=True)
 def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -> None:
-    """Find the best split of each feature, and write its score, last left bin and leaf sums to
-    `found`.
-    """
     codes, sizes, before, after = features
     scores, places, leaves = found
     outputs = target.shape[1]
@@ -143,7 +135,11 @@ def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -
             for k in range(outputs):
                 _add_numbers(codes[f], target[:, k], sums[:, k])
         else:
-            _add_vectors(codes[f], target, sums)
+            row = codes[f]
+            for i in range(row.size):
+                b = row[i]
+                for k in range(outputs):
+                    sums[b, k] += target[i, k]
         scores[f], places[f] = _scan(sums, before[f], after[f], signs, tie)
         for b in range(sizes[f]):
             side = int(b > places[f])
@@ -153,7 +149,6 @@ def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -
 
 @njit(nogil=True)
 def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
-    """Add the number v_i of each row i to the sum for the row's bin."""
     # An addition to a sum waits for the previous addition to it, so rows take turns at eight sums.
     parts = np.zeros((8, sums.size))
     for i in range(v.size):
@@ -162,21 +157,9 @@ def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
         sums += part
 
 
-@njit(nogil=True)
-def _add_vectors(codes: NDArray[Any], target: Array, sums: Array) -> None:
-    """Add the vector of each row to the sum for the row's bin."""
-    for i in range(target.shape[0]):
-        b = codes[i]
-        for k in range(target.shape[1]):
-            sums[b, k] += target[i, k]
-
-
 @njit(nogil=True, fastmath={"reassoc", "contract"})
 def _score(s: Array, weight: float, signs: bool) -> float:
-    """Return the score of a leaf whose targets sum to s.
-
-    The score of a split is the sum of the scores of its two leaves.
-    """
+    # The score of a split is the sum of the scores of its two leaves, whose targets sum to s.
     if signs:
         return abs(s[0])
     square = 0.0
@@ -187,10 +170,7 @@ def _score(s: Array, weight: float, signs: bool) -> float:
 
 @njit(nogil=True)
 def _scan(sums: Array, before: Array, after: Array, signs: bool, tie: float) -> tuple[float, int]:
-    """Return the largest score of a feature's splits, and the first bin whose split attains it.
-
-    The split of a bin sends this bin and all earlier bins to the left leaf.
-    """
+    """Return the largest score of a feature, and the last bin of the left leaf in its split."""
     size, outputs = sums.shape
     scores = np.empty(size - 1)
     # Subtracting the left sum from the total would lose the digits of a light right leaf.

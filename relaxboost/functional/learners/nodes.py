@@ -1,6 +1,4 @@
-"""The nodes of a regression tree, stored as arrays, and the search for the leaf that a row
-reaches.
-"""
+"""The nodes of a regression tree as arrays, and the search for the leaf that a row reaches."""
 
 from __future__ import annotations
 
@@ -19,15 +17,13 @@ _LINES = {
     "split_feature": "feature", "split_gain": "gain", "threshold": "threshold",
     "decision_type": "kind", "left_child": "left", "right_child": "right",
 }  # fmt: skip
-"""For each column of `Nodes.table`, the name of its line in LightGBM's text format, and the name of
-the column in JSON files."""
+"""The names of each column of `Nodes.table` in LightGBM's text format and in JSON files."""
 _KINDS = (0, 2, _MISSING, _MISSING | _MISSING_LEFT, _CATEGORY, _CATEGORY | _MISSING)
 _MAX_DEPTH = 4096
 """SHAP values are computed only for trees up to this depth. LightGBM needs memory quadratic in the
 depth, and ends the process if memory runs out."""
 _BLOCK_ROWS = 4096
-"""The number of rows that a tree evaluates at a time. The features of these rows fit into the
-processor's cache."""
+"""A tree evaluates this number of rows at a time, so that they fit into the processor's cache."""
 
 
 class Nodes(NamedTuple):
@@ -73,16 +69,9 @@ class Nodes(NamedTuple):
 
 
 def read(text: str, scale: float = 1.0) -> Nodes:
-    """Return the first tree of a model in LightGBM's text format.
+    """Return the first tree of a model in LightGBM's text format, or a leaf if there is none.
 
-    If the text contains no tree, a tree with a single leaf is returned.
-
-    Parameters
-    ----------
-    text : str
-        The result of `lightgbm.Booster.model_to_string`.
-    scale : float
-        The factor by which the target was divided for LightGBM.
+    The target was divided by `scale` for LightGBM.
     """
     block = text.partition("\nTree=0\n")[2].partition("\n\n")[0]
     lines = dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
@@ -114,11 +103,7 @@ def described(nodes: Nodes) -> dict[str, Any]:
 def restored(given: dict[str, Any], width: int) -> Nodes:
     """Return the tree from the values that `described` returned.
 
-    Raises
-    ------
-    ValueError
-        If the values contradict each other. The check is necessary because the compiled code of
-        this package and of LightGBM does not check the values.
+    A contradiction raises a ValueError, because compiled code does not check the values.
     """
     size = len(given["feature"])
     table = np.stack([numbers(name, given[name], size) for name in _LINES.values()], axis=1)
@@ -152,13 +137,10 @@ def restored(given: dict[str, Any], width: int) -> Nodes:
 
 
 def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
-    """Return leaf values that make the tree monotone in the requested features.
-
-    The tree increases with feature j if signs[j] is 1, and decreases if signs[j] is −1. Two rows
-    that differ only in feature j take the same path until a split on feature j. Hence the tree is
-    monotone if, at each such split, some number separates the leaf values on the two sides. As in
-    LightGBM, this number is halfway between the mean leaf values of the two sides.
-    """
+    """Return leaf values with which the tree rises (signs[j] = 1) or falls (−1) in feature j."""
+    # Two rows that differ only in feature j take the same path until a split on feature j. Hence
+    # the tree is monotone if, at each such split, some number separates the leaf values on the two
+    # sides. As in LightGBM, it is halfway between the mean leaf values of the two sides.
     values = values.copy()
     features = nodes.table[:, 0].astype(np.int64)
     # Children have larger indices than their parents.
@@ -242,14 +224,13 @@ def add(X: Array, trees: list[Nodes], values: list[Array], total: Array) -> None
 
 @njit(nogil=True)
 def _route(X: Array, table: Array, sets: Whole, words: Whole, out: Whole) -> None:
-    """Write the index of the leaf that each row reaches to `out`."""
     size = np.uint32(len(table))
     feature, threshold, nan, to = _layout(table)
     if words.size > 0:
         for n in range(len(X)):
             node: Any = np.uint32(0)
             while node < size:
-                left = _left(X[n], node, feature, threshold, nan)
+                left = _goes_left(X[n], node, feature, threshold, nan)
                 if sets[node, 1] > sets[node, 0]:
                     left = _holds(words[sets[node, 0] : sets[node, 1]], X[n, feature[node]])
                 node = to[node, left]
@@ -263,10 +244,10 @@ def _route(X: Array, table: Array, sets: Whole, words: Whole, out: Whole) -> Non
         a: Any = np.uint32(0)
         b = c = d = a
         while min(a, b, c, d) < size:
-            a = to[a, _left(X[rows[0]], a, feature, threshold, nan)]
-            b = to[b, _left(X[rows[1]], b, feature, threshold, nan)]
-            c = to[c, _left(X[rows[2]], c, feature, threshold, nan)]
-            d = to[d, _left(X[rows[3]], d, feature, threshold, nan)]
+            a = to[a, _goes_left(X[rows[0]], a, feature, threshold, nan)]
+            b = to[b, _goes_left(X[rows[1]], b, feature, threshold, nan)]
+            c = to[c, _goes_left(X[rows[2]], c, feature, threshold, nan)]
+            d = to[d, _goes_left(X[rows[3]], d, feature, threshold, nan)]
         out[rows[0]] = a - size
         out[rows[1]] = b - size
         out[rows[2]] = c - size
@@ -275,12 +256,7 @@ def _route(X: Array, table: Array, sets: Whole, words: Whole, out: Whole) -> Non
 
 @njit(nogil=True)
 def _layout(table: Array) -> Any:
-    """Return arrays with an entry for each inner node and each leaf.
-
-    The arrays contain the feature, the threshold, whether missing values go left, and the two
-    children. Leaf i has the index size + i, after all inner nodes, and both children of a leaf are
-    the leaf itself.
-    """
+    # Leaf i has the index size + i, after all inner nodes, and both of its children are itself.
     size = np.uint32(len(table))
     feature = np.zeros(2 * size + 1, np.uint32)
     threshold = np.zeros(2 * size + 1)
@@ -301,15 +277,13 @@ def _layout(table: Array) -> Any:
 
 
 @njit(nogil=True)
-def _left(x: Array, node: int, feature: Array, threshold: Array, nan: Array) -> Any:
-    """Return 1 if a row with value x goes left at a node with a threshold, and 0 otherwise."""
+def _goes_left(x: Array, node: int, feature: Array, threshold: Array, nan: Array) -> Any:
     value = x[feature[node]]
     return np.uint32((value <= threshold[node]) | (nan[node] & (value != value)))
 
 
 @njit(nogil=True)
 def _holds(words: Whole, value: float) -> Any:
-    """Return 1 if a category is in the bit mask `words`, and 0 otherwise."""
     if not 0.0 <= value < 32.0 * words.size:
         return np.uint32(0)
     c = int(value)

@@ -44,7 +44,6 @@ class Fitted(Hypothesis):
     width: int | None
 
     def __call__(self, X: Any) -> Array:
-        """Return the predictions for rows X, of shape (N,) or (N, K)."""
         if self.width is not None and (np.ndim(X) != 2 or np.shape(X)[1] != self.width):
             # The representation of an estimator may be too long to print.
             check_width(X, self.width, f"{self.estimator!r} was")
@@ -106,8 +105,6 @@ class Regressor(WeakLearner):
 
 
 class _Fitter(Pool):
-    """A pool that fits a clone of the scikit-learn regressor to each target."""
-
     def __init__(
         self,
         estimator: Any,
@@ -117,7 +114,8 @@ class _Fitter(Pool):
         rng: Generator,
     ) -> None:
         self._estimator = estimator
-        self._X, self._outputs = X, outputs
+        self._X = X
+        self._outputs = outputs
         self._rng = rng
         # Regressors without sample weights work if there are none.
         self._options = {} if weights is None else {"sample_weight": weights}
@@ -191,13 +189,10 @@ class Networks(Regressor):
 
 
 class _Scaled(Pool):
-    """A pool that fits a neural network to each target, with standardised features and scaled
-    targets.
-    """
-
     def __init__(self, pool: Pool, scaler: Any, measure: Empirical) -> None:
         self._pool = pool
-        self._scaler, self._measure = scaler, measure
+        self._scaler = scaler
+        self._measure = measure
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         from sklearn.exceptions import ConvergenceWarning

@@ -16,6 +16,7 @@ from relaxboost.functional.learners.base import (
     Hypothesis,
     Pool,
     WeakLearner,
+    check_finite,
     check_width,
     numbers,
     training,
@@ -52,7 +53,7 @@ class StumpHypothesis(Hypothesis):
         return np.array([self.feature]), np.array([self.gain])
 
     def __call__(self, X: Array) -> Array:
-        above = _column(X, self.feature, self.width) > self.threshold
+        above = _finite_column(X, self.feature, self.width) > self.threshold
         if self.leaves.ndim == 1:
             return np.where(above, self.leaves[1], self.leaves[0])
         return self.leaves[above.astype(np.intp)]
@@ -68,10 +69,9 @@ class StumpHypothesis(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> StumpHypothesis:
-        """Return the stump from the values that `described` returned; see
-        `Hypothesis.described`.
-        """
-        feature, threshold = given["feature"], given["threshold"]
+        """Return the stump from the values that `described` returned."""
+        feature = given["feature"]
+        threshold = given["threshold"]
         cut = float("inf") if threshold is None else numbers("threshold", threshold).item()
         gain = numbers("gain", given["gain"]).item()
         if type(feature) is not int or not 0 <= feature < width or gain < 0.0:
@@ -84,10 +84,6 @@ class StumpHypothesis(Hypothesis):
     def combined(
         cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
     ) -> None:
-        """Add the weighted sum Σ w h(X) of stumps to `total`, in place.
-
-        The thresholds of each feature are searched only once for all stumps.
-        """
         X = np.asarray(X)
         # The stumps of a feature are a step function, so one search for each row is enough.
         by_feature: dict[int, list[int]] = {}
@@ -96,7 +92,7 @@ class StumpHypothesis(Hypothesis):
         for feature, places in sorted(by_feature.items()):
             some: list[Any] = [hypotheses[place] for place in places]
             for width in {h.width for h in some}:
-                x = _column(X, feature, width)
+                x = _finite_column(X, feature, width)
             thresholds = np.array([h.threshold for h in some])
             # Between two neighbouring thresholds the sum is constant.
             order = np.argsort(thresholds, kind="stable")
@@ -109,17 +105,11 @@ class StumpHypothesis(Hypothesis):
             total += sums[np.searchsorted(thresholds[order], x, side="left")]
 
 
-def _column(X: Any, feature: int, width: int) -> Array:
-    """Return a column of X as finite numbers, or raise an InputError."""
+def _finite_column(X: Any, feature: int, width: int) -> Array:
     X = np.asarray(X)
     check_width(X, width, "the stump was")
     x = X[:, feature].astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(x))
-    if bad.size:
-        raise InputError(
-            f"features must be finite, but row {bad[0]}, column {feature} has {x[bad[0]]}; impute "
-            "the value or drop the row"
-        )
+    check_finite(x[:, None], feature)
     return x
 
 
@@ -191,10 +181,10 @@ class ClassificationStumps(RegressionStumps):
 
 
 class _Search(Pool):
-    """A pool that compares all splits between the bins of the features."""
-
     def __init__(self, X: Array, measure: Empirical, bins: int | None, signs: bool) -> None:
-        self._width, self._signs, self._uniform = X.shape[1], signs, measure.uniform
+        self._width = X.shape[1]
+        self._signs = signs
+        self._uniform = measure.uniform
         # A common factor of the weights changes no split, and sums of weights 1 are exact.
         self._p = np.ones(measure.size) if measure.uniform else measure.p
         self._bins = Bins(X, self._p, bins)
@@ -204,7 +194,8 @@ class _Search(Pool):
         flat = target.reshape(len(target), -1)
         v = flat if self._uniform else self._p[:, None] * flat
         shape = target.shape[1:]
-        bins, total = self._bins, np.full(2, self._p.sum())
+        bins = self._bins
+        total = np.full(2, self._p.sum())
         # All features are constant, and so is the best stump.
         if not bins.features.size:
             leaves = self._leaves(np.stack([v.sum(axis=0)] * 2), total).reshape(2, *shape)
@@ -219,7 +210,7 @@ class _Search(Pool):
         # weight in each leaf.
         whole = np.stack([sums.sum(axis=0) / 2.0] * 2)
         constant = self._leaves(2.0 * whole, total)
-        gain = _fall(sums, leaves, weights) - _fall(whole, constant, total / 2.0)
+        gain = _decrease(sums, leaves, weights) - _decrease(whole, constant, total / 2.0)
         h = StumpHypothesis(
             int(bins.features[row]),
             float(bins.thresholds[row][place]),
@@ -236,13 +227,10 @@ class _Search(Pool):
         return (self._bins.codes[row] > place).astype(np.int64), 2
 
     def _leaves(self, sums: Array, weights: Array) -> Array:
-        """Return the values of both leaves, shape (2, K), given the sums of target and weights in
-        each.
-        """
         return np.where(sums < 0.0, -1.0, 1.0) if self._signs else sums / weights[:, None]
 
 
-def _fall(sums: Array, leaves: Array, weights: Array) -> float:
-    """Return <v, h>²/‖h‖², by which the nearest multiple of h decreases the squared error."""
+def _decrease(sums: Array, leaves: Array, weights: Array) -> float:
+    # The nearest multiple of h decreases the squared error by <v, h>²/‖h‖².
     square = float(weights @ (leaves * leaves).sum(axis=1))
     return float((sums * leaves).sum()) ** 2 / (square or 1.0)

@@ -31,9 +31,8 @@ from relaxboost.functional.measure import Empirical
 _MAX_LEAVES = 131_072
 """The maximum number of leaves that LightGBM accepts."""
 _LEARNING_RATE = 2.0**-120
-"""The learning rate of LightGBM's booster. LightGBM treats numbers below 1e-35 as 0. With this
-rate, therefore, the booster's own predictions stay 0, and each tree is fitted only to the target.
-"""
+"""LightGBM treats numbers below 1e-35 as 0. With this learning rate, therefore, the booster's own
+predictions stay 0, and each tree is fitted only to the target."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +77,7 @@ class Tree(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> Tree:
-        """Return the tree from the values that `described` returned; see `Hypothesis.described`."""
+        """Return the tree from the values that `described` returned."""
         tree = nodes.restored(given, width)
         return cls((tree,), numbers("leaves", given["leaves"], tree.leaves), width)
 
@@ -89,18 +88,18 @@ class Tree(Hypothesis):
         X = rows_of(X, hypotheses[0].width)  # type: ignore[attr-defined]
         columns = total.reshape(len(total), -1)
         # The compiled loop needs contiguous sums, one output at a time.
-        for k, (trees, values) in enumerate(_by_output(weights, hypotheses)):
+        for k, (trees, values) in enumerate(_trees_and_values(weights, hypotheses)):
             out = np.ascontiguousarray(columns[:, k])
             nodes.add(X, trees, values, out)
             columns[:, k] = out
 
     @classmethod
     def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
-        """Return SHAP values, computed by LightGBM with expectations over the training rows."""
+        # LightGBM computes the values, with expectations over the training rows.
         first: Any = hypotheses[0]
         X = rows_of(X, first.width)
         found = np.zeros((len(X), X.shape[1] + 1, len(first.nodes)))
-        for k, (trees, values) in enumerate(_by_output(weights, hypotheses)):
+        for k, (trees, values) in enumerate(_trees_and_values(weights, hypotheses)):
             # The value of a tree of one leaf belongs to the last column, and not to a feature.
             split = [i for i, tree in enumerate(trees) if tree.leaves > 1]
             if split:
@@ -111,10 +110,9 @@ class Tree(Hypothesis):
         return found if first.leaves.ndim == 2 else found[..., 0]
 
 
-def _by_output(
+def _trees_and_values(
     weights: Array, hypotheses: Sequence[Any]
 ) -> list[tuple[list[nodes.Nodes], list[Array]]]:
-    """Return, for each output, its trees and the weighted leaf values of each tree."""
     outputs = []
     for k in range(len(hypotheses[0].nodes)):
         trees = [h.nodes[k] for h in hypotheses]
@@ -127,9 +125,7 @@ def _by_output(
 
 
 def rows_of(X: Any, width: int | None = None) -> Array:
-    """Return rows as contiguous doubles, or raise an InputError. Values may be nan but not
-    infinite.
-    """
+    """Return rows as contiguous doubles, which may be nan but not infinite."""
     X = np.ascontiguousarray(dense(X))
     if width is not None:
         check_width(X, width, "the tree was")
@@ -224,9 +220,6 @@ class Trees(WeakLearner):
             if not sound:
                 raise InputError(f"{name} must {rule}, got {getattr(self, name)!r}")
         self.categorical = tuple(natural("categorical", c) for c in self.categorical)
-        self._check_monotone()
-
-    def _check_monotone(self) -> None:
         for column, sign in self.monotone.items():
             natural("monotone", column)
             if sign not in (-1, 0, 1):
@@ -234,8 +227,7 @@ class Trees(WeakLearner):
             if sign and column in self.categorical:  # which would end the process in LightGBM
                 raise InputError(
                     f"monotone contains column {column}, which is categorical and has no order; "
-                    "leave "
-                    "the column out of monotone or of categorical"
+                    "leave the column out of monotone or of categorical"
                 )
 
     def prepare(
@@ -248,8 +240,7 @@ class Trees(WeakLearner):
             if wrong:
                 raise InputError(
                     f"{name} contains column {wrong[0]}, but X has no such column; the last "
-                    "column is "
-                    f"{X.shape[1] - 1}"
+                    f"column is {X.shape[1] - 1}"
                 )
         return _Grower(self, X, measure, outputs or 1, rng)
 
@@ -282,12 +273,12 @@ class Trees(WeakLearner):
 
 
 class _Grower(Pool):
-    """A pool that grows a tree for each target. LightGBM bins the features once for all trees."""
-
     def __init__(
         self, learner: Trees, X: Array, measure: Empirical, outputs: int, rng: Generator
     ) -> None:
-        self._X, self._rng, self._p = X, rng, measure.p
+        self._X = X
+        self._rng = rng
+        self._p = measure.p
         self._subsample = learner.subsample
         # Rows of weight 0 must not count as rows of leaves.
         held = measure.p > 0.0
@@ -301,7 +292,6 @@ class _Grower(Pool):
         self._signs = np.array([learner.monotone.get(j, 0) for j in range(X.shape[1])])
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the trees for a target, with the weighted means of the target in their leaves."""
         columns = [np.ascontiguousarray(v) for v in target.reshape(len(target), -1).T]
         grown = self._grown(columns)
         found = [nodes.leaf_of(self._X, tree) for tree in grown]
@@ -353,7 +343,7 @@ class _Grower(Pool):
         return grown
 
     def _text(self, output: int, labels: Array) -> str:
-        """Return the next tree in LightGBM's text format, or an empty string if it has no split."""
+        # The text of the next tree is empty if the tree has no split.
         # A booster reads its labels again in the first update after they were set.
         self._data.set_field("label", labels)
         booster = self._boosters[output]
@@ -365,7 +355,6 @@ class _Grower(Pool):
 
 
 def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tuple[Any, list[Any]]:
-    """Return the training rows as LightGBM's Dataset, and a Booster for each output."""
     lgb = lightgbm()
     # The weights are scaled to mean 1, so that sums of weights are comparable to numbers of rows.
     weights = weights / weights.mean()
@@ -395,19 +384,16 @@ def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tupl
 def searched_both_ways(
     rows: Array, weights: Array, options: dict[str, Any], categorical: list[int]
 ) -> tuple[Array, Array, dict[str, Any]]:
-    """Append two rows of weight 0, so that LightGBM searches every cut of a feature.
-
-    LightGBM estimates the number of rows in a bin by round(weight · N / total). It searches the
-    cuts of a feature from the largest value down, and stops when the sum of these estimates exceeds
-    N. If estimates are rounded up, it stops too early and misses cuts at small values. If the
-    feature has missing values, it also searches from the smallest value up. An estimate is at most
-    twice the number before rounding. Therefore each search covers at least half of the weight, and
-    the two searches together cover all cuts.
-
-    The first new row contains only missing values. The second row contains negative values, because
-    LightGBM's sums leave out the bin of 0, which must not be the lowest bin. Categorical columns
-    and columns with two values need no second search, and are not changed.
-    """
+    """Append two rows of weight 0, so that LightGBM searches every cut of a feature."""
+    # LightGBM estimates the number of rows in a bin by round(weight · N / total). It searches the
+    # cuts of a feature from the largest value down, and stops when the sum of these estimates
+    # exceeds N. If estimates are rounded up, it stops too early and misses cuts at small values. If
+    # the feature has missing values, it also searches from the smallest value up. An estimate is at
+    # most twice the number before rounding. Therefore each search covers at least half of the
+    # weight, and the two searches together cover all cuts.
+    # The first new row contains only missing values. The second row contains negative values,
+    # because LightGBM's sums leave out the bin of 0, which must not be the lowest bin. Categorical
+    # columns and columns with two values need no second search, and are not changed.
     low, high = np.fmin.reduce(rows), np.fmax.reduce(rows)
     plain = ((rows == low) | (rows == high)).all(axis=0)
     plain[categorical] = True

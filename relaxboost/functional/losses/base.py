@@ -27,8 +27,7 @@ class Risk(ABC):
 
     measure: Empirical
     loss: Any = None
-    """The `Loss` of this risk. Its method `bind` is also used to create the risk on a validation
-    set."""
+    """The `Loss` of this risk, whose `bind` also creates the risk on a validation set."""
     outputs: int | None = None
     """The number K of outputs of f, or None if f(x) is a number."""
     classes: Any = None
@@ -44,24 +43,15 @@ class Risk(ABC):
     attained: bool = True
     """Whether the risk R has a minimiser on every subspace of functions."""
     shrinkage: float | None = None
-    """The default step size that the algorithm `Refitted` uses with this loss. None means the
-    default step size of the weak learner.
-    """
+    """The default step of `Refitted`, or None for that of the weak learner."""
     closed_form: bool = True
-    """Whether `conjugate` evaluates a formula that is exact up to rounding. If False, a solver
-    computes the conjugate.
-    """
+    """Whether `conjugate` evaluates a formula. If False, a solver computes the conjugate."""
     centred: bool = False
-    """Whether the conjugate R*(Z) is finite only if the entries of Z for each example sum to zero.
-    """
+    """Whether R*(Z) is finite only if the entries of Z for each example sum to zero."""
 
     @abstractmethod
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk R[f] and a subgradient, which has the shape of F.
-
-        If there are several subgradients, the documentation of the loss says which one is
-        returned.
-        """
+        """Return the risk R[f] and a subgradient, which has the shape of F."""
 
     def value(self, F: Array) -> float:
         """Return the risk R[f] of the predictions F."""
@@ -69,16 +59,13 @@ class Risk(ABC):
 
     @abstractmethod
     def expression(self, F: Any) -> Any:
-        """Return the risk R as a convex cvxpy expression of the predictions F, of shape (N,) or
-        (N, K).
-        """
+        """Return the risk R as a convex cvxpy expression of F, of shape (N,) or (N, K)."""
 
     @abstractmethod
     def conjugate(self, Z: Array) -> float:
         """Return the conjugate R*(Z) of the risk, the supremum over F of <Z, F> − R[F].
 
-        The conjugate is inf outside its domain. Every risk of this package is bounded below, and
-        therefore Z = 0 is in the domain.
+        The conjugate is inf outside its domain. Risks are bounded below, so that it contains Z = 0.
         """
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
@@ -109,8 +96,7 @@ class Risk(ABC):
     def room(self, Z: Array) -> Array | None:
         """Return the distance of each entry of Z from the boundary of the domain of R*, at most 1.
 
-        `optimum` changes the entries of Z in proportion to these distances. The result is None if
-        the distances are unknown.
+        `optimum` changes the entries in proportion to these distances. None means they are unknown.
         """
         return None
 
@@ -132,10 +118,7 @@ class Risk(ABC):
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
-        """Return the gradient that the algorithm `Refitted` projects.
-
-        For hinges, this is the gradient of a smooth approximation of the risk.
-        """
+        """Return the gradient that `Refitted` projects. For hinges, it is that of a smooth risk."""
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
@@ -158,7 +141,7 @@ class Risk(ABC):
         return None
 
     def zero(self) -> Array:
-        """Return the predictions of the function f = 0, which are an array of zeros."""
+        """Return the predictions of the function f = 0."""
         n = self.measure.size
         return np.zeros(n) if self.outputs is None else np.zeros((n, self.outputs))
 
@@ -172,10 +155,10 @@ def check_risk(risk: Any) -> None:
 
 
 class Loss:
-    """A convex loss. The method `bind` attaches the loss to data. Subclasses should be frozen
-    dataclasses.
+    """A convex loss. The method `bind` attaches the loss to data.
 
-    If a subclass defines a `name`, the estimators accept this name for it.
+    Subclasses should be frozen dataclasses. If a subclass defines a `name`, the estimators accept
+    it.
     """
 
     name: ClassVar[str] = ""
@@ -231,23 +214,16 @@ class Loss:
         return self._risk(targets, Empirical(len(targets), weights), known, groups)
 
     def softened(self, F: Array, y: Any, slopes: Array) -> Array:
-        """Return the function that the algorithm `Refitted` projects.
-
-        By default this is the given subgradient.
-        """
+        """Return the function that `Refitted` projects, which is usually the subgradient."""
         return slopes
 
     def _risk(self, y: Any, measure: Empirical, classes: Any, groups: Any) -> Risk:
-        """Return the risk on targets that have already been checked: numbers, ±1, or class
-        indices.
-        """
+        """Return the risk on checked targets: numbers, ±1, or class indices."""
         raise InputError(f"{self!r} needs a method bind, which returns a Risk")
 
 
 class MeanRisk(Risk):
-    """A risk that is the weighted mean of a loss over examples. The loss defines `atoms` and
-    `conjugates` for each example.
-    """
+    """The weighted mean of a loss that defines `atoms` and `conjugates` for each example."""
 
     def __init__(self, loss: Any, y: Any, measure: Empirical, classes: Any) -> None:
         self.loss = loss
@@ -271,7 +247,7 @@ class MeanRisk(Risk):
 
 
 CONSTANTS_IN_CARD = 25
-"""In notebooks, the picture of a risk shows the risks of this number of constant functions."""
+"""The number of constant functions f in the picture of a risk in notebooks."""
 
 
 class PointwiseRisk(MeanRisk):
@@ -279,10 +255,6 @@ class PointwiseRisk(MeanRisk):
 
     def __init__(self, loss: PointwiseLoss, y: Array, measure: Empirical, classes: Any) -> None:
         super().__init__(loss, y, measure, classes)
-        self._check()
-
-    def _check(self) -> None:
-        """Raise an InputError unless `pointwise` returns two finite arrays of the right shape."""
         # The loss may be user-defined. A wrong shape would broadcast to a wrong risk.
         found: Any = self.loss.pointwise(self.zero(), self.y)
         got: Any = type(found).__name__
@@ -305,7 +277,7 @@ class PointwiseRisk(MeanRisk):
     def _repr_html_(self) -> str:
         facts: dict[str, Any] = {
             "examples": self.measure.size,
-            "risk of f = 0": self._constant(0.0),
+            "risk of f = 0": self.value(self.zero()),
         }
         if self.classes is not None:
             facts["classes −1 and +1"] = ", ".join(map(str, self.classes))
@@ -313,14 +285,10 @@ class PointwiseRisk(MeanRisk):
         if self.loss.task != "binary":
             low, high = float(self.y.min()), float(self.y.max())
         x = np.linspace(low, high, CONSTANTS_IN_CARD).tolist()
-        risks = list(map(self._constant, x))
+        risks = [self.value(self.zero() + f) for f in x]
         said = f"risk of a constant f from {low:.3g} to {high:.3g}: {min(risks):.4g} at the least"
         picture = curve(x, risks, said) if np.isfinite(risks).all() else ""
         return card(f"Risk, {self.loss!r}", facts, picture)
-
-    def _constant(self, f: float) -> float:
-        """Return the risk of the constant function whose value is f."""
-        return self.evaluate(self.zero() + f)[0]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
         values, slopes = self.loss.pointwise(F, self.y)
@@ -330,9 +298,6 @@ class PointwiseRisk(MeanRisk):
         return self.loss.refitted(F, self.y, self.measure.p, leaf, leaves)
 
     def margins(self) -> Any:
-        """Return the matrix diag(y) if the loss is `falling`, and None otherwise; see
-        `Risk.margins`.
-        """
         if not self.loss.falling:
             return None
         from scipy.sparse import diags_array
@@ -340,11 +305,6 @@ class PointwiseRisk(MeanRisk):
         return diags_array(self.y).tocsr()[self.measure.p > 0.0]
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
-        """Return Z clipped to the domain of R*.
-
-        If the distance of an entry to an end of the domain is less than `snap`, the entry is moved
-        to this end.
-        """
         ends = self.loss.domain(self.y)
         if ends is None:
             return super().nearby(Z, snap)
@@ -354,9 +314,7 @@ class PointwiseRisk(MeanRisk):
 
     def room(self, Z: Array) -> Array | None:
         ends = self.loss.domain(self.y)
-        if ends is None:
-            return super().room(Z)
-        return np.clip(np.minimum(Z - ends[0], ends[1] - Z), 0.0, 1.0)
+        return None if ends is None else np.clip(np.minimum(Z - ends[0], ends[1] - Z), 0.0, 1.0)
 
 
 class PointwiseLoss(Loss, ABC):
@@ -408,18 +366,14 @@ class PointwiseLoss(Loss, ABC):
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
-        """Return the first and second derivatives of the losses with respect to F_n, or None if
-        unknown.
-        """
+        """Return the first and the second derivatives of the losses in F_n; None if unknown."""
         return self.pointwise(F, y)[1], None
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the number v that the algorithm `Refitted` adds to f in each leaf.
+        """Return the number v that `Refitted` adds to f in each leaf.
 
-        By default v minimises the loss of the leaf's examples.
-
-        If the loss is `falling` and has second `derivatives`, v is the step of `leaves.damped`.
-        This step requires |l'''| <= l''.
+        By default v minimises the loss. If the loss is `falling` and has second `derivatives`, v is
+        the step of `leaves.damped`, which requires |l'''| <= l''.
         """
         if self.falling:
             # A leaf of one class has no minimiser.
@@ -432,21 +386,14 @@ class PointwiseLoss(Loss, ABC):
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
         """Return, for each leaf, the v that minimises Σ p_n l(F_n + v, y_n) over its examples.
 
-        Parameters
-        ----------
-        F, y : arrays of shape (N,)
-        p : array of shape (N,)
-            Weights >= 0.
-        leaf : int array of shape (N,)
-            The leaf of each example, from 0 to leaves − 1.
-        leaves : int
-            The number of leaves.
+        The arrays have shape (N,). p contains weights >= 0, and leaf the leaf of each example, from
+        0 to leaves − 1.
         """
         return roots(lambda v: self.derivatives(F + v, y), p, leaf, leaves)
 
     @abstractmethod
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the loss l(F_n, y_n) and a subgradient with respect to F_n for each example n."""
+        """Return the loss l(F_n, y_n) and a subgradient in F_n for each example n."""
 
     @abstractmethod
     def atoms(self, F: Any, y: Array) -> Any:
@@ -454,13 +401,10 @@ class PointwiseLoss(Loss, ABC):
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return the conjugate of each example's loss: the supremum over f of z f − l(f, y_n).
-
-        The value is inf outside the domain of the conjugate.
-        """
+        """Return for each example the supremum over f of z f − l(f, y_n), which may be inf."""
 
     def domain(self, y: Array) -> tuple[Array, Array] | None:
-        """Return the ends of the interval on which each conjugate is finite, or None if unknown."""
+        """Return the ends of the interval where each conjugate is finite, or None if unknown."""
         if self.slopes is None:
             return None
         low, high = self.slopes

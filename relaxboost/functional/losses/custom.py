@@ -88,8 +88,7 @@ class CustomLoss(Loss):
         if task not in TASKS:
             raise InputError(
                 f"task must be one of {', '.join(TASKS)}, got {task!r}; for a ranking loss, write "
-                "a "
-                "subclass of Loss and a subclass of Risk"
+                "a subclass of Loss and a subclass of Risk"
             )
         if not 0.0 <= strong_convexity <= smoothness or not gradient_bound >= 0.0:
             raise InputError(
@@ -122,26 +121,19 @@ class CustomRisk(MeanRisk):
         super().__init__(loss, y, measure, classes)
         self.outputs = len(classes) if loss.task == "multiclass" else None
         self._variable = cp.Variable(self.zero().shape)
-        self._losses = self._stated(self._variable)
+        self._losses = self._checked_expression(self._variable)
         self._conjugate: Any = None
         self._check()
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk R[f] and a subgradient.
-
-        `pointwise` computes both if it is given, and cvxpy otherwise.
-        """
-        values, slopes = self._rows(F)
+        values, slopes = self._losses_and_slopes(F)
         return self.measure.mean(values), slopes
 
     def expression(self, F: Any) -> Any:
-        return self.measure.p @ self._stated(F)
+        return self.measure.p @ self._checked_expression(F)
 
     def conjugate(self, Z: Array) -> float:
-        """Return the conjugate R*(Z), computed to the accuracy of the solver Clarabel.
-
-        The value is inf if the cone program that defines the conjugate is unbounded.
-        """
+        # The value is inf if the cone program that defines the conjugate is unbounded.
         from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
         # The weights are scaled to mean 1, so that the terms are large compared with the solver's
@@ -164,11 +156,7 @@ class CustomRisk(MeanRisk):
             )
         return value / self.measure.size
 
-    def _stated(self, F: Any) -> Any:
-        """Return the cvxpy expression for the loss of each example at F.
-
-        The method raises an InputError if the expression has the wrong shape or is not convex.
-        """
+    def _checked_expression(self, F: Any) -> Any:
         given = self.loss._expression(F, self.y)
         shape = (self.measure.size,)
         if not isinstance(given, cp.Expression) or given.shape != shape:
@@ -184,8 +172,7 @@ class CustomRisk(MeanRisk):
             )
         return given
 
-    def _rows(self, F: Array) -> tuple[Array, Array]:
-        """Return the loss of each example, and a subgradient for each example."""
+    def _losses_and_slopes(self, F: Array) -> tuple[Array, Array]:
         if self.loss._pointwise is not None:
             values, slopes = self.loss._pointwise(F, self.y)
             return np.asarray(values, dtype=np.float64), np.asarray(slopes, dtype=np.float64)
@@ -208,10 +195,6 @@ class CustomRisk(MeanRisk):
         return values, slopes.reshape(F.shape)
 
     def _check(self) -> None:
-        """Check the subgradients and `pointwise` against the cvxpy expression.
-
-        The checks use random points, which are drawn with a fixed seed.
-        """
         rng = np.random.default_rng(0)
         around = self.y if self.loss.task == "regression" else self.zero()
         # Near and far points around 0 and y meet most corners of a loss.
@@ -220,7 +203,7 @@ class CustomRisk(MeanRisk):
             for base in (self.zero(), around)
             for spread in (0.0, 1e-3, 1.0, 30.0)
         ]
-        found = [self._rows(F) for F in points]
+        found = [self._losses_and_slopes(F) for F in points]
         for F, (values, slopes) in zip(points, found, strict=True):
             self._check_values(F, values, slopes)
         for F, (values, slopes) in zip(points, found, strict=True):

@@ -1,13 +1,10 @@
-"""The search for leaf values. For each leaf of a tree, it finds the number that decreases the risk
-most when it is added to f in this leaf.
-"""
+"""The search for leaf values: the numbers that, added to f in a leaf, most decrease the risk."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from itertools import count
-from typing import TypeAlias
 
 import numpy as np
 
@@ -37,13 +34,8 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
     return total
 
 
-Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]
-"""The type of a function of the numbers that are added to the predictions f(x_n). The function
-returns the slopes of the losses, and their second derivatives, or None if these are unknown."""
-
 _ROUNDING = 1e-12
-"""If two sums over a leaf differ by less than this fraction of the leaf's weight, they are treated
-as equal."""
+"""Sums over a leaf that differ by less than this fraction of its weight are treated as equal."""
 
 
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
@@ -59,10 +51,7 @@ def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
 
 @njit(nogil=True)
 def _by_leaf(leaf: Whole, leaves: int) -> tuple[Whole, Whole]:
-    """Return the indices of the examples, sorted by leaf, and the position at which each leaf
-    begins.
-    """
-    # Counting sort: the leaves are small numbers.
+    # A counting sort, because leaves are small numbers. `ends` holds where each leaf begins.
     ends = np.zeros(leaves + 1, np.int64)
     for n in range(leaf.size):
         ends[leaf[n] + 1] += 1
@@ -77,10 +66,7 @@ def _by_leaf(leaf: Whole, leaves: int) -> tuple[Whole, Whole]:
 
 @njit(nogil=True)
 def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
-    """Return the minimiser of the piecewise linear loss for each leaf, in linear time.
-
-    The function reorders the corners k and the weights w in place.
-    """
+    # Quickselect reorders the corners k and the weights w in place, and takes linear time.
     values = np.zeros(low.size)
     for i in range(low.size):
         start, stop = ends[i], ends[i + 1]
@@ -108,13 +94,8 @@ def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
 
 @njit(nogil=True)
 def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[float, float]:
-    """Return a weighted quantile of the values k, and the amount by which its cumulative weight
-    exceeds `goal`.
-
-    The quantile is the smallest value such that the values up to and including it have a total
-    weight of at least `goal`. The method is quickselect with a three-way partition around the
-    median of three.
-    """
+    """Return the smallest k whose cumulative weight reaches `goal`, and the excess over `goal`."""
+    # Quickselect with a three-way partition around the median of three.
     while True:
         a, b, c = k[start], k[(start + stop) // 2], k[stop - 1]
         pivot = max(min(a, b), min(max(a, b), c))
@@ -158,10 +139,7 @@ def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int)
 
 @njit(nogil=True)
 def _clipped(k: Array, w: Array, most: float, ends: Whole) -> Array:
-    """Return the root of the clipped sum for each leaf.
-
-    Each root is found by Newton's method, safeguarded by a bracket.
-    """
+    # Newton's method finds each root, safeguarded by a bracket.
     values = np.zeros(ends.size - 1)
     for i in range(values.size):
         start, stop = ends[i], ends[i + 1]
@@ -198,29 +176,33 @@ def _clipped(k: Array, w: Array, most: float, ends: Whole) -> Array:
 
 
 def damped(gradient: Array, curvature: Array) -> Array:
-    """Return −sign(G) log(1 + |G|/H) for sums G of slopes and H of second derivatives.
-
-    If |φ'''| <= φ'', as for exp and log(1 + exp), then φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1 −
-    |v|). The result v minimises this bound, so that φ(v) <= φ(0). It equals Newton's step up to
-    second order, and is never longer than this step. It exists even if a leaf contains only one
-    class, and therefore has no minimiser. If H underflows to 0, H is replaced by the smallest
-    normal double, which only makes v shorter.
-    """
+    """Return −sign(G) log(1 + |G|/H) for sums G of slopes and H of second derivatives."""
+    # If |φ'''| <= φ'', as for exp and log(1 + exp), then φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1
+    # − |v|). The result v minimises this bound, so that φ(v) <= φ(0). It is at most as long as
+    # Newton's step, and exists even if a leaf of one class has no minimiser. If H underflows to 0,
+    # a larger H only makes v shorter.
     size = np.abs(gradient)
     # A positive H keeps the ratio |G|/H finite.
     least = np.finfo(float).tiny * np.maximum(size, 1.0)
     return -np.sign(gradient) * np.log1p(size / np.maximum(curvature, least))
 
 
-def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
+def roots(
+    slopes: Callable[[Array], tuple[Array, Array | None]],
+    weights: Array,
+    leaf: Whole,
+    leaves: int,
+) -> Array:
     """Return, for each leaf, the v at which the weighted slopes sum to zero, for any convex loss.
 
-    The method is Newton's, safeguarded by a bracket. If there are no derivatives, or if Newton's
-    step leaves the bracket, the steps double until the sign changes, and bisection follows. If the
-    sum jumps over 0, the jump is found up to rounding. If there is no v between −1e100 and 1e100,
-    the result is one of these two numbers.
+    `slopes` maps the numbers that are added to f(x_n) to the slopes of the losses, and their second
+    derivatives or None. If the sum jumps over 0, the jump is found up to rounding. If there is no v
+    between −1e100 and 1e100, the result is one of these two numbers.
     """
-    far, newton_steps = 1e100, 100
+    # The method is Newton's, safeguarded by a bracket. If there are no derivatives, or if Newton's
+    # step leaves the bracket, steps double until the sign changes, and bisection follows.
+    far = 1e100
+    newton_steps = 100
     low = np.full(leaves, -math.inf)
     high = np.full(leaves, math.inf)
     v = np.zeros(leaves)

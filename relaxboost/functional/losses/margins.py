@@ -1,6 +1,4 @@
-"""Losses for two classes. Each loss is a function of the margin y f, with y = +1 for the second
-label.
-"""
+"""Losses for two classes, as functions of the margin y f, with y = +1 for the second label."""
 
 from __future__ import annotations
 
@@ -43,19 +41,17 @@ class Logistic(PointwiseLoss):
     falling = True
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the losses and their slopes −y / (1 + exp(y f))."""
+        # The slopes are −y / (1 + exp(y f)).
         u = -y * F
-        slopes, tail = _shares(u)
+        slopes, tail = _sigmoid_and_tail(u)
         slopes *= -y
         values = np.log1p(tail, out=tail)
         values += np.maximum(u, 0.0, out=u)
         return values, slopes
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the slopes −y s of the losses and their second derivatives s (1 − s), where s = 1
-        / (1 + exp(y f)).
-        """
-        share, tail = _shares(-y * F)
+        # The slopes are −y s and the second derivatives s (1 − s), where s = 1 / (1 + exp(y f)).
+        share, tail = _sigmoid_and_tail(-y * F)
         both = 1.0 + tail
         both *= both
         bend = np.divide(tail, both, out=tail)  # 1 − s rounds to 0 if −y f > 37
@@ -66,19 +62,14 @@ class Logistic(PointwiseLoss):
         return cp.logistic(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return the conjugates of the losses, s log s + (1 − s) log(1 − s) with s = −y z in [0,
-        1].
-        """
         s = np.clip(-y * Z, 0.0, 1.0)
         return np.where(-y * Z == s, xlogy(s, s) + xlogy(1.0 - s, 1.0 - s), np.inf)
 
 
-def _shares(u: Array) -> tuple[Array, Array]:
-    """Return 1 / (1 + exp(−u)) and exp(−|u|), accurate up to rounding for all u.
-
-    Operations are done in place, because allocating memory takes longer than the arithmetic.
-    """
-    tail = np.abs(u)
+def _sigmoid_and_tail(u: Array) -> tuple[Array, Array]:
+    # The results are accurate up to rounding for all u. Operations are done in place, because
+    # allocating memory takes longer than the arithmetic.
+    tail = np.abs(u)  # overwritten by exp(−|u|)
     np.exp(np.negative(tail, out=tail), out=tail)
     share = np.maximum(tail, u >= 0.0)  # exp(min(u, 0))
     share /= 1.0 + tail
@@ -104,18 +95,14 @@ class Exponential(PointwiseLoss):
     falling = True
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the losses and their slopes −y exp(−y f)."""
         # Beyond STEEPEST the loss is linear.
         u = np.minimum(-y * F, STEEPEST)
         heights = np.exp(u)
         return heights * (1.0 + (-y * F - u)), -y * heights
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the slopes of the losses, and exp(−y f) as their second derivatives.
-
-        For −y f > 350 the loss is replaced by a tangent, whose second derivative is 0. There the
-        method returns the second derivative at the point of contact.
-        """
+        # The tangent beyond STEEPEST has the second derivative 0, but Newton steps need that of the
+        # point of contact.
         heights = np.exp(np.minimum(-y * F, STEEPEST))
         return -y * heights, heights
 
@@ -123,7 +110,6 @@ class Exponential(PointwiseLoss):
         return cp.exp(cp.multiply(-y, F))
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return the conjugates of the losses, s log s − s with s = −y z >= 0."""
         s = np.maximum(-y * Z, 0.0)
         return np.where(-y * Z == s, xlogy(s, s) - s, np.inf)
 
@@ -142,20 +128,16 @@ class Hinge(PointwiseLoss):
     slopes = (-1.0, 0.0)
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the losses and their slopes, which are −y if y f < 1 and 0 otherwise."""
         short = 1.0 - y * F
         return np.maximum(short, 0.0), (short > 0.0) * -y  # faster than np.where
 
     def softened(self, F: Array, y: Array, slopes: Array) -> Array:
-        """Return the slopes of τ log(1 + exp((1 − y f)/τ)), the logistic loss at (f − y)/τ."""
+        # The softened hinge τ log(1 + exp((1 − y f)/τ)) is the logistic loss at (f − y)/τ.
         return Logistic().derivatives((F - y) / SOFT, y)[0]
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the damped Newton step of the `softened` hinge for each leaf.
-
-        The exact minimiser of the hinge would put examples of the leaf exactly on the corner of the
-        hinge. Then the majority class of the leaf would keep all later steps at 0.
-        """
+        # The exact minimiser of the hinge would put examples of the leaf exactly on the corner of
+        # the hinge. Then the majority class of the leaf would keep all later steps at 0.
         return SOFT * Logistic().refitted((F - y) / SOFT, y, p, leaf, leaves)
 
     def atoms(self, F: Any, y: Array) -> Any:
@@ -198,16 +180,11 @@ class SmoothHinge(PointwiseLoss):
         return 1.0 / self.width
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the losses and their slopes −y c, where c is (1 − y f)/w clipped to [0, 1]."""
         short = np.maximum(1.0 - y * F, 0.0)
         share = np.minimum(short / self.width, 1.0)
         return share * (short - self.width * share / 2.0), -y * share
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the slopes of the losses, and their second derivatives.
-
-        The second derivative is 1/w on the rounded corner, and 0 elsewhere.
-        """
         share = np.clip((1.0 - y * F) / self.width, 0.0, 1.0)
         return -y * share, ((share > 0.0) & (share < 1.0)) / self.width
 
@@ -215,6 +192,5 @@ class SmoothHinge(PointwiseLoss):
         return cp.huber(cp.pos(1.0 - cp.multiply(y, F)), self.width) / (2.0 * self.width)
 
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return the conjugates of the losses, w s²/2 − s with s = −y z in [0, 1]."""
         s = np.clip(-y * Z, 0.0, 1.0)
         return np.where(-y * Z == s, s * (self.width * s / 2.0 - 1.0), np.inf)

@@ -1,6 +1,4 @@
-"""Losses for several classes: the hinge and the multinomial logistic loss, with one output for each
-class.
-"""
+"""Losses for several classes, with one output for each class."""
 
 from __future__ import annotations
 
@@ -22,15 +20,12 @@ from relaxboost.functional.losses.margins import SOFT
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
-"""The type of a function that returns the number v to add to one output in each leaf. Its arguments
-are the class, the weights, the leaf of each example, and the number of leaves.
-"""
+"""A function of a class, the weights, the leaf of each example and the number of leaves. It returns
+the number to add to the output of the class in each leaf."""
 
 
 class MulticlassRisk(MeanRisk):
-    """The risk that is the weighted mean of a `MulticlassLoss` over examples.
-
-    The targets y are indices of classes.
+    """The weighted mean of a `MulticlassLoss` over examples. The targets are indices of classes.
 
     A loss does not change if the same number is added to all outputs of an example. Therefore R* is
     finite only if each row of Z sums to zero, up to rounding.
@@ -47,29 +42,20 @@ class MulticlassRisk(MeanRisk):
         return self.measure.mean(values), slopes
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the number to add to each output in each leaf, as an array of shape (leaves, K).
-
-        For each class, `MulticlassLoss.moves` returns a number v such that R decreases if v is
-        added to the output of this class alone. By convexity, R also decreases if the v of every
-        class, divided by K, is added to its output.
-        """
+        # R decreases if `moves` changes the output of one class alone. By convexity, R also
+        # decreases if the move of every class, divided by K, is added to its output.
         move = self.loss.moves(F, self.y)
         columns = [leaf] * F.shape[1] if leaf.ndim == 1 else leaf.T
         found = [move(k, self.measure.p, column, leaves) for k, column in enumerate(columns)]
         return np.stack(found, axis=1)
 
     def margins(self) -> Any:
-        """Return the matrix that maps F to the margins f_y − f_k if the loss is `falling`, and None
-        otherwise.
-
-        See `Risk.margins`.
-        """
         if not self.loss.falling:
             return None
         from scipy.sparse import csr_array
 
         classes = len(self.classes)
-        # There is a row for each example and each class other than the label.
+        # There is a row for each margin f_y − f_k, where k is a class other than the label.
         n, k = np.nonzero(np.arange(classes)[None, :] != self.y[:, None])
         heavy = self.measure.p[n] > 0.0
         n = n[heavy]
@@ -81,10 +67,7 @@ class MulticlassRisk(MeanRisk):
         return csr_array((entries, (np.concatenate([rows, rows]), places)), shape=shape)
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
-        """Return a point near Z in the domain of the conjugate.
-
-        Row n of this point is −e_y plus a probability distribution near Z_n + e_y.
-        """
+        # Row n of the result is −e_y plus a probability distribution near Z_n + e_y.
         rows = np.arange(len(self.y))
         # The entries of the other classes are probabilities, and those below `snap` become 0.
         U = np.where(snap < Z, Z, 0.0)
@@ -96,10 +79,7 @@ class MulticlassRisk(MeanRisk):
         return U
 
     def room(self, Z: Array) -> Array:
-        """Return the room of each entry of Z, which is Z_n + e_y for example n. See `Risk.room`.
-
-        For each example, the result is a probability distribution.
-        """
+        # The room of example n is the probability distribution Z_n + e_y.
         U = Z.copy()
         U[np.arange(len(self.y)), self.y] += 1.0
         return np.clip(U, 0.0, 1.0)
@@ -118,16 +98,13 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return the loss l(F_n, y_n) of each example, shape (N,), and its subgradient, shape (N,
-        K).
-        """
+        """Return the loss of each example, shape (N,), and its subgradient, shape (N, K)."""
 
     def moves(self, F: Array, y: Whole) -> Moves:
         """Return a function that computes how far to move the output of one class in each leaf.
 
-        The function takes a class k, the weights p, the leaf of each example, and the number of
-        leaves. For each leaf it returns the number v that minimises Σ p_n l(F_n + v e_k, y_n) over
-        the examples of the leaf. This default implementation is slow, but works for any loss.
+        For each leaf it returns the number v that minimises Σ p_n l(F_n + v e_k, y_n) over the
+        examples of the leaf. This default implementation is slow, but works for any loss.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -146,10 +123,7 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return the conjugate of each example's loss: the supremum over f of <z, f> − l(f, y_n).
-
-        The value is inf outside the domain of the conjugate.
-        """
+        """Return for each example the supremum over f of <z, f> − l(f, y_n), which may be inf."""
 
     def _risk(self, y: Whole, measure: Empirical, classes: Any, groups: Any) -> Risk:
         return MulticlassRisk(self, y, measure, classes)
@@ -178,11 +152,10 @@ class MulticlassHinge(MulticlassLoss):
         return _compiled(_hinge, F, y)
 
     def softened(self, F: Array, y: Whole, slopes: Array) -> Array:
-        """Return the slopes of the softened hinge τ log Σ exp((f_k + [k ≠ y])/τ) − f_y."""
+        # The softened hinge is τ log Σ exp((f_k + [k ≠ y])/τ) − f_y.
         return MultinomialLogistic().rows(_softer(F, y), y)[1]
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function that computes damped Newton steps for the softened hinge."""
         move = MultinomialLogistic().moves(_softer(F, y), y)
         return lambda k, p, leaf, leaves: SOFT * move(k, p, leaf, leaves)
 
@@ -191,10 +164,7 @@ class MulticlassHinge(MulticlassLoss):
         return cp.max(F + (1.0 - label), axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return the conjugate of each example's loss.
-
-        The conjugate is z_y if Z_n + e_y is a probability distribution, and inf otherwise.
-        """
+        # The conjugate is z_y if Z_n + e_y is a probability distribution.
         return np.where(_distributions(Z, y), Z[np.arange(len(y)), y], np.inf)
 
 
@@ -221,11 +191,10 @@ class MultinomialLogistic(MulticlassLoss):
     falling = True
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return the losses and their slopes softmax(F_n) − e_y."""
         return _compiled(_logistic, F, y)
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function that computes damped Newton steps; see `leaves.damped`."""
+        # These are damped Newton steps; see `leaves.damped`.
         slopes = self.rows(F, y)[1]
         shares = softmax(F, axis=1)
         bends = shares * (1.0 - shares)
@@ -245,11 +214,7 @@ class MultinomialLogistic(MulticlassLoss):
         return cp.log_sum_exp(F, axis=1) - cp.sum(cp.multiply(label, F), axis=1)
 
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return the conjugate of each example's loss.
-
-        The conjugate is Σ u_k log u_k if u = Z_n + e_y is a probability distribution, and inf
-        otherwise.
-        """
+        # The conjugate is Σ u_k log u_k if u = Z_n + e_y is a probability distribution.
         U = Z.copy()
         U[np.arange(len(y)), y] += 1.0
         U = np.maximum(U, 0.0)
@@ -265,14 +230,12 @@ def _compiled(kernel: Any, F: Array, y: Whole) -> tuple[Array, Array]:
 
 
 def _softer(F: Array, y: Whole) -> Array:
-    """Return the outputs G such that τ times the multinomial logistic loss at G equals the softened
-    hinge at F.
-    """
+    # At these outputs, τ times the multinomial logistic loss is the softened hinge at F.
     return (F - _indicators(y, F.shape[1])) / SOFT
 
 
 def _distributions(Z: Array, y: Whole) -> Flags:
-    """Return, for each row of Z, whether Z_n + e_y is a probability distribution up to rounding."""
+    """Return for each row of Z whether Z_n + e_y is a distribution, up to rounding."""
     rows = np.arange(len(y))
     others = Z.copy()
     others[rows, y] = 0.0
@@ -291,11 +254,8 @@ def _indicators(y: Whole, classes: int) -> Array:
 
 @njit()
 def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    """Compute, in place, the multiclass hinge max_k f_k + [k ≠ y] − f_y of each example, and its
-    subgradient.
-
-    The subgradient is e_k − e_y for the first k that attains the maximum.
-    """
+    # The subgradient of max_k f_k + [k ≠ y] − f_y is e_k − e_y for the first k that attains the
+    # maximum.
     for n in range(F.shape[0]):
         own = y[n]
         best = -math.inf
@@ -315,13 +275,9 @@ def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
 
 @njit()
 def _logistic(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    """Compute, in place, the losses log Σ exp(f_k) − f_y and the slopes softmax(f) − e_y of all
-    examples.
-
-    The largest output is factored out of the sum of exponentials, and the slope of y is computed as
-    minus the sum of the other slopes. Therefore nothing overflows, and small values and slopes keep
-    their relative accuracy.
-    """
+    # The losses are log Σ exp(f_k) − f_y, and the slopes softmax(f) − e_y. The largest output is
+    # factored out, and the slope of y is minus the sum of the others, so that nothing overflows,
+    # and small numbers keep their relative accuracy.
     for n in range(F.shape[0]):
         own = y[n]
         top = 0

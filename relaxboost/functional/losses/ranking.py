@@ -1,6 +1,4 @@
-"""The ranking hinge over pairs of documents of the same query, in O(n log n) time and O(n)
-memory.
-"""
+"""The ranking hinge over pairs of documents, in O(n log n) time and O(n) memory."""
 
 from __future__ import annotations
 
@@ -92,7 +90,7 @@ class RankingRisk(Risk):
         sizes = np.bincount(self.query)
         starts = np.concatenate([[0], np.cumsum(sizes)])
         self._sizes = sizes.astype(np.float64)
-        grades = _places(y, self.query, order, starts)
+        grades = _ranks_of_grades(y, self.query, order, starts)
         # Equal weights become 1, so that sums of them are exact.
         self._queries = Queries(measure.p / measure.p.max(), grades, order, starts)
         # With an infinite margin every pair is violated, so that all pairs are counted.
@@ -116,12 +114,9 @@ class RankingRisk(Risk):
         self.gradient_bound = measure.norm(self._scale * np.maximum(below, above))
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk R[f] and its subgradient.
-
-        With equal weights, the subgradient at a document is proportional to the number of violated
-        pairs in which it is the worse document, minus the number in which it is the better
-        document.
-        """
+        # With equal weights, the subgradient at a document is proportional to the number of
+        # violated pairs in which it is the worse document, minus those in which it is the better
+        # document.
         below, above = self._violated(F, 1.0)
         slopes = self._scale * (above - below)
         # The sum of f_j − f_i over violated pairs is <slopes, F>. The slopes of a query sum to 0,
@@ -131,12 +126,10 @@ class RankingRisk(Risk):
         return max(self.measure.mean(self._scale * below) + spread, 0.0), slopes
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the number ±log(1 + |G|/H) to add to the scores in each leaf.
-
-        H is the number of violated pairs of the leaf's documents. G is the sum of their signs: the
-        sign of a document in a pair is + if it is the better document, and − otherwise. Because
-        pairs connect different leaves, the loss of a single leaf has no minimiser of its own.
-        """
+        # The result is ±log(1 + |G|/H). H is the number of violated pairs of the leaf's documents.
+        # G is the sum of their signs: + if the document is the better one of the pair, and −
+        # otherwise. Because pairs connect different leaves, the loss of a single leaf has no
+        # minimiser.
         below, above = self._violated(F, 1.0)
         p = self.measure.p * self._scale
         return damped(
@@ -144,18 +137,15 @@ class RankingRisk(Risk):
         )
 
     def disagreement(self, F: Array) -> float:
-        """Return the total weight, in [0, 1], of the pairs that f orders wrongly (f_i <= f_j; GB11,
-        Fig. 2).
-        """
+        """Return the weight, in [0, 1], of pairs in the wrong order (f_i <= f_j; GB11, Fig. 2)."""
         # Every positive difference is at least the least positive double.
         below, _ = self._violated(F, math.nextafter(0.0, 1.0))
         return self.measure.mean(self._scale * below)
 
     def pairs(self) -> tuple[Whole, Whole, Array]:
-        """Return three arrays with an entry for each pair of documents.
+        """Return the better document, the worse document and the weight of each pair, as arrays.
 
-        They contain the index of the better document, the index of the worse document, and the
-        weight of the pair. The weights sum to 1.
+        The weights sum to 1.
         """
         better = []
         worse = []
@@ -171,9 +161,7 @@ class RankingRisk(Risk):
         return i, j, self._shares[i] * weights[i] * weights[j]
 
     def parts(self) -> tuple[Any, Risk]:
-        """Return the matrix that maps scores to their differences in pairs, and the hinge risk of
-        these differences.
-        """
+        # D maps scores to their differences in pairs, and Q is the hinge risk of the differences.
         from scipy.sparse import csr_array
 
         i, j, weights = self.pairs()
@@ -188,14 +176,10 @@ class RankingRisk(Risk):
         return hinge.expression(D @ F)
 
     def conjugate(self, Z: Array) -> float:
-        """Return the conjugate R*(Z), computed by a linear program over the pairs.
-
-        R*(Z) is the minimum of −Σ v_ij over 0 <= v_ij <= weight with Σ v_ij (e_j − e_i) = p Z.
-        HiGHS solves this program to a tolerance of 1e-9 relative to the largest weight.
-        """
         from scipy.optimize import linprog
 
         D, hinge = self.parts()
+        # R*(Z) is the minimum of −Σ v_ij over 0 <= v_ij <= weight with Σ v_ij (e_j − e_i) = p Z.
         # HiGHS has absolute tolerances, and weights of pairs may be tiny.
         share = hinge.measure.p / hinge.measure.p.max()
         found = linprog(
@@ -215,10 +199,8 @@ class RankingRisk(Risk):
         return float(found.fun * hinge.measure.p.max())
 
     def _violated(self, F: Array, margin: float) -> tuple[Array, Array]:
-        """Return the weight sums `below` and `above` of each document over its violated pairs.
-
-        See `_sweep` for the definition of these sums.
-        """
+        # For each document, the total weights of the worse documents and of the better documents
+        # with which it forms violated pairs.
         below = np.empty(len(self.y))
         above = np.empty(len(self.y))
         F = np.ascontiguousarray(F, dtype=np.float64)
@@ -227,7 +209,6 @@ class RankingRisk(Risk):
 
 
 def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
-    """Return the index of each document's query among the sorted ids, or raise an InputError."""
     if groups is None:
         raise InputError(
             f"{loss!r} needs groups, an array with the query of each document; pass zeros if "
@@ -251,8 +232,8 @@ def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
         ) from error
 
 
-def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
-    """Return, for each document, the number of distinct lower grades in its query."""
+def _ranks_of_grades(y: Array, query: Any, order: Any, starts: Any) -> Whole:
+    # These are the numbers of distinct lower grades in the query of each document.
     steps = np.zeros(len(y), dtype=np.int64)
     steps[1:] = y[order][1:] != y[order][:-1]
     steps[starts[:-1]] = 0
@@ -264,16 +245,12 @@ def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
 
 @njit()
 def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array) -> None:
-    """Compute, in place, the total weight of the documents with which each document forms violated
-    pairs.
-
-    A pair (i, j) of documents of the same query is violated if grade_i > grade_j and, in doubles,
-    f_i − f_j < margin. below[i] is the sum of weight_j over the violated pairs (i, j), and above[j]
-    is the sum of weight_i. Because the difference of two scores is monotone in both, one sweep in
-    decreasing order of the scores gives `below`, and one sweep in increasing order gives `above`. A
-    Fenwick tree over the grades contains the weights of the documents that the sweep has passed. A
-    query of n documents takes O(n log n) time.
-    """
+    # A pair (i, j) of documents of the same query is violated if grade_i > grade_j and, in doubles,
+    # f_i − f_j < margin. below[i] is the sum of weight_j over the violated pairs (i, j), and
+    # above[j] the sum of weight_i. Because the difference of two scores is monotone in both, one
+    # sweep in decreasing order of the scores gives `below`, and one in increasing order gives
+    # `above`. A Fenwick tree over the grades contains the weights of the documents that the sweep
+    # has passed.
     weights = queries.weights
     grades = queries.grades
     starts = queries.starts
@@ -297,7 +274,7 @@ def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array
                 j = ranked[met]
                 _add(tree, grades[j], weights[j])
                 met -= 1
-            below[i] = _total(tree, grades[i])
+            below[i] = _sum_below(tree, grades[i])
         tree[:] = 0.0
         met = 0
         for place in range(n):
@@ -307,12 +284,12 @@ def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array
                 # Grades count from the top here, so that a prefix holds the grades above.
                 _add(tree, size - 1 - grades[i], weights[i])
                 met += 1
-            above[j] = _total(tree, size - 1 - grades[j])
+            above[j] = _sum_below(tree, size - 1 - grades[j])
 
 
 @njit()
 def _add(tree: Array, place: int, weight: float) -> None:
-    """Add a weight at index `place` of a Fenwick tree, a structure for sums over prefixes."""
+    # A Fenwick tree gives sums over prefixes in O(log n) time.
     k = place + 1
     while k < tree.size:
         tree[k] += weight
@@ -320,8 +297,7 @@ def _add(tree: Array, place: int, weight: float) -> None:
 
 
 @njit()
-def _total(tree: Array, place: int) -> float:
-    """Return the sum of the weights at the indices below `place`, from a Fenwick tree."""
+def _sum_below(tree: Array, place: int) -> float:
     total = 0.0
     k = place
     while k > 0:

@@ -91,7 +91,6 @@ class Quantile(PointwiseLoss):
         return -self.q, 1.0 - self.q
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the losses and their slopes: 1 − q if f > y, −q if f < y, and 0 if f = y."""
         residual = F - y
         slopes = ((residual > 0.0) - self.q) * (residual != 0.0)  # faster than np.where
         return slopes * residual, slopes

@@ -1,6 +1,4 @@
-"""The table of losses by name, and the conversion of targets to numbers, class indices, or −1 and
-+1.
-"""
+"""The table of losses by name, and the conversion of targets to numbers, indices or signs."""
 
 from __future__ import annotations
 
@@ -17,22 +15,23 @@ LOSSES: Registry[Any] = Registry("loss")
 
 
 def fitting(*tasks: str) -> str:
-    """Return a string that lists the losses for the given tasks, such as "Squared() or Huber()"."""
+    """Return a list of the losses for the given tasks, such as "Squared() or Huber()"."""
     *most, last = [f"{kind.__name__}()" for kind in LOSSES.values() if kind.task in tasks]
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def numbers(y: Any, loss: Any) -> Array:
-    """Return targets as finite doubles of shape (N,)."""
+def _numbers(y: Any, loss: Any) -> Array:
     given = _array(y)
     try:
         # NumPy would convert strings such as "1" to numbers.
-        if given.dtype.kind not in "biufO" or any(isinstance(v, str) for v in _first(given)):
+        values = given.flat if given.dtype.kind == "O" else ()
+        if given.dtype.kind not in "biufO" or any(isinstance(v, str) for v in values):
             raise TypeError("not numbers")
         targets = given.astype(np.float64)
     except (TypeError, ValueError) as error:
+        got = f"labels such as {np.asarray(y).ravel().tolist()[0]!r}" if np.size(y) else "nothing"
         raise InputError(
-            f"{loss!r} needs numbers as targets, got {_kind(y)}; for labels of two classes use "
+            f"{loss!r} needs numbers as targets, got {got}; for labels of two classes use "
             f"{fitting('binary')}, for labels of more classes {fitting('multiclass')}"
         ) from error
     if targets.ndim != 1:
@@ -47,10 +46,7 @@ def numbers(y: Any, loss: Any) -> Array:
 
 
 def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
-    """Return the index of each label among the classes, and the classes.
-
-    If no classes are passed, they are the distinct labels in sorted order.
-    """
+    """Return the index of each label among the classes, by default the sorted labels of y."""
     y = _array(y)
     if y.ndim != 1:
         raise InputError(f"labels need shape (N,), got {y.shape}")
@@ -81,22 +77,8 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
     return np.array(found, dtype=np.int64), known
 
 
-def signs(y: Any, classes: Any, loss: Any) -> tuple[Array, Any]:
-    """Return the labels as −1 for the first class and +1 for the second, and the classes."""
-    places, known = labels(y, classes, loss)
-    if known.size != 2:
-        raise InputError(
-            f"{loss!r} is for two classes, but the labels have {known.size} classes; use "
-            f"{fitting('multiclass')}"
-        )
-    return np.where(places == 1, 1.0, -1.0), known
-
-
 def decided(F: Array, classes: Any) -> Any:
-    """Return the predicted label for each row of the outputs F.
-
-    If there are no classes, the outputs F are the predictions.
-    """
+    """Return the label of each row of the outputs F, or F itself without classes."""
     if classes is None:
         return F
     return classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
@@ -105,8 +87,8 @@ def decided(F: Array, classes: Any) -> Any:
 def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
     """Return the checked targets, and the classes or None.
 
-    The targets are numbers for regression and ranking, −1 and +1 for two classes, and indices of
-    classes otherwise.
+    The targets are numbers for regression and ranking, ±1 for two classes, and indices of classes
+    otherwise.
 
     Raises
     ------
@@ -119,9 +101,17 @@ def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
             f"{loss!r} is not a ranking loss, and does not accept groups; leave groups out, or use "
             f"{fitting('ranking')}"
         )
-    if loss.task == "binary":
-        return signs(y, classes, loss)
-    return labels(y, classes, loss) if loss.task == "multiclass" else (numbers(y, loss), None)
+    if loss.task not in ("binary", "multiclass"):
+        return _numbers(y, loss), None
+    places, known = labels(y, classes, loss)
+    if loss.task == "multiclass":
+        return places, known
+    if known.size != 2:
+        raise InputError(
+            f"{loss!r} is for two classes, but the labels have {known.size} classes; use "
+            f"{fitting('multiclass')}"
+        )
+    return np.where(places == 1, 1.0, -1.0), known
 
 
 def _check_labels(y: Any, loss: Any) -> None:
@@ -155,11 +145,3 @@ def _array(y: Any) -> Any:
         raise InputError(
             f"targets need shape (N,), with one target for each row: {error}"
         ) from error
-
-
-def _first(given: Any) -> list[Any]:
-    return given.ravel().tolist() if given.dtype.kind == "O" else []
-
-
-def _kind(y: Any) -> str:
-    return f"labels such as {np.asarray(y).ravel().tolist()[0]!r}" if np.size(y) else "nothing"
