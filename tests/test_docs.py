@@ -212,7 +212,7 @@ PAGES = [
     "relaxations.md", "conditions.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
     "checking-claims.md", "own_claim.md", "worst_case.md", "export.md",
     "custom_loss.md", "custom_learner.md", "custom_proxy.md",
-    "functional.md", "online.md", "planning.md", "portfolios.md", "questions.md",
+    "functional.md", "losses.md", "online.md", "online_learners.md", "planning.md", "path_costs.md", "portfolios.md", "questions.md",
 ]  # fmt: skip
 
 

@@ -29,8 +29,10 @@ HOW = """
   `Capped(fraction=1/10)`. [The benchmarks](benchmarks.md#games-of-the-suite) explain all names.
 * The **ratio** of a game is the time of the fastest general solver divided by the time of `auto`.
   Times are CPU seconds.
-* If no general solver reaches the gap, the limit of {limit} seconds counts as its time. A ratio
-  above {largest:g} counts as {largest:g}.
+* If no general solver reaches the gap, the limit of {limit} seconds counts as its time, and
+  likewise for `auto`. A ratio above {largest:g} counts as {largest:g}.
+* A general solver gets the whole game as one program. `rb.reference` gives it some columns at a
+  time, which is faster if there are many.
 * The table shows the seconds until both bounds prove a gap of {tol}. `limit` means that `auto` did
   not prove the gap within {limit} seconds, and "none" that no general solver proved it.
 * In the first picture, a solver that was not run on a game, or was stopped early, counts as one
