@@ -223,7 +223,8 @@ PAGES = [
     *FRONT_DOORS, "boosters.md", "game.md", "large_data.md", "resume.md", "trace.md",
     "relaxations.md", "certificates.md", "instances.md", "ensembles.md", "scikit_learn.md",
     "checking-claims.md", "custom_loss.md", "custom_learner.md", "custom_proxy.md", "export.md",
-    "functional.md", "online.md", "planning.md", "portfolios.md", "questions.md",
+    "faster_relaxation.md", "functional.md", "online.md", "planning.md", "portfolios.md",
+    "questions.md",
 ]  # fmt: skip
 
 
@@ -306,8 +307,8 @@ def test_what_parameters_decide(f, verdicts):
     assert [c.verdict for c in rb.check_conditions(f(), family_tables.M)] == verdicts
 
 
-def test_the_tutorial_includes_the_example():
-    text = (ROOT / "docs" / "my_relaxation.md").read_text()
+def test_the_page_of_a_faster_relaxation_includes_the_example():
+    text = (ROOT / "docs" / "faster_relaxation.md").read_text()
     script = (ROOT / "examples" / "prototype_a_relaxation.py").read_text()
     definition = script.split("[start:definition]\n")[1].split("# --8<-- [end:definition]")[0]
     assert definition.strip() in text
