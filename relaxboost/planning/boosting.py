@@ -145,7 +145,7 @@ def boost(
     graphs = [task.graph for task in tasks]
     names = same_names(graphs)
     method = algorithm_of(algorithm)
-    _check_options(PlanningLoss() if loss is None else loss, method, warm_start)
+    _check_options(loss, method, warm_start)
     given, before = _continued(loss, warm_start)
     stop, by_folds = _stopping(stopping, tasks, given, before)
     # A run that ended in the rounds after its folds takes the rounds that are left.
@@ -160,10 +160,9 @@ def boost(
     if given.base is None:
         begun = linear_start(tasks, given.link, clock)
         given = replace(given, base=begun.base)
-    strength = math.nan if begun is None else begun.strength
 
     def folds() -> ChosenRounds:
-        return _chosen(run, tasks, given, strength, stop, clock)
+        return _chosen(run, tasks, given, begun, stop, clock)
 
     choice, made = _run(run, tasks, given, stop, clock, before, folds if by_folds else choice)
     boosted, risk, scale = made
@@ -181,7 +180,6 @@ def _run(
     before: BoostedCosts | None,
     choice: ChosenRounds | Callable[[], ChosenRounds] | None,
 ) -> tuple[ChosenRounds | None, tuple[Boosted, PlanningRisk, float]]:
-    """Return the choice of the number of rounds, and the result of the run on all tasks."""
     try:
         if callable(choice):
             choice = choice()
@@ -203,7 +201,6 @@ def _reported(
     choice: ChosenRounds | None,
     begun: LinearStart | None,
 ) -> BoostedCosts:
-    """Return the boosted costs, including the fields that record how they were learned."""
     # The numbers are those of the iterate that predictions use, not of the last.
     F = boosted.decision(risk.features)
     usual = float(np.abs(risk.site_costs(risk.zero())).mean())
@@ -225,10 +222,6 @@ def _reported(
 
 @dataclass(frozen=True)
 class _Descent:
-    """The functional gradient descent of `boost` with a fixed learner, applied to any tasks and
-    loss.
-    """
-
     learner: WeakLearner
     method: Algorithm
     seed: int
@@ -263,11 +256,11 @@ class _Descent:
 def _continued(
     loss: PlanningLoss | None, warm_start: BoostedCosts | None
 ) -> tuple[PlanningLoss, BoostedCosts | None]:
-    """Return the loss, and the earlier run to continue, or None to start at round 0."""
     if warm_start is None:
         return PlanningLoss() if loss is None else loss, None
     made = warm_start.loss if loss is None else loss
     begun = warm_start.begun
+    # A run without rounds, or from unfinished linear costs, is not continued but started again.
     is_begun = warm_start.boosted.rounds > 0 and (begun is None or not begun.ended)
     base = None if loss is None else loss.base
     if base is None and (is_begun or begun is None):
@@ -279,20 +272,18 @@ def _chosen(
     run: _Descent,
     tasks: Sequence[Task],
     loss: PlanningLoss,
-    strength: float,
+    begun: LinearStart | None,
     stop: Stopping,
     clock: Clock,
 ) -> ChosenRounds:
-    """Choose the number of rounds by cross-validation on folds of the tasks, and return the
-    choice.
-    """
-
+    average = run.method.iterate == "average"
     # The training loss of the mean of the rounds is not computed, because the scores do not need it
     # and it costs a third of the time.
-    average = run.method.iterate == "average"
     method = copy(run.method)
     method.iterate = "last"
     last = replace(run, method=method)
+    # Without learned linear costs, each fold starts from the base of the loss.
+    strength = math.nan if begun is None else begun.strength
 
     def train(shown: list[Task], made: PlanningLoss, watch: Any) -> str:
         return last(shown, made, replace(stop, time_limit=None, callback=watch))[0].status
@@ -301,7 +292,6 @@ def _chosen(
 
 
 def _last(stop: Stopping, choice: ChosenRounds | None, clock: Clock) -> Stopping:
-    """Return the limits of the final run of `boost`, which uses all tasks."""
     if choice is not None and choice.rounds == 0:
         # If 0 rounds were chosen, the run ends before the first round and calls no learner.
         return replace(stop, time_limit=None, callback=lambda state: True)
@@ -316,10 +306,7 @@ def _stopping(
     loss: PlanningLoss,
     warm_start: BoostedCosts | None,
 ) -> tuple[Stopping, bool]:
-    """Return the limits of rounds and time for `functional.boost`.
-
-    Also return whether cross-validation chooses the number of rounds.
-    """
+    """Return the limits for `functional.boost`, and whether folds choose the number of rounds."""
     if given is None:
         # A warm start continues the rounds that were chosen before.
         given = Stopping(validation=FOLDS) if warm_start is None else Stopping()
@@ -350,10 +337,6 @@ def _stopping(
 
 
 def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
-    """Return the boosted function with a status that says how the rounds were chosen.
-
-    A warning is given if the chosen number of rounds is 0.
-    """
     tried = len(choice.scores) - 1
     status = boosted.status
     # A choice of 0 rounds ends the run by a callback.
@@ -373,9 +356,10 @@ def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
 
 
 def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
-    if not isinstance(loss, PlanningLoss):
+    if not isinstance(loss, PlanningLoss | None):
         raise InputError(f"loss must be a PlanningLoss, such as PlanningLoss(), got {loss!r}")
-    if loss.link == "exponential" and algorithm.step == "line-search":
+    link = PlanningLoss.link if loss is None else loss.link
+    if link == "exponential" and algorithm.step == "line-search":
         raise InputError(
             'step="line-search" needs the derivative of the loss with respect to F, but the '
             "exponential link computes the gradient with respect to the costs; use "
@@ -391,19 +375,17 @@ def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
 
 
 def first_step(risk: PlanningRisk) -> float:
-    """Return the size of the first step, such that this step changes the costs by a quarter.
+    """Return the size of the first step, along the gradient at F = 0.
 
-    The step is in the direction of the gradient at F = 0. If it starts from linear costs, which are
-    already good, it changes them by only a twentieth. The change is measured in the L² norm of
-    `risk.measure`. For the exponential link, the change in F is measured instead.
+    The step changes the costs, or F for the exponential link, by a quarter of their mean size in
+    the L² norm of `risk.measure`. Linear costs are already good and change by a twentieth only.
     """
     F = risk.zero()
     # The gradient is 0 if all demonstrations are optimal by the margin at the start.
     length = risk.measure.norm(risk.evaluate(F)[1])
     if length == 0.0:
         return 1.0
-    # F is a logarithm for the exponential link, so that a change of F is a relative change of
-    # costs.
+    # With the exponential link, a change of F is a relative change of costs.
     size = 1.0
     if risk.loss.link == "additive":
         size = float(np.abs(risk.site_costs(F)).mean()) or 1.0

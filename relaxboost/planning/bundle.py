@@ -15,9 +15,8 @@ from relaxboost.planning.problem import Problem
 from relaxboost.solvers.bundle.method import BundleRound, CuttingPlanes
 
 FitState = BundleRound
-"""The argument that is passed to a callback of `fit`.
-
-`point` is the `FitPoint` of the round, and `lower` is the best lower bound so far."""
+"""The argument of a callback of `fit`: `point`, the `FitPoint` of the round, and `lower`, the best
+lower bound so far."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,7 @@ class Bundle:
             if given.names != problem.names:
                 raise InputError(
                     f"start was learned for the features {', '.join(given.names)}, but the tasks "
-                    "have the features "
-                    f"{', '.join(problem.names)}"
+                    f"have the features {', '.join(problem.names)}"
                 )
             given = given.w
         w = np.array(doubles("start", given))
@@ -78,5 +76,5 @@ class Bundle:
     def model(self, problem: Problem) -> CuttingPlanes:
         """Return a cutting-plane model of the problem, without any cuts."""
         # Features in units of their root mean squares change costs by comparable amounts.
-        groups = problem.floors.size
-        return CuttingPlanes(problem, groups, self.max_cuts, 1.0 / problem.rms, problem.floors)
+        floors = problem.floors
+        return CuttingPlanes(problem, floors.size, self.max_cuts, 1.0 / problem.rms, floors)

@@ -88,12 +88,10 @@ class LinearCosts(LearnedCosts):
         return dict(zip(self.names, self.w.tolist(), strict=True))
 
     def site_costs(self, graph: Graph) -> Array:
-        made: Array = features_by_name(graph, self.names) @ self.w
-        return made
+        return features_by_name(graph, self.names) @ self.w
 
     def costs(self, graph: Graph) -> Array:
         # The bracket of `Fit` holds for (B X) w, and B (X w) would round differently.
         # Planners raise an InputError for costs that are not finite.
         with np.errstate(over="ignore", invalid="ignore"):
-            made: Array = features_by_name(graph, self.names, arcs=True) @ self.w
-        return made
+            return features_by_name(graph, self.names, arcs=True) @ self.w

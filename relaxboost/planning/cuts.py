@@ -26,8 +26,7 @@ class PlanFunctions:
         self._signed = [bool((x < 0.0).any()) for x in features]
         self._found: list[tuple[float, Array, float, Array]] = []
         self._terms = 0
-        """The maximum number of terms in any sum from which a function of the collection was
-        computed."""
+        """The maximum number of terms in a sum from which a function was computed."""
 
     def add(
         self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
@@ -54,7 +53,6 @@ class PlanFunctions:
             self._terms = max(self._terms, shown.size)
         loss_size = abs(constant) + float(np.abs(won).sum())
         self._found.append((constant + float(won.sum()), own - rows.sum(axis=0), loss_size, size))
-        # The longest sum decides how large rounding errors can be.
         self._terms = max(self._terms, taken.size)
 
     def add_constant(self, value: float) -> None:
@@ -79,5 +77,4 @@ class PlanFunctions:
         )
 
     def _size(self, graph: int, rows: Array) -> Array:
-        made: Array = (np.abs(rows) if self._signed[graph] else rows).sum(axis=0)
-        return made
+        return (np.abs(rows) if self._signed[graph] else rows).sum(axis=0)

@@ -32,11 +32,9 @@ class PerTask(NamedTuple):
     """
 
     exact: Array
-    """The entry is 1 if the plan of the task has the same arcs as a demonstration, and 0
-    otherwise."""
+    """1 if the plan of the task has the same arcs as a demonstration, and 0 otherwise."""
     optimal: Array
-    """The entry is 1 if a demonstration of the task costs no more than the plan, up to rounding,
-    and 0 otherwise."""
+    """1 if a demonstration of the task costs no more than the plan, up to rounding, or 0."""
     shared_arcs: Array
     """The number of arcs that the plan and the demonstration of the task share. An arc that both
     paths repeat is counted each time."""
@@ -61,27 +59,23 @@ class PerTask(NamedTuple):
     from a recursive logit."""
 
 
-def _mean(numerator: Array, denominator: Array) -> tuple[Array, Array]:
-    return numerator / denominator, np.ones_like(numerator)
-
-
-_RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array]]] = {
-    "exact_match": lambda r: (r.exact, np.ones_like(r.exact)),
-    "optimal_match": lambda r: (r.optimal, np.ones_like(r.exact)),
+_RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
+    "exact_match": lambda r: (r.exact, 1.0),
+    "optimal_match": lambda r: (r.optimal, 1.0),
     "arc_recall": lambda r: (r.shared_arcs, r.shown_arcs),
     "arc_precision": lambda r: (r.shared_arcs, r.planned_arcs),
     "arc_f1": lambda r: (2.0 * r.shared_arcs, r.shown_arcs + r.planned_arcs),
-    "mean_arc_recall": lambda r: _mean(r.shared_arcs, r.shown_arcs),
-    "mean_arc_precision": lambda r: _mean(r.shared_arcs, r.planned_arcs),
-    "mean_arc_f1": lambda r: _mean(2.0 * r.shared_arcs, r.shown_arcs + r.planned_arcs),
+    "mean_arc_recall": lambda r: (r.shared_arcs / r.shown_arcs, 1.0),
+    "mean_arc_precision": lambda r: (r.shared_arcs / r.planned_arcs, 1.0),
+    "mean_arc_f1": lambda r: (2.0 * r.shared_arcs / (r.shown_arcs + r.planned_arcs), 1.0),
     "node_recall": lambda r: (r.shared_nodes, r.shown_nodes),
     "cost_ratio": lambda r: (r.shown_cost, r.planned_cost),
-    "regret": lambda r: (r.shown_cost - r.planned_cost, np.ones_like(r.exact)),
-    "margin_loss": lambda r: (r.margin, np.ones_like(r.exact)),
-    "log_likelihood": lambda r: (r.log_likelihood, np.ones_like(r.exact)),
+    "regret": lambda r: (r.shown_cost - r.planned_cost, 1.0),
+    "margin_loss": lambda r: (r.margin, 1.0),
+    "log_likelihood": lambda r: (r.log_likelihood, 1.0),
 }
-"""The metrics by name. Each value is a function that returns two arrays with one number per task.
-The metric is the sum of the first array divided by the sum of the second array."""
+"""The metrics by name. Each value is a function that returns a numerator and a denominator for
+each task. The metric is the sum of the numerators divided by the sum of the denominators."""
 
 METRICS = tuple(_RATIOS)[:-1]
 """The names of the metrics that exist for all costs. Only a recursive logit has
@@ -138,17 +132,14 @@ class Evaluation:
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the evaluation restricted to the tasks that are selected by their indices or by a
-        mask of shape (T,).
-        """
+        """Return the evaluation of the tasks that indices, or a mask of shape (T,), select."""
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
 
     @classmethod
     def joined(cls, reports: Sequence[Evaluation]) -> Evaluation:
-        """Merge several evaluations, such as one for each fold, into one evaluation of all their
-        tasks.
+        """Merge evaluations, such as one for each fold, into one evaluation of all their tasks.
 
         Raises
         ------
@@ -169,7 +160,7 @@ class Evaluation:
         return f"Evaluation({', '.join([number_of(len(self.tasks), 'task'), *shown])})"
 
     def __str__(self) -> str:
-        lines = [f"{len(self.tasks)} task{'s' if len(self.tasks) != 1 else ''}"]
+        lines = [number_of(len(self.tasks), "task")]
         lines += [f"{name.replace('_', ' '):<20}{x:.4g}" for name, x in self.metrics().items()]
         if ties := self.ties:
             lines.append(f"{'ties':<20}{len(ties)}, such as {ties[0]}")
@@ -222,13 +213,10 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     values = [one.value for one in oracle.evaluate([known[g] for g in oracle.graphs]).each]
     # The loss of a task is the mean over its demonstrations.
     np.add.at(margin, [row.task for row in oracle.rows], share * np.array(values))
-    rows = [
-        compared_with_plan(task, plan, known[task.graph])
-        for task, plan in zip(made, plans, strict=True)
-    ]
-    likely = np.full(len(made), np.nan)
-    if isinstance(costs, LearnedCosts):
-        likely = costs.log_likelihoods(made)
+    pairs = zip(made, plans, strict=True)
+    rows = [compared_with_plan(task, plan, known[task.graph]) for task, plan in pairs]
+    learned = isinstance(costs, LearnedCosts)
+    likely = costs.log_likelihoods(made) if learned else np.full(len(made), np.nan)
     report = Evaluation(made, plans, PerTask(*[*np.array(rows).T.copy(), margin, likely]))
     # Costs of 0 make all paths shortest, and a perfect optimal_match would mislead.
     if len(made) > 1 and report.each.optimal.all() and not report.each.exact.any():
@@ -243,20 +231,16 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
 
 
 class Difference(NamedTuple):
-    """The values of one metric in two evaluations, and a bootstrap interval for their
-    difference.
-    """
+    """The values of a metric in two evaluations, and a bootstrap interval of their difference."""
 
     first: float
     second: float
     difference: float
-    """The difference of the two values: the value in `second` minus the value in `first`."""
+    """The value in `second` minus the value in `first`."""
     low: float
-    """The lower end of the bootstrap interval: the 2.5th percentile of the differences over the
-    draws."""
+    """The lower end of the interval: the 2.5th percentile of the differences over the draws."""
     high: float
-    """The upper end of the bootstrap interval: the 97.5th percentile of the differences over the
-    draws."""
+    """The upper end of the interval: the 97.5th percentile of the differences over the draws."""
 
 
 @accepts_seed
@@ -321,7 +305,8 @@ def compare(
         differences = drawn[:, :, 2] / drawn[:, :, 3] - drawn[:, :, 0] / drawn[:, :, 1]
     found = {}
     for name, low, high in zip(metrics, *np.percentile(differences, [2.5, 97.5], 0), strict=True):
-        a, b = first.metric(name), second.metric(name)
+        a = first.metric(name)
+        b = second.metric(name)
         found[name] = Difference(a, b, b - a, float(low), float(high))
     return found
 
@@ -330,14 +315,12 @@ def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
     """Return the numerator and the denominator of a metric for each task."""
     if name not in _RATIOS:
         raise InputError(f"{name!r} is not a metric; the metrics are {', '.join(_RATIOS)}")
-    return _RATIOS[name](each)
+    numerator, denominator = _RATIOS[name](each)
+    return numerator, np.broadcast_to(denominator, numerator.shape)
 
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Return the sum of the resampled rows for each bootstrap draw.
-
-    Each draw takes n of the n rows, with replacement.
-    """
+    """Return the sum of n of the n rows, drawn with replacement, for each bootstrap draw."""
     n = sums.shape[0]
     parts = []
     left = draws
@@ -353,7 +336,6 @@ def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
 
 
 def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
-    """Return a dictionary from each graph to its arc costs, after checking them."""
     make = costs.costs if isinstance(costs, LearnedCosts) else costs
     if callable(make):
         return {graph: arc_costs(graph, make(graph)) for graph in graphs}
@@ -379,9 +361,7 @@ def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -
 
 
 def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
-    """Compare the plan of a task with its demonstrations, and return the entries of `PerTask`,
-    except the margin loss and the log-likelihood.
-    """
+    """Return the entries of `PerTask` for a task, except the loss and the log-likelihood."""
     cost = plan.cost(costs)
     size = float(np.abs(costs[plan.arcs]).sum())
     nodes = plan.numbers[:-1]
@@ -409,9 +389,7 @@ def arc_f1(task: Task, plan: Path) -> float:
 
 
 def _tie(task: Task, plan: Path) -> str:
-    """Return a sentence that names the arcs in which a plan and a demonstration of equal cost
-    differ.
-    """
+    """Return a sentence that names the arcs in which a plan and a demonstration differ."""
     graph = task.graph
     shown = task.demonstration.arcs
     apart = np.setdiff1d(shown, plan.arcs), np.setdiff1d(plan.arcs, shown)
@@ -422,14 +400,11 @@ def _tie(task: Task, plan: Path) -> str:
 
 
 def _shared(first: Whole, second: Whole) -> float:
-    """Return the number of entries that two lists have in common. Repeated entries are counted each
-    time.
-    """
+    # Entries that both lists repeat are counted each time.
     return float((Counter(first.tolist()) & Counter(second.tolist())).total())
 
 
 def _check_same(first: Evaluation, second: Evaluation) -> None:
-    """Raise an InputError unless two evaluations are on the same tasks in the same order."""
     if len(first.tasks) != len(second.tasks):
         raise InputError(
             f"the two evaluations have {len(first.tasks)} and {len(second.tasks)} tasks; both must "

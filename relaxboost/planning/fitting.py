@@ -196,7 +196,7 @@ def fit(
 
 
 def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
-    """Return a `Problem` for a list of tasks, or a given `Problem` unchanged."""
+    """Return the problem of a list of tasks, or the given problem."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
     if regulariser is not None:
@@ -219,9 +219,7 @@ class _Bracket:
         self.show: Callable[[float, int], None] = lambda gap, round: None
 
     def keep(self, state: FitState) -> str:
-        """Record the result of a round. Return "optimal" if the gap is small enough, and ""
-        otherwise.
-        """
+        """Record a round. Return "optimal" if the gap is small enough, and "" otherwise."""
         point = state.point
         if self.best is None or point.value < self.best.value:
             self.best = point
@@ -270,9 +268,7 @@ def bracketed(
 
 
 def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:
-    """Return a warning that suggests what to change if the learned costs do not help, and otherwise
-    an empty string.
-    """
+    """Return a warning with advice if the learned costs do not help, and otherwise ""."""
     # Costs below this share of the loss are rounding errors of 0.
     at_zero = bool(np.abs(problem.scale * fit.w).max() <= 1e-9 * fit.upper)
     if at_zero and value == 0.0:
@@ -295,7 +291,7 @@ def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> s
             "(Problem(tasks, nonnegative=False)), or boost"
         )
     # Checking all demonstrations takes as long as a round for each feature.
-    if clock.left and all(_is_shortest(problem, j) for j in range(problem.d)):
+    if clock.left and all(_are_shortest_by(problem, j) for j in range(problem.d)):
         return (
             "there is nothing to learn: every demonstration is a shortest path by each feature "
             f"({', '.join(problem.names[:5])}) alone, and so at all weights >= 0; give trips that "
@@ -304,15 +300,14 @@ def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> s
     return ""
 
 
-def _is_shortest(problem: Problem, j: int) -> bool:
-    """Return whether every demonstration is a shortest path when feature j alone is the cost."""
+def _are_shortest_by(problem: Problem, j: int) -> bool:
     costs = [features[:, j] for features in problem.arc_features]
     if min(float(c.min(initial=0.0)) for c in costs) < 0.0:
         return False
     for row in problem.oracle.rows:
         graph = problem.oracle.graphs[row.graph]
         c = costs[row.graph]
-        taken, _ = shortest_arcs(graph, c[graph.forward.arcs], row.source, row.target)
+        taken = shortest_arcs(graph, c[graph.forward.arcs], row.source, row.target)[0]
         # The factor allows for the rounding of the two sums.
         if c[row.path.arcs].sum() > c[taken].sum() * (1.0 + 1e-12):
             return False

@@ -18,9 +18,6 @@ from relaxboost.planning.tables import at, called, check_table, numbers
 
 CLASSES = 100
 """The maximum number of different values in a text column that is converted to features."""
-MANY = 10
-"""The maximum number of values that a message lists. It is also the minimum number of rows for
-which a column of distinct whole numbers is taken for names of edges."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
 """The type of the argument `features`: the names of columns, or a graph or learned costs whose
@@ -114,7 +111,6 @@ def from_pandas(
 
 
 def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
-    """Raise an InputError if a label of a node cannot be hashed, or if an edge is a self-loop."""
     for row, u, v in zip(edges.index, *ends, strict=True):
         try:
             hash((u, v))
@@ -131,7 +127,6 @@ def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
 
 
 def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
-    """Raise an InputError if an edge ends at a node that the table of nodes does not contain."""
     known = dict.fromkeys(nodes.index, 0)
     missing = [label for label in labels if label not in known]
     if missing:
@@ -143,16 +138,13 @@ def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
 
 
 def _warn_of_names(edges: str, column: Any) -> None:
-    """Warn if a column of whole numbers looks like names of edges.
-
-    This is the case if the column has the name of an id, or if all its numbers are different.
-    """
     if column.dtype.kind not in "iu":
         return
-    # Lengths, counts and capacities are below a million; numbers of OpenStreetMap are above it.
+    # Names of edges are distinct, and either nearly consecutive or, in OpenStreetMap, above a
+    # million. Lengths, counts and capacities are smaller. Very short tables prove nothing.
     close = column.max() - column.min() < 2 * len(column) or column.min() >= 1e6
     is_id = re.search(r"(^|_|osm)id$", str(column.name), re.IGNORECASE)
-    if is_id or (len(column) >= MANY and column.is_unique and close):
+    if is_id or (len(column) >= 10 and column.is_unique and close):
         warnings.warn(
             f"{edges}: the whole numbers of column {column.name!r} look like names of edges, and "
             "are used as a feature; select the columns that are features, with features=[...]",
@@ -161,14 +153,11 @@ def _warn_of_names(edges: str, column: Any) -> None:
 
 
 def columns_of(features: Wanted, known: Iterable[Hashable] = ()) -> list[str]:
-    """Return the names of the columns from which the requested features are made, without
-    duplicates.
-    """
+    """Return the distinct names of the columns from which the requested features are made."""
     return list(dict.fromkeys(c for name in _terms(features) for c in _parts(name, known)[0]))
 
 
 def _terms(features: Wanted) -> list[str]:
-    """Return the names of the requested features as a list."""
     if isinstance(features, LearnedCosts):
         return list(features.features)
     if isinstance(features, Graph):
@@ -182,10 +171,7 @@ def _terms(features: Wanted) -> list[str]:
 
 
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
-    """Split the name of a feature into its columns and the text value of the last column.
-
-    The text value is None if the last column contains numbers.
-    """
+    """Split the name of a feature into its columns and the text value of the last, or None."""
     if name in known:
         return [name], None
     left, equals, value = name.partition("=")
@@ -197,7 +183,6 @@ def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]
 
 
 def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]]:
-    """Return the matrix of the features of a table, and the names of the features."""
     if unseen not in ("refuse", "ignore"):
         raise InputError(f'unseen must be "refuse" or "ignore", got {unseen!r}')
     # Features are found by text, whatever the names of columns are.
@@ -225,7 +210,7 @@ class _Columns:
         self._texts: dict[str, Any] = {}
 
     def names(self, term: str) -> list[str]:
-        """Return the names of the features that are made from a column or a product of columns."""
+        """Return the names of the features made from a column or a product of columns."""
         parts, value = _parts(term, self.table.columns)
         if value is not None:
             known = list(self._text(parts[-1]).categories)
@@ -233,13 +218,11 @@ class _Columns:
                 raise InputError(
                     f"the feature {term!r} does not exist, because no row of edges has the value "
                     f"{value!r} in the column {parts[-1]!r}; the existing values are "
-                    f"{few(known, MANY)}"
+                    f"{few(known, 10)}"
                 )
             return [term]
         # Columns of Booleans and of numbers have kinds b, i, u and f.
-        texts = [
-            part for part in parts if self.table[part].infer_objects().dtype.kind not in "biuf"
-        ]
+        texts = [x for x in parts if self.table[x].infer_objects().dtype.kind not in "biuf"]
         if not texts:
             return [term]
         values = list(self._text(texts[0]).categories)
@@ -284,7 +267,6 @@ class _Columns:
                 )
 
     def _text(self, name: str) -> Any:
-        """Return a text column as a pandas categorical."""
         import pandas as pd
 
         if name not in self._texts:
@@ -314,7 +296,6 @@ def _positions(nodes: Any) -> Array:
 
 
 def _check_units(graph: Graph, nodes: Any) -> None:
-    """Raise an InputError if coordinates seem to be in degrees although lengths are in metres."""
     at = graph.position
     if "lon" in nodes.columns or "length" not in graph.names or at is None:
         return

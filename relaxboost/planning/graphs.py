@@ -60,14 +60,13 @@ class Path:
                 f"step {bad[0] + 1} of the path is arc {self.arcs[bad[0]]}, but arcs are numbered "
                 f"0 to {graph.arcs - 1}"
             )
-        # Each arc must start where the arc before it ends.
         broken = np.flatnonzero(graph.head[self.arcs[:-1]] != graph.tail[self.arcs[1:]])
         if broken.size:
             step = int(broken[0]) + 1
-            ends = graph.label(graph.head[self.arcs[step - 1]])
+            end = graph.label(graph.head[self.arcs[step - 1]])
             raise InputError(
                 f"step {step + 1} of the path, {graph.arc_name(int(self.arcs[step]))}, does not "
-                f"start at {ends!r}, where the step before it ends"
+                f"start at {end!r}, where the step before it ends"
             )
 
     @property
@@ -113,8 +112,8 @@ class Path:
         return hash((id(self.graph), self.arcs.tobytes()))
 
     def __repr__(self) -> str:
-        first, last = self.graph.label(self.source), self.graph.label(self.target)
-        return f"Path({first!r} -> {last!r}, {len(self)} arcs)"
+        label = self.graph.label
+        return f"Path({label(self.source)!r} -> {label(self.target)!r}, {len(self)} arcs)"
 
 
 class Graph:
@@ -180,7 +179,6 @@ class Graph:
         if self.tail.size == 0:
             raise InputError("a graph needs at least one arc")
         if nodes is None:
-            # The number of nodes cannot be derived from the arcs if some nodes have no arc.
             nodes = int(max(self.tail.max(), self.head.max())) + 1
         self.labels = _labels(nodes)
         self.nodes = len(self.labels)
@@ -253,9 +251,7 @@ class Graph:
 
     @cached_property
     def incidence(self) -> Any:
-        """The sparse matrix, shape (nodes, E), with +1 at the tail and −1 at the head of each
-        arc.
-        """
+        """The sparse matrix, shape (nodes, E), with +1 at the tail and −1 at the head of an arc."""
         from scipy.sparse import csc_array
 
         ends = np.stack([self.tail, self.head], axis=1).ravel()
@@ -290,16 +286,17 @@ class Graph:
         InputError
             If there is no such arc, or if there are several.
         """
-        u, v = self.node(tail), self.node(head)
+        u = self.node(tail)
+        v = self.node(head)
         what = f"{tail!r} -> {head!r}"
-        if key is not None and self.keys is None:
-            raise InputError(f"{what}: the arcs of this graph have no keys; leave key out")
         start, far, arcs = self.forward
         # Only the arcs that leave the node are compared.
         here = slice(start[u], start[u + 1])
         joining = arcs[here][far[here] == v].tolist()
         others: Any = ""
-        if key is not None and self.keys is not None:
+        if key is not None:
+            if self.keys is None:
+                raise InputError(f"{what}: the arcs of this graph have no keys; leave key out")
             what += f" with key {key!r}"
             known = [repr(self.keys[arc]) for arc in joining]
             others = known and f"the arcs between these nodes have the keys {few(known, 8)}"

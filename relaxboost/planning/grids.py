@@ -74,13 +74,10 @@ def grid(
     from scipy.sparse import csr_array
 
     X, free = _checked(layers, passable)
-    for name, given, allowed in (
-        ("neighbours", neighbours, (8, 4)),
-        ("corners", corners, CORNERS),
-    ):
-        if given not in allowed:
-            raise InputError(f"{name} must be one of {', '.join(map(str, allowed))}, got {given!r}")
-    # Sites are the cells, so that their number is known without the arcs.
+    if neighbours not in (8, 4):
+        raise InputError(f"neighbours must be one of 8, 4, got {neighbours!r}")
+    if corners not in CORNERS:
+        raise InputError(f"corners must be one of {', '.join(CORNERS)}, got {corners!r}")
     H, W = free.shape
     tail, head, length = _arcs(free, neighbours, corners)
     if tail.size == 0:
@@ -105,7 +102,7 @@ def grid(
 
 
 def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flags]:
-    """Return layers of shape (L, H, W), and a boolean array that marks the passable cells."""
+    """Return layers of shape (L, H, W), and the mask of the passable cells, shape (H, W)."""
     X = doubles("layers", layers)
     X = X[None] if X.ndim == 2 else X
     if X.ndim != 3 or 0 in X.shape:

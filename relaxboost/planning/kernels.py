@@ -8,7 +8,7 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""The value of the argument `ahead` of `search` when there are no distance estimates."""
+"""The argument `ahead` of `search` without distance estimates. Compiled code needs a fixed type."""
 
 _ARITY = 4
 """The number of children of each node of the heap in the search. Four children cause fewer cache
@@ -27,7 +27,6 @@ def search(
     from the heap. If the target is −1, the search covers the whole graph.
     """
     nodes = start.size - 1
-    # An empty array stands for no estimates, because compiled code needs a fixed type.
     guided = ahead.size > 0
     distance = np.full(nodes, np.inf)
     via = np.full(nodes, -1, dtype=np.int64)
@@ -72,7 +71,7 @@ def search(
 
 @njit(nogil=True, inline="always")
 def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: int) -> None:
-    """Put a node at the top of the heap, and move it down until the heap is ordered."""
+    # The node enters at the top of the heap, and moves down until the heap is ordered.
     hole = 0
     while True:
         child = _ARITY * hole + 1
@@ -93,7 +92,7 @@ def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: 
 
 @njit(nogil=True, inline="always")
 def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: int) -> None:
-    """Put a node at position `hole` of the heap, and move it up until the heap is ordered."""
+    # The node enters at the position `hole`, and moves up until the heap is ordered.
     while hole > 0:
         parent = (hole - 1) // _ARITY
         if key[parent] <= value:
@@ -127,15 +126,15 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return the distances from `source`, the last adjacency entry into each node, and a node or
-    −1.
+    """Return the distances from `source`, the last adjacency entry into each node, and a node on a
+    negative cycle, or −1 if no such cycle was found.
 
     The method is the Bellman–Ford algorithm with a queue, restricted to the nodes for which
-    `inside` is true. The third result is a node on a negative cycle, or −1 if no such cycle was
-    found. Distances are computed as pairs of doubles, because in plain doubles the distances on a
-    cycle of cost 0 could decrease forever. An improvement counts only if it exceeds the rounding
-    errors that can accumulate around a cycle.
+    `inside` is true.
     """
+    # Distances are pairs of doubles, because in plain doubles the distances on a cycle of cost 0
+    # could decrease forever. An improvement counts only if it exceeds the rounding errors that can
+    # accumulate around a cycle.
     nodes = start.size - 1
     high, low = np.full(nodes, np.inf), np.zeros(nodes)
     via = np.full(nodes, -1, dtype=np.int64)
@@ -176,7 +175,7 @@ def relax(
 
 @njit(nogil=True, inline="always")
 def _added(high: float, low: float, cost: float) -> tuple[float, float]:
-    """Return the sum of a distance and a cost as a pair of doubles, computed with TwoSum."""
+    # TwoSum gives the sum of a distance and a cost as a pair of doubles.
     total = high + cost
     back = total - high
     rest = (high - (total - back)) + (cost - back) + low

@@ -87,8 +87,7 @@ class LogitFit(LearnedCosts):
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
     def site_costs(self, graph: Graph) -> Array:
-        made: Array = -(features_by_name(graph, self.names) @ self.utilities)
-        return made
+        return -(features_by_name(graph, self.names) @ self.utilities)
 
     def costs(self, graph: Graph) -> Array:
         """Return the costs of a graph's arcs, shape (E,), for planners.
@@ -192,7 +191,7 @@ class RecursiveLogit:
                 status = "max_rounds" if rounds == self.max_rounds else ""
         if status != "optimal":
             warnings.warn(_UNFINISHED[status].format(rounds), UserWarning, stacklevel=2)
-        covariance = _inverse(at.hessian, unit, names)
+        covariance = _covariance(at.hessian, unit, names)
         # The sum of outer products of scores estimates their covariance (BHHH).
         outer = (at.scores * weight[:, None]).T @ (at.scores * weight[:, None])
         return LogitFit(
@@ -206,7 +205,6 @@ class RecursiveLogit:
         )
 
     def _first(self, groups: list[_Group], weight: Array, unit: Array) -> _Point:
-        """Return the initial point: the start times the least tried factor with finite sums."""
         at = -unit
         if self.start is not None:
             at = doubles("start", self.start)
@@ -215,6 +213,7 @@ class RecursiveLogit:
                     f"start must have {unit.size} finite numbers, one per feature, got "
                     f"{self.start!r}"
                 )
+        # The point is the start times the least factor for which the sums over walks are finite.
         # Steps of √2 lose less than half of the likelihood's scale; 2^13 is beyond all that helps.
         factors = 2.0 ** np.arange(0.0, 14.0, 0.5)
         for factor in factors:
@@ -285,16 +284,13 @@ class Walks:
         self.potential = np.log(y)
 
     def matrix(self, values: Array) -> sparse.csr_array:
-        """Return the sparse matrix with the sums of the values of all arcs from node i to node
-        j.
-        """
+        """Return the sparse matrix with the sum of the values of all arcs from node i to j."""
         ends = self.graph.tail, self.graph.head
         return sparse.csr_array((values, ends), shape=(self.graph.nodes,) * 2)
 
     def solve(self, b: Array, transposed: bool = False) -> Array:
-        """Return the product N b, or Nᵀ b if `transposed`, by solving with the factors of I − M."""
-        made: Array = self.factor.solve(b, trans="T" if transposed else "N")
-        return made
+        """Return the product N b, or Nᵀ b if `transposed`."""
+        return self.factor.solve(b, trans="T" if transposed else "N")
 
     def to(self, targets: Whole) -> Array:
         """Return the sums z over walks from all nodes to targets, shape (nodes, targets)."""
@@ -315,7 +311,8 @@ class Walks:
         reduced = np.maximum(self.costs + π[graph.tail] - π[graph.head], 0.0)
         start, far, arcs = graph.backward
         away = search(start, far, reduced[arcs], target, -1, NOTHING)[0]
-        there, here = away[graph.head], away[graph.tail]
+        there = away[graph.head]
+        here = away[graph.tail]
         with np.errstate(invalid="ignore"):
             costs = np.where(np.isfinite(there), np.maximum(reduced + there - here, 0.0), np.inf)
         return Walks(graph, costs), away - π + π[target]
@@ -387,18 +384,16 @@ def _groups(tasks: tuple[Task, ...], names: tuple[str, ...]) -> list[_Group]:
 
 
 def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
-    """Return the mean log-likelihood per task at utilities β, with its gradient and Hessian.
-
-    The matrix M and the vector z are defined at the top of the module. With M_k = M ∘ X_k the
-    derivatives of z are ∂_k z = N M_k z. The second derivatives at the sources are u'(M_kl z + M_k
-    ∂_l z + M_l ∂_k z) with u = Nᵀ(weights / z). They require only one more linear solve instead of
-    d².
-    """
+    # M, N and z are defined at the top of the module. With M_k = M ∘ X_k, the derivatives of z are
+    # ∂_k z = N M_k z. The second derivatives at the sources are u'(M_kl z + M_k ∂_l z + M_l ∂_k z)
+    # with u = Nᵀ(weights / z), which needs one more linear solve instead of d².
     each = np.empty(weight.size)
     scores = np.empty((weight.size, beta.size))
     hessian = np.zeros((beta.size, beta.size))
     for group in groups:
-        X, tail, head = group.X, group.graph.tail, group.graph.head
+        X = group.X
+        tail = group.graph.tail
+        head = group.graph.head
         for block in _sums(Walks(group.graph, -(X @ beta)), group.source, group.target):
             walks = block.walks
             z = block.z
@@ -425,10 +420,7 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
 
 
 def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
-    """Return a cost per unit of each feature with which its mean |cost| is 1, shape (d,).
-
-    The sign of this cost is the sign of the feature's mean.
-    """
+    """Return the cost per unit of each feature, with its mean's sign, for a mean |cost| of 1."""
     size = np.mean([np.abs(group.X).mean(axis=0) for group in groups], axis=0)
     largest = 1e100  # The Hessian contains squares of the features, which must be finite doubles.
     odd = np.flatnonzero((size < 1.0 / largest) | (size > largest))
@@ -442,19 +434,16 @@ def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
             f"{largest:.0e}"
         )
     mean = np.mean([group.X.mean(axis=0) for group in groups], axis=0)
-    made: Array = np.where(mean < 0.0, -1.0, 1.0) / size
-    return made
+    return np.where(mean < 0.0, -1.0, 1.0) / size
 
 
 def _spectrum(hessian: Array, unit: Array) -> tuple[Array, Array]:
-    """Return the eigenvalues and eigenvectors of the negative Hessian for rescaled features."""
-    # The Hessian is symmetric, and negative semidefinite up to rounding.
-    values, vectors = np.linalg.eigh(-hessian * np.outer(unit, unit))
-    return values, vectors
+    # The negative Hessian, for rescaled features, is positive semidefinite up to rounding.
+    return np.linalg.eigh(-hessian * np.outer(unit, unit))
 
 
 def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
-    """Return the Newton step, shortened if necessary, and the gain that its model predicts."""
+    """Return the Newton step and the gain of the log-likelihood that its model predicts."""
     values, vectors = _spectrum(at.hessian, unit)
     slope = vectors.T @ (at.gradient * unit)
     step = vectors @ (slope / np.maximum(values, max(_FLAT * values[-1], 1e-300)))
@@ -468,10 +457,7 @@ def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
 def _line_search(
     groups: Sequence[_Group], weight: Array, at: _Point, step: Array, tol: float
 ) -> _Point | None:
-    """Halve the step until the log-likelihood increases enough, and return the new point.
-
-    Return None if no step increases it enough.
-    """
+    """Halve the step until the log-likelihood increases enough. Return the point, or None."""
     slope = float(at.gradient @ step)
     t = 1.0
     # A gain below a thousandth of tol does not matter, and rounding hides one below 1e-12.
@@ -486,8 +472,7 @@ def _line_search(
     return None
 
 
-def _inverse(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
-    """Return the inverse of the negative Hessian, or raise an InputError if it is singular."""
+def _covariance(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
     values, vectors = _spectrum(hessian, unit)
     if not values[0] > _FLAT * values[-1]:
         alike = [n for n, v in zip(names, vectors[:, 0], strict=True) if abs(v) > 1e-3]
@@ -496,5 +481,4 @@ def _inverse(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
             "demonstrations are almost certain, or these features have the same sum on all walks; "
             "leave one of them out"
         )
-    made: Array = (vectors / values) @ vectors.T * np.outer(unit, unit)
-    return made
+    return (vectors / values) @ vectors.T * np.outer(unit, unit)

@@ -38,8 +38,7 @@ class Gains(NamedTuple):
         if not self.arcs.size:
             return np.zeros(arcs.size)
         at = np.searchsorted(self.arcs, arcs)
-        # An index beyond the last entry is replaced by the first entry, which then differs from the
-        # arc.
+        # Beyond the last entry any index will do, because its entry differs from the arc.
         at[at == self.arcs.size] = 0
         return np.where(self.arcs[at] == arcs, self.values[at], 0.0)
 
@@ -48,11 +47,8 @@ class Gains(NamedTuple):
         return self.constant + float(self.at(path).sum())
 
     def floor(self, path: Whole) -> float:
-        """Return a lower bound on min(0, ℓ) for a path, where ℓ is the loss in exact arithmetic.
-
-        The loss of a demonstration should be 0. However, the constant is a rounded sum, which may
-        not cancel the gains of the arcs exactly.
-        """
+        """Return a lower bound on min(0, ℓ) for a path, where ℓ is the loss in exact arithmetic."""
+        # The constant is a rounded sum, which may not cancel the gains of a demonstration exactly.
         # The result of fsum is the nearest double to the exact sum.
         exact = math.fsum([self.constant, *self.at(path).tolist()])
         return 0.0 if exact >= 0.0 else down(exact)
@@ -124,9 +120,7 @@ class CountedArcs(PathLoss):
         positive("scale", self.scale)
 
     def gains(self, demonstration: Path) -> Gains:
-        """Return the constant and the gains: −weight for arcs of the demonstration if missed arcs
-        count, and weight for all other arcs if strayed arcs count.
-        """
+        # The gain is −weight on missed arcs and weight on strayed arcs, if these arcs count.
         graph = demonstration.graph
         arcs, times = np.unique(demonstration.arcs, return_counts=True)
         each = np.ones(graph.arcs)
@@ -227,9 +221,7 @@ class NoLoss(PathLoss):
 
 
 def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
-    """Return the gains with sorted arcs, or raise an InputError if a user-defined loss is
-    invalid.
-    """
+    """Return the gains with sorted arcs, or raise an InputError if the loss is not valid."""
     graph = demonstration.graph
     if not isinstance(gains, Gains):
         raise InputError(f"{loss!r}: the method gains must return Gains(constant, arcs, values)")

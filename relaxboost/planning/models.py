@@ -89,7 +89,6 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
         content = {"format": BOOSTED, "version": VERSION} | _boosted_content(costs)
     else:
         model = costs if isinstance(costs, LinearModel) else _without_tasks(costs)
-        # JSON needs lists and numbers of Python instead of NumPy arrays.
         held = vars(model) | {"weights": model.w.tolist()}
         content = {"format": FORMAT, "version": VERSION} | {name: held[name] for name in _LINEAR}
     try:
@@ -117,8 +116,6 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
 
 
 def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
-    """Validate the content of a file, and return the costs that it describes."""
-    # The format decides which fields are expected.
     kind = content.pop("format", None)
     if kind not in (FORMAT, BOOSTED):
         raise InputError(
@@ -168,12 +165,10 @@ def _without_tasks(fit: Any) -> LinearModel:
         )
     problem = fit.problem
     common = {field.name: getattr(fit, field.name) for field in fields(LinearCosts)}
-    # A dict keeps the order of the tasks, and each loss once.
-    losses = dict.fromkeys(repr(task.loss) for task in problem.tasks)
     return LinearModel(
         **common,
         regulariser=problem.described,
-        losses=tuple(losses),
+        losses=tuple(dict.fromkeys(repr(task.loss) for task in problem.tasks)),
         nonnegative=problem.nonnegative,
         negative=problem.oracle.negative,
         power=1,
@@ -181,7 +176,6 @@ def _without_tasks(fit: Any) -> LinearModel:
 
 
 def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
-    """Return the fields of the JSON file for boosted costs."""
     boosted = costs.boosted
     loss = costs.loss
     base: Any = loss.base
@@ -215,7 +209,6 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
 
 
 def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
-    """Return the boosted costs that the fields of a JSON file describe."""
     names = tuple(content["names"])
     rounds = content["rounds"]
     _check(file, content, "chosen", f"at most rounds, {rounds}", lambda x: x <= rounds)
@@ -244,7 +237,6 @@ def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
 
 @contextmanager
 def _damage(file: Path, where: str) -> Iterator[None]:
-    """Convert an error in a damaged field of a file into an InputError that names the field."""
     try:
         yield
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -289,7 +281,6 @@ def _learner(given: Any, width: int) -> tuple[Any, Any]:
 
 
 def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> None:
-    """Raise an InputError if costs overflow, or if saving them again would change their values."""
     terms: Any = costs.boosted.terms
     sizes = [abs(t.coefficient) * float(abs(t.hypothesis.leaves).max()) for t in terms]
     # Sums and squares of 1e100 are doubles, and a round multiplies no cost by exp(600).
@@ -326,7 +317,6 @@ def _no_constant(text: str) -> None:
 def _check(
     file: Path, content: dict[str, Any], name: str, rule: str, holds: Callable[[Any], bool]
 ) -> None:
-    """Raise an InputError if the value of a field violates the rule for this field."""
     if not holds(content[name]):
         shown = json.dumps(content[name])
         # A message must not repeat a whole table of terms.

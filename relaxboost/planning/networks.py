@@ -67,6 +67,8 @@ def from_networkx(
         If the graph has no edges, if an edge is a self-loop, or if an attribute is missing or not a
         finite number. The message names the first such edge or node.
     """
+    from scipy.sparse import csr_array
+
     edges = edges_of(G)
     if at not in AT:
         raise InputError(f"at must be one of {', '.join(AT)}, got {at!r}")
@@ -76,12 +78,15 @@ def from_networkx(
     labels = Labels(G.nodes)
     tail, head = (np.array([labels.number(edge[end]) for edge in edges]) for end in (0, 1))
     X, default, paired = _features(G, edges, tail, head, features, node_features, at)
+    n = len(edges)
+    # Paired arcs 2k and 2k + 1 share the site k.
+    B = csr_array((np.ones(n), np.arange(n) // 2, np.arange(n + 1))) if paired else None
     return Graph(
         tail,
         head,
         X,
         names=default if names is None else names,
-        sites=_shared_sites(len(edges)) if paired else None,
+        sites=B,
         nodes=labels,
         position=None if position is None else _positions(G, position),
         keys=[edge[2] for edge in edges] if G.is_multigraph() else None,
@@ -152,13 +157,11 @@ def _features(
     node_features: str | Sequence[str] | None,
     at: str,
 ) -> tuple[Array | None, list[str] | None, bool]:
-    """Return features of sites, the feature names, and whether both arcs of an edge share a site.
-
-    The two arcs of an undirected edge share a site unless their features depend on the direction.
-    """
+    """Return features of sites, the feature names, and whether both arcs of an edge share a site."""
     of_edges, first = _columns("edge", [(edge[:-1], edge[-1]) for edge in edges], features)
     of_nodes, last = _columns("node", list(G.nodes(data=True)), node_features)
-    here, there = of_nodes[tail], of_nodes[head]
+    here = of_nodes[tail]
+    there = of_nodes[head]
     ends = {"entering": there, "leaving": here, "mean": 0.5 * here + 0.5 * there}
     X = np.concatenate([of_edges, ends[at]], axis=1)
     # Both arcs of an undirected edge share a site, unless the direction decides their features.
@@ -170,21 +173,12 @@ def _features(
     return X[::2] if paired else X, names, paired
 
 
-def _shared_sites(arcs: int) -> Any:
-    """Return the matrix B of `Graph` in which the arcs 2k and 2k + 1 share the site k."""
-    from scipy.sparse import csr_array
-
-    return csr_array((np.ones(arcs), np.arange(arcs) // 2, np.arange(arcs + 1)))
-
-
 def _columns(
     kind: str,
     things: Sequence[tuple[Hashable, Mapping[str, Any]]],
     wanted: str | Sequence[str] | None,
 ) -> tuple[Array, list[str]]:
-    """Return the requested attributes as an array with one row per edge or node, and their
-    names.
-    """
+    """Return the requested features, with one row per edge or node, and their names."""
     if wanted is None:
         return np.empty((len(things), 0)), []
     attributes = [wanted] if isinstance(wanted, str) else list(wanted)
@@ -194,35 +188,11 @@ def _columns(
     columns = []
     known = {str(name): None for _, data in things for name in data}
     for name in attributes:
-        if name in known or "*" not in name:
-            _check_known(kind, name, name, things, known)
-            table = _table(kind, name, things)
-            names += map(str, table.columns)
-            columns.append(table.to_numpy(np.float64))
-        else:
-            names.append(name)
-            columns.append(_product(kind, name, things, known))
+        factors = [name] if name in known else name.split("*")
+        tables = [_table(kind, factor, name, things, known) for factor in factors]
+        names += map(str, tables[0].columns)
+        columns.append(np.prod([table.to_numpy(np.float64) for table in tables], axis=0))
     return np.concatenate(columns, axis=1), names
-
-
-def _product(
-    kind: str,
-    name: str,
-    things: Sequence[tuple[Hashable, Mapping[str, Any]]],
-    known: Mapping[str, None],
-) -> Array:
-    """Return the product of several attributes as a column. Their names are joined by ``*``."""
-    made = np.ones((len(things), 1))
-    for factor in name.split("*"):
-        _check_known(kind, factor, name, things, known)
-        table = _table(kind, factor, things)
-        if table.shape[1] > 1:
-            raise InputError(
-                f"the feature {name!r} multiplies single numbers, but the attribute {factor!r} of "
-                f"{kind}s contains several numbers; store the product as an attribute"
-            )
-        made = made * table.to_numpy(np.float64)
-    return made
 
 
 def _check_known(
@@ -232,7 +202,6 @@ def _check_known(
     things: Sequence[tuple[Hashable, Mapping[str, Any]]],
     known: Mapping[str, None],
 ) -> None:
-    """Raise an InputError if an attribute is missing for some or all of the edges or nodes."""
     of = "" if feature == name else f" of the feature {feature!r}"
     if name not in known:
         raise InputError(
@@ -249,10 +218,17 @@ def _check_known(
         )
 
 
-def _table(kind: str, name: str, things: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> Any:
-    """Return the values of an attribute as a DataFrame with one row for each edge or node."""
+def _table(
+    kind: str,
+    name: str,
+    feature: str,
+    things: Sequence[tuple[Hashable, Mapping[str, Any]]],
+    known: Mapping[str, None],
+) -> Any:
+    """Return an attribute, or a factor of a feature, as a DataFrame with a row for each thing."""
     import pandas as pd
 
+    _check_known(kind, name, feature, things, known)
     # A frame aligns dicts by their keys, so that a missing key becomes nan.
     table = pd.DataFrame([_parts(name, data.get(name)) for _, data in things], dtype=object)
     bad = np.argwhere(~table.map(_is_number).to_numpy())
@@ -265,11 +241,17 @@ def _table(kind: str, name: str, things: Sequence[tuple[Hashable, Mapping[str, A
             f"attribute {name!r} of {kind} {things[row][0]!r} is {table.iloc[row, column]!r}{part};"
             f" features must be finite numbers: fill in a number, or leave the {kind} out"
         )
+    if feature != name:
+        if table.shape[1] > 1:
+            raise InputError(
+                f"the feature {feature!r} multiplies single numbers, but the attribute {name!r} of "
+                f"{kind}s contains several numbers; store the product as an attribute"
+            )
+        table.columns = [feature]
     return table
 
 
 def _check_text(kind: str, name: str, thing: Hashable, value: Any) -> None:
-    """Raise an InputError if the value of an attribute is text instead of a number."""
     if not isinstance(value, str):
         return
     what = f"attribute {name!r} of {kind} {thing!r} is the text {value!r}"
@@ -284,7 +266,6 @@ def _check_text(kind: str, name: str, thing: Hashable, value: Any) -> None:
 
 
 def _parts(name: str, value: Any) -> dict[Hashable, Any]:
-    """Return the numbers in the value of an attribute, as a dictionary by column name."""
     if isinstance(value, Mapping):
         return dict(value)
     # Arrays and lists have no names for their entries.
@@ -299,7 +280,6 @@ def _is_number(value: Any) -> bool:
 
 
 def _positions(G: Any, given: Any) -> Array:
-    """Return the positions (x, y) of the nodes, an array of shape (nodes, 2)."""
     if not isinstance(given, str | Mapping):
         given = tuple(given)
         if not all(isinstance(name, str) for name in given):
@@ -322,7 +302,6 @@ def _positions(G: Any, given: Any) -> Array:
 
 
 def _place(given: Any, node: Hashable, data: Mapping[str, Any]) -> Any:
-    """Return the position of a node as the user gave it, before the position is checked."""
     if isinstance(given, Mapping):
         return given.get(node)
     return data.get(given) if isinstance(given, str) else [data.get(name) for name in given]

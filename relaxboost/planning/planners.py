@@ -64,8 +64,7 @@ def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
 
 def _reached(along: Adjacency, root: int) -> Flags:
     distance = search(along.start, along.far, np.zeros(along.far.size), root, -1, NOTHING)[0]
-    found: Flags = np.isfinite(distance)
-    return found
+    return np.isfinite(distance)
 
 
 def no_path(graph: Graph, source: int, target: int) -> NoPath:

@@ -130,8 +130,7 @@ class PlanningLoss(Loss):
 
     def linked(self, start: Array, F: Array) -> Array:
         """Return the costs of sites, shape (S,), given their base costs and the values of F."""
-        made: Array = start * np.exp(F) if self.link == "exponential" else start + F
-        return made
+        return start * np.exp(F) if self.link == "exponential" else start + F
 
     def bind(
         self, y: Any, weights: Any = None, *, groups: Any = None, classes: Any = None

@@ -99,8 +99,7 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
         # Clusters of earlier blocks grow by the edges of this block.
         joined = sparse.coo_array((np.ones(ends[0].size), ends), shape=(label.size, label.size))
         label = connected_components(joined, directed=False)[1][label]
-    found: list[int] = label.tolist()
-    return found
+    return label.tolist()
 
 
 def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:

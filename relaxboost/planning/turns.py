@@ -192,9 +192,9 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
 
     def angles(before: Whole, after: Whole) -> Array:
         # The arctangent of cross and dot product needs no division by lengths.
-        (x, y), (a, b) = step[before].T, step[after].T
-        made: Array = np.abs(np.arctan2(x * b - y * a, x * a + y * b))
-        return made
+        x, y = step[before].T
+        a, b = step[after].T
+        return np.abs(np.arctan2(x * b - y * a, x * a + y * b))
 
     return angles
 
