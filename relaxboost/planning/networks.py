@@ -157,7 +157,7 @@ def _features(
     node_features: str | Sequence[str] | None,
     at: str,
 ) -> tuple[Array | None, list[str] | None, bool]:
-    """Return features of sites, the feature names, and whether both arcs of an edge share a site."""
+    """Return features of sites, their names, and whether both arcs of an edge share a site."""
     of_edges, first = _columns("edge", [(edge[:-1], edge[-1]) for edge in edges], features)
     of_nodes, last = _columns("node", list(G.nodes(data=True)), node_features)
     here = of_nodes[tail]

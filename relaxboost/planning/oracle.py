@@ -152,9 +152,7 @@ class Oracle:
         return AugmentedPlans(float(self.weights @ values), bound, each)
 
     def _chunks(self, threads: int) -> list[list[list[int]]]:
-        """Return chunks of demonstrations, one for each thread task. Each chunk is a list of groups
-        of demonstrations with the same target.
-        """
+        """Return the work of each thread: a list of groups of demonstrations with one target."""
         # Demonstrations with the same target can share the estimates of A*.
         members: dict[tuple[int, int], list[int]] = defaultdict(list)
         for i, row in enumerate(self.rows):
@@ -170,13 +168,12 @@ class Oracle:
     def _group(
         self, ready: list[_Priced], rows: list[int], prove: bool, clock: Clock | None
     ) -> list[tuple[int, AugmentedPlan]]:
-        """Return the loss-augmented plans of demonstrations with the same graph and target."""
         priced = ready[self.rows[rows[0]].graph]
         target = self.rows[rows[0]].target
         # If all gains are <= 0, the distances without loss never exceed those with it. They are
         # estimates for A*, and worth a search if at least two demonstrations use them.
         ahead = NOTHING
-        if sum(_grows(self.rows[i].gains) for i in rows) > 1 and priced.sorted.min() >= 0.0:
+        if sum(_is_guided(self.rows[i].gains) for i in rows) > 1 and priced.sorted.min() >= 0.0:
             start, far, arcs = priced.graph.backward
             ahead = search(start, far, priced.costs[arcs], target, -1, NOTHING)[0]
         made = []
@@ -184,16 +181,13 @@ class Oracle:
             if clock is not None:
                 clock.check()
             row = self.rows[i]
-            guide = ahead if _grows(row.gains) else NOTHING
+            guide = ahead if _is_guided(row.gains) else NOTHING
             made.append((i, self._planned(priced, row, guide, prove)))
         return made
 
     def _planned(
         self, priced: _Priced, row: Demonstration, ahead: Array, prove: bool
     ) -> AugmentedPlan:
-        """Return the loss-augmented plan of a demonstration, which minimises the costs minus
-        gains.
-        """
         graph = priced.graph
         ordered = priced.less(row.gains)
         low = np.minimum(ordered, 0.0) if ordered.min() < 0.0 else NOTHING
@@ -206,9 +200,8 @@ class Oracle:
             taken, π = shortest_arcs(graph, ordered, row.source, row.target, ahead)
             if prove:  # The distance of a node that was not taken from the heap is at least π.
                 π = np.minimum(π, π[row.target] - (ahead if ahead.size else 0.0))
-                least = check_plan(
-                    Plan(Path(graph, taken), ordered[graph.place], π, "dijkstra")
-                ).lower
+                plan = Plan(Path(graph, taken), ordered[graph.place], π, "dijkstra")
+                least = check_plan(plan).lower
         else:
             with error_prefix(f"task {self.tasks[row.task].name}: "):
                 costs = ordered[graph.place]
@@ -235,10 +228,6 @@ class Oracle:
 
 
 class _Priced:
-    """A graph with arc costs, from which the costs minus gains of each demonstration are
-    computed.
-    """
-
     def __init__(self, graph: Graph, costs: Array) -> None:
         self.graph = graph
         self.costs = arc_costs(graph, costs)
@@ -253,5 +242,6 @@ class _Priced:
         return made
 
 
-def _grows(gains: Gains) -> bool:
+def _is_guided(gains: Gains) -> bool:
+    # Gains <= 0 raise costs, so that distances without the loss are estimates for A*.
     return gains.arcs is not None and bool((gains.values <= 0.0).all())

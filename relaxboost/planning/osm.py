@@ -115,7 +115,6 @@ def from_osmnx(
 
 
 def _coordinates(G: Any, crs: Any) -> Any:
-    """Return the table of node coordinates that is passed to `from_pandas` as `nodes`."""
     import pandas as pd
 
     degrees = getattr(crs, "is_geographic", str(crs).lower() in _DEGREES)
@@ -152,8 +151,12 @@ class _Tags:
         if all(missing):
             raise InputError(f"no edge has the attribute {name!r}; remove it from features")
         numbers = np.array(list(map(_number, values)))
-        if name in ("length", "travel_time"):
-            self._check_sign(name, numbers)
+        if name in ("length", "travel_time") and (numbers < 0.0).any():
+            place = int(np.argmax(numbers < 0.0))
+            raise InputError(
+                f"edge {self.edges[place][:3]!r} has the {name} {numbers[place]:g}, which must be "
+                f">= 0; correct the {name}"
+            )
         # A few odd tags do not turn a column of numbers into text.
         if 2 * np.isfinite(numbers).sum() > len(values) - sum(missing):
             return self._filled(name, np.where(np.isfinite(numbers), numbers, np.nan))
@@ -164,16 +167,8 @@ class _Tags:
             )
         return list(map(_tag, values))
 
-    def _check_sign(self, name: str, numbers: Array) -> None:
-        if (numbers < 0.0).any():
-            place = int(np.argmax(numbers < 0.0))
-            raise InputError(
-                f"edge {self.edges[place][:3]!r} has the {name} {numbers[place]:g}, which must be "
-                f">= 0; correct the {name}"
-            )
-
     def _speed(self) -> Array:
-        """Return the speed of each edge in km/h, from attributes, tags, `speeds`, or means."""
+        # The sources are, in this order: speed_kph, maxspeed, `speeds`, and the means of classes.
         tags = [edge[3].get("maxspeed") for edge in self.edges]
         made = np.array([_number(edge[3].get("speed_kph")) for edge in self.edges])
         # A speed of 0 is an error of the map, and would make the travel time infinite.
@@ -183,13 +178,13 @@ class _Tags:
             for word in (_tag(tag), self.classes[place]):
                 if np.isnan(made[place]) and word in self.speeds:
                     made[place] = positive("speeds", self.speeds[word])
-                    given = given + 1
+                    given += 1
         if given:
             self.notes.append(f"the speed of {given} of {len(tags)} edges comes from speeds")
         return self._filled("speed_kph", made)
 
     def _filled(self, name: str, numbers: Array) -> Array:
-        """Return the numbers, with each missing number replaced by the mean of the edge's class."""
+        """Return the numbers. A missing number is replaced by the mean of its edge's class."""
         known = ~np.isnan(numbers)
         if known.all():
             return numbers
@@ -217,8 +212,7 @@ class _Tags:
 
 
 def _list(value: Any) -> Any:
-    """Return the list that a string such as "['a', 'b']" describes, or the value unchanged."""
-    # GraphML files hold lists as text.
+    # GraphML files hold lists as text, such as "['a', 'b']".
     if isinstance(value, str) and value.startswith("["):
         try:
             return ast.literal_eval(value)
@@ -234,9 +228,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _tag(value: Any) -> str:
-    """Return a tag as a string: the alphabetically first string of a list, or "missing" for no
-    value.
-    """
+    """Return a tag as a string: the first of a list in the alphabet, or "missing"."""
     value = _list(value)
     if isinstance(value, list):
         # OSMnx makes lists of sets, in an order that changes from run to run.
@@ -248,17 +240,15 @@ def _number(value: Any) -> float:
     """Return the number in a tag, the mean of a list of numbers, or nan for other text."""
     value = _list(value)
     try:
-        return float(
-            np.mean([float(x) for x in value or ["nan"]]) if isinstance(value, list) else value
-        )
+        if isinstance(value, list):
+            return float(np.mean([float(x) for x in value or ["nan"]]))
+        return float(value)
     except (OverflowError, TypeError, ValueError):
         return float("nan")
 
 
 def _kph(value: Any) -> float:
-    """Return the speed in a `maxspeed` tag in km/h, the mean of several speeds, or nan for no
-    speed.
-    """
+    """Return the mean of the speeds in a `maxspeed` tag in km/h, or nan if there are none."""
     texts = re.findall(r"(\d+(?:[.,]\d+)?)\s*(mph|knots)?", str(value))
     found = [(float(number.replace(",", ".")), unit) for number, unit in texts]
     kph = {"mph": 1.609344, "knots": 1.852}

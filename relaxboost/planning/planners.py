@@ -37,10 +37,9 @@ def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
 def shortest_arcs(
     graph: Graph, ordered: Array, source: int, target: int, ahead: Array = NOTHING
 ) -> tuple[Whole, Array]:
-    """Return the arcs of a shortest path, and the distances that the search found on the way.
+    """Return the arcs of a shortest path, and the distances from the source; see `search`.
 
-    The costs are >= 0, in the order of `graph.forward`. `ahead` contains the distance estimates for
-    A*.
+    The costs are >= 0, in the order of `graph.forward`.
     """
     start, far, arcs = graph.forward
     distance, via = search(start, far, ordered, source, target, ahead)
@@ -51,10 +50,9 @@ def shortest_arcs(
 
 
 def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
-    """Return masks of the nodes that can be reached from the source, and of those from which the
-    target can be reached.
+    """Return masks of the nodes that the source reaches, and of those that reach the target.
 
-    Raise `NoPath` if no path leads from the source to the target.
+    Raise `NoPath` if the source does not reach the target.
     """
     after = _reached(graph.forward, source)
     if not after[target]:
@@ -151,7 +149,6 @@ class Simple:
             positive("time_limit", self.time_limit)
 
     def __call__(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
-        """Return a shortest path that visits no node twice, for checked costs and two indices."""
         reached, reaching = between(graph, source, target)
         inside = reached & reaching
         # No simple path enters its source, leaves its target, or passes a node off all ways.
@@ -162,8 +159,8 @@ class Simple:
         hops = np.where(usable, 1.0, np.inf)[graph.forward.arcs]
         best = shortest_arcs(graph, hops, source, target)[0]
         # HiGHS closes gaps to 1e-6. With costs up to 2^13 this is 1e-10 of the largest cost.
-        exponent = np.frexp(np.abs(costs[kept]).max())[1] - 13
         tolerance = 1e-6
+        exponent = np.frexp(np.abs(costs[kept]).max())[1] - 13
         scaled = np.ldexp(costs[kept], -exponent)
         least = sum_bounds(np.minimum(scaled, 0.0))[0]
         proved = False
@@ -192,15 +189,13 @@ class Simple:
 def _solved(
     graph: Graph, kept: Whole, costs: Array, ends: tuple[int, int], seconds: float | None
 ) -> Any:
-    """Solve the integer program. The `x` in SciPy's result contains the flows on arcs, then the
-    ranks of nodes.
-    """
+    """Solve the integer program, whose variables are the flows on arcs and the ranks of nodes."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_array, eye_array
 
     flow = graph.incidence[:, kept].tocsr()
     nodes = graph.nodes
-    most = graph.nodes - 1.0
+    most = nodes - 1.0
     balance = np.zeros(nodes)
     balance[list(ends)] = 1.0, -1.0
     # The rank of the head of an arc with flow is at least 1 above that of its tail.
@@ -305,7 +300,7 @@ def shortest_paths(
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return the plans of the pairs by index. Pairs that are not joined by a path are left out."""
+    """Return the plans by the indices of their pairs, without pairs that no path joins."""
     sources, targets = zip(*pairs, strict=True)
     backward = len(set(targets)) < len(set(sources))
     groups: dict[int, list[int]] = defaultdict(list)
@@ -335,12 +330,12 @@ def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[i
 
 
 def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
-    """Return a `NegativeCycle` error with the cycle through the node that `relax` returned."""
     last = graph.forward.arcs[via[node]]
     before = trace(via, graph.forward.arcs, graph.tail, node, graph.tail[last])
     found = NegativeCycle(Path(graph, np.append(before, last)), c)
     if found.cost < 0.0:
         return found
+    # The search found a negative cycle, but the exact sum of its costs is not negative.
     return InputError(
         f"costs of sizes from {np.abs(c).min():g} to {np.abs(c).max():g} differ too much to "
         "compute the sign of the cost of a cycle in doubles; round the small costs"

@@ -22,9 +22,7 @@ terms is limited by memory."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
-    """Return arc costs as finite doubles of shape (E,), or raise an InputError that names an
-    arc.
-    """
+    """Return arc costs as finite doubles of shape (E,), or raise an InputError."""
     c = doubles("costs", costs)
     if c.shape != (graph.arcs,):
         raise InputError(
@@ -110,9 +108,7 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """The result of checking a plan: the bounds on the least cost that its path and potentials
-    prove.
-    """
+    """The result of checking a plan: the bracket of the least cost that is proved."""
 
     ok: bool
     """Whether the bracket of the least cost is as narrow as rounding allows."""
@@ -150,17 +146,17 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     upper = sum_bounds(c[plan.path.arcs])[1]
     nothing = partial(PlanCheck, False, -math.inf, upper)
     if plan.potential is None:
-        ended = "" if plan.complete else ", which a time limit ended"
-        said = (
-            f"; its solver{ended} says {plan.claimed:.17g}" if plan.claimed > -math.inf else ended
-        )
+        said = "" if plan.complete else ", which a time limit ended"
+        if plan.claimed > -math.inf:
+            said = f"; its solver{said} says {plan.claimed:.17g}"
         return nothing(
             f"the plan of {plan.planner!r} has no potentials, so nothing is proved from below{said}"
         )
     π = np.asarray(plan.potential, dtype=np.float64)
     if π.shape != (graph.nodes,) or np.isnan(π).any():
         return nothing("the potentials are not one number per node")
-    source, target = plan.path.source, plan.path.target
+    source = plan.path.source
+    target = plan.path.target
     if not np.isfinite(π[[source, target]]).all():
         return nothing("the potential of the source or of the target is not finite")
     worst, arc, size = worst_slack(graph.tail, graph.head, c, π)
@@ -183,11 +179,10 @@ def _below(difference: float, worst: float, size: float, nodes: int) -> float:
     """Return a lower bound on the cost of every path with at most nodes − 1 arcs.
 
     `difference` is π_target − π_source, rounded once. `worst` and `size` come from `worst_slack`.
-    The error of each slack is at most that of three roundings of numbers up to 3 · size.
     """
+    # The error of each slack is at most that of three roundings of numbers up to 3 · size.
+    wrong = 8.0 * UNIT * size
     # A slack that is positive beyond rounding needs no allowance.
-    each = min(worst, 0.0) - 8.0 * UNIT * size if worst < math.inf else 0.0
-    if worst > 8.0 * UNIT * size:
-        each = 0.0
+    each = 0.0 if worst > wrong else min(worst, 0.0) - wrong
     wide = 2.0 * UNIT * abs(difference)
     return float(down(down(down(difference) - wide) + down((nodes - 1) * each)))

@@ -121,13 +121,12 @@ class Problem:
     def _use(self, oracle: Oracle) -> None:
         self.oracle = oracle
         # Neighbouring demonstrations go to different groups, which balances the groups.
-        count = len(oracle.rows)
-        self.groups = np.arange(count) % GROUPS
-        self.rates = np.zeros((int(self.groups.max()) + 1, count))
-        self.rates[self.groups, np.arange(count)] = oracle.weights
+        place = np.arange(len(oracle.rows))
+        self.rates = np.zeros((min(GROUPS, place.size), place.size))
+        self.rates[place % GROUPS, place] = oracle.weights
         self.least = np.array([row.gains.floor(row.path.arcs) for row in oracle.rows])
         # No term is above 0, so that the factor covers the rounding of the sums.
-        self.floors: Array = self.rates @ self.least * (1.0 + 2.0 * roundoff(count + 8))
+        self.floors: Array = self.rates @ self.least * (1.0 + 2.0 * roundoff(place.size + 8))
         self.arc_features = [graph.arc_features for graph in oracle.graphs]
 
     def changed(
@@ -165,9 +164,7 @@ class Problem:
 
     @property
     def tight(self) -> bool:
-        """Whether R is the exact loss for all w. With negative="relaxed" R may be an upper
-        bound.
-        """
+        """Whether R is the exact loss for all w, and not an upper bound; see `Oracle`."""
         return self.oracle.negative != "relaxed" or self.never_negative
 
     @property
@@ -189,8 +186,7 @@ class Problem:
         return weights
 
     def project(self, w: Array) -> Array:
-        """Return the point v of the domain that is nearest to w, in the sense that ‖s v − s w‖₂ is
-        least.
+        """Return the point v of the domain for which ‖s v − s w‖₂ is least.
 
         The weight of a feature that is 0 on every arc becomes 0.
         """
@@ -225,7 +221,6 @@ class Problem:
             The time limit; see `Oracle.evaluate`.
         """
         weights = self.weights(w)
-        # A single pass over the demonstrations gives value, cuts and plans.
         found = self.oracle.evaluate(self.costs(weights), prove, clock=clock)
         size = self.regulariser.value(self.scale * weights)
         bound = math.nan
@@ -236,20 +231,14 @@ class Problem:
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
     def revalued(self, point: FitPoint) -> FitPoint:
-        """Return the point with its value recomputed for this problem's regulariser. The losses are
-        reused.
-        """
+        """Return the point with the value for this problem's regulariser, without new plans."""
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
 
     def _cuts(self, found: AugmentedPlans) -> Cuts:
-        """Return the cut Σ weight · (ℓ_i + <f_shown − f_taken, w>) for each group of
-        demonstrations.
-
-        The vectors f_shown and f_taken are the sums of the features along the demonstration and
-        along the plan. The cut is a lower bound on the group's part of R, because R_i >= ℓ_i +
-        <f_shown − f_taken, w> for any path in place of the plan.
-        """
+        # The cut of a group is Σ weight · (ℓ_i + <f_shown − f_taken, w>), where f_shown and f_taken
+        # are the sums of the features along the demonstration and along the plan. It is a lower
+        # bound on the group's part of R, because R_i is at least each term for any path.
         functions = PlanFunctions(self.arc_features)
         for row, answer, own in zip(self.oracle.rows, found.each, self.least, strict=True):
             # The plan of a demonstration without loss is the demonstration itself.
@@ -260,11 +249,9 @@ class Problem:
         return functions.combined(self.rates)
 
     def _above(self, found: AugmentedPlans, w: Array) -> float:
-        """Return an upper bound on R at exact costs, given plans for rounded costs.
-
-        The bound includes the rounding errors of the arc costs along each demonstration and along
-        an optimal plan, which takes no arc twice.
-        """
+        """Return an upper bound on R at exact costs, given plans for rounded costs."""
+        # The errors of the arc costs add up along each demonstration and along an optimal plan,
+        # which takes no arc twice.
         γ = 2.0 * roundoff(self.d + 2)
         wrong = [γ * (np.abs(x) @ np.abs(w)) for x in self.arc_features]
         pairs = zip(self.oracle.graphs, wrong, strict=True)
@@ -329,7 +316,7 @@ def root_mean_squares(features: Sequence[Array]) -> Array:
 def _check_sign(graph: Graph) -> None:
     bad = np.argwhere(graph.arc_features < 0.0)
     if bad.size:
-        arc, column = int(bad[0][0]), int(bad[0][1])
+        arc, column = bad[0].tolist()
         raise InputError(
             f"feature {graph.names[column]!r} of {graph.arc_name(arc)} is "
             f"{graph.arc_features[arc, column]:g}, which makes costs negative; shift it to >= 0, "

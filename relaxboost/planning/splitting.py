@@ -92,7 +92,8 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
     # A product has 256 rows, because all pairs of many trips may not fit in memory.
     for start in range(0, rows.shape[0], 256):
         shared = (rows[start : start + 256] @ columns).tocoo()
-        i, j = shared.row + start, shared.col
+        i = shared.row + start
+        j = shared.col
         # Arcs of both divided by arcs of either is the Jaccard index; half of it makes a cluster.
         near = shared.data / (size[i] + size[j] - shared.data) >= 0.5
         ends = label[owner[i[near]]], label[owner[j[near]]]
@@ -103,9 +104,8 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
 
 
 def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:
-    """Return a 0-1 matrix of the arcs of each demonstration, and the index of the task of each row.
-
-    The matrix has a row for each demonstration, and a column for each arc of all graphs.
+    """Return a 0-1 matrix with a row for each demonstration and a column for each arc of all
+    graphs, and the index of the task of each row.
     """
     first = {}
     columns = 0

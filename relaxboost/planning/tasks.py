@@ -73,9 +73,7 @@ class Task:
 
     @classmethod
     def along(cls, path: Path, loss: PathLoss | None = None, **options: Any) -> Task:
-        """Return the task whose demonstration is the given path, from its first to its last
-        node.
-        """
+        """Return the task whose demonstration is the given path, between the ends of the path."""
         graph = path.graph
         return cls(graph, graph.label(path.source), graph.label(path.target), path, loss, **options)
 
@@ -93,8 +91,6 @@ class Task:
             raise InputError(
                 "the demonstration is a path in another graph; pass a path in the task's graph"
             )
-        # The plans of the task lead between its nodes, so that the demonstration must join the same
-        # nodes.
         for what, found, wanted in (
             ("starts", path.source, self.source),
             ("ends", path.target, self.target),
@@ -113,9 +109,6 @@ class Task:
 
 
 def _several(given: Any) -> list[Any]:
-    """Return the demonstrations of a task as a list, even if the caller passed a single
-    demonstration.
-    """
     if isinstance(given, Path):
         return [given]
     # A text is iterable, but its letters are not a path.
@@ -131,9 +124,7 @@ def _several(given: Any) -> list[Any]:
 
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
-    """Return the tasks as a tuple, or raise an InputError if some are not tasks, or if there
-    are none.
-    """
+    """Return the tasks as a tuple, or raise an InputError unless all are tasks, at least one."""
     # A single task is the likeliest mistake.
     if isinstance(tasks, Task) or not np.iterable(tasks):
         raise InputError(f"tasks must be a list of tasks, such as [task], got {tasks!r:.60}")

@@ -52,10 +52,9 @@ class TurnGraph(Graph):
             raise InputError(
                 "lift takes a path of the original graph, from which this graph of turns was made"
             )
-        # A pair of arcs is a single number, which bisection finds.
+        # A turn, a pair of arcs, becomes a single number. Those of the sorted turns are ascending,
+        # so that bisection finds them.
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
-        # Turns are sorted by the arc before the turn and then by the arc after it, so that these
-        # numbers are ascending.
         there = self.before * self.original.arcs + self.after
         forbidden = np.flatnonzero(~np.isin(wanted, there))
         if forbidden.size:
@@ -70,9 +69,7 @@ class TurnGraph(Graph):
         return Path(self, np.r_[starting, np.searchsorted(there, wanted), ending])
 
     def lower(self, path: Path) -> Path:
-        """Return the path of the original graph that corresponds to a path from a start to an
-        end.
-        """
+        """Return the path of the original graph for a path of this graph from a start to an end."""
         nodes = path.numbers
         if path.graph is not self or nodes[0] < self.original.arcs or nodes[-1] < nodes[0]:
             raise InputError("lower takes a path of this graph from a start to an end")
@@ -80,9 +77,7 @@ class TurnGraph(Graph):
 
 
 def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
-    """Return the turns of a graph, in ascending order: the arc before each turn, and the arc after
-    it.
-    """
+    """Return the arc before each turn of a graph, and the arc after it, in ascending order."""
     start, _, arcs = graph.forward
     # Every arc is followed by all arcs that leave its head.
     count = np.diff(start)[graph.head]
@@ -177,8 +172,7 @@ def turns(
 
 
 def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
-    """Return a function that computes a turn feature: the angle by which the direction changes, 0
-    to π.
+    """Return a function that computes the angles of turns, 0 to π, as a turn feature.
 
     Parameters
     ----------
@@ -202,7 +196,6 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
 def _kept(
     graph: Graph, before: Whole, after: Whole, u_turns: bool, allowed: PairFeatures | None
 ) -> Flags:
-    """Return an array with a boolean for each turn, which is True if the turn is allowed."""
     keep: Flags = np.ones(before.size, dtype=bool)
     if allowed is not None:
         keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)
@@ -218,7 +211,6 @@ def _kept(
 def _turn_features(
     features: PairFeatures | None, before: Whole, after: Whole, keep: Flags
 ) -> Array:
-    """Return the features of the turns that are kept, of shape (P, k)."""
     if features is None:
         return np.empty((int(keep.sum()), 0))
     T = doubles("turn features", features(before, after) if callable(features) else features)
