@@ -179,8 +179,8 @@ def check_relaxation(
 
 
 def _shown(given: Relaxation, asked: object) -> str:
-    """Return the name of a relaxation for a report: its repr or its family."""
-    # The default repr has an address in memory, which differs from run to run.
+    # The default repr has an address in memory, which differs from run to run. The report then
+    # shows the family of the relaxation.
     written = repr(given)
     whole = given is asked and not written.startswith("<")
     return written if whole else given.family.rpartition(".")[2]
@@ -189,10 +189,7 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation for m examples, with the points for its checks.
-
-    The result is None if m is listed as inadmissible and the relaxation rejects it.
-    """
+    """Return the relaxation for m examples, or None if it rejects m, as `refuses` says."""
     given: Any = relaxation
     try:
         given = relaxation if isinstance(relaxation, Relaxation) else relaxation(m)

@@ -25,9 +25,7 @@ def optimum(problem: Any, parameter: Any, at: Vector) -> float:
 
 
 def _is_too_large(value: float) -> bool:
-    """Return whether a conjugate is finite but too large to be computed accurately by a cone
-    solver.
-    """
+    # A cone solver does not compute such a conjugate accurately.
     return 1e4 < abs(value) < math.inf
 
 

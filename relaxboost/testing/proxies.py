@@ -14,6 +14,7 @@ import math
 import pickle
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -344,7 +345,10 @@ def check_proxy(
         raise InputError(f"check_proxy needs a Proxy, got {proxy!r}{hint}")
     checking = CheckRun(_CHECKS, only, skip, ConformanceReport(repr(proxy)))
     refused = set(inadmissible)
-    for domain, m in _cases(proxy, domains, sizes):
+    if domains is None:
+        kinds: Iterable[Any] = proxy.domains
+        domains = [kind(radius) for kind in kinds for radius in (1, 2.5)]
+    for domain, m in product(domains, sizes):
         if _refuses(proxy, domain, m, m in refused):
             checking.refused(m, repr(domain))
         else:
@@ -352,25 +356,8 @@ def check_proxy(
     return checking.result()
 
 
-def _cases(
-    proxy: Proxy, domains: Iterable[Domain] | None, sizes: Iterable[int]
-) -> list[tuple[Domain, int]]:
-    """Return all pairs of a domain and a number of weights.
-
-    By default the domains are `proxy.domains` with the radii 1 and 5/2.
-    """
-    if domains is None:
-        kinds: Iterable[Any] = proxy.domains
-        domains = [kind(radius) for kind in kinds for radius in (1, 2.5)]
-    sizes = list(sizes)
-    return [(domain, m) for domain in domains for m in sizes]
-
-
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
-    """Return whether the proxy rejects m weights on a domain.
-
-    Raise ConformanceError if the result contradicts the argument `inadmissible`.
-    """
+    """Return whether `check` rejects m weights, or raise an error if this was not announced."""
     message = ""
     try:
         proxy.check(domain, m)

@@ -14,10 +14,7 @@ from relaxboost.testing.core import Case, size
 
 
 def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -> float:
-    """Return the minimum of <d, u> + f(d) over the simplex, computed by the linear program of f.
-
-    If `fixed` is given, the value of f at this point is returned instead.
-    """
+    """Return the minimum of <d, u> + f(d) by the linear program of f, or f at the point `fixed`."""
     from scipy.optimize import LinearConstraint, milp
     from scipy.sparse import csr_array
 

@@ -91,13 +91,13 @@ def report(
             f"report needs a Solution, as returned by rb.solve, got {type(solution).__name__}"
         )
     s = solution
-    given, count = _rows(s, rows), len(s.support)
+    given = _rows(s, rows)
+    count = len(s.support)
     lower, upper = show_bracket(s.lower, s.upper)
     heading = shown(title or f"All {s.game.n or 'known'} hypotheses, {s.game.relaxation}")
     proved = s.game.level
-    certain = (
-        "Certified" if proved != "numerical" else "Bracketed, numerical: rounding is not proved"
-    )
+    numerical = "Bracketed, numerical: rounding is not proved"
+    certain = "Certified" if proved != "numerical" else numerical
     short = "" if s.status == "optimal" else f" ({s.status}: {s.message})"
     parts = [
         f"<h1>{heading}</h1>",
@@ -146,14 +146,16 @@ _SCORED = (
 
 
 def check_report(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a page. Raise an error before any work if it cannot be written."""
+    """Return the path of a page, or raise an error if it cannot be written."""
     check_drawing()
     return check_output(path, (".html", ".htm"))
 
 
 def meaning(s: Solution) -> list[str]:
     """Explain the meaning of ρ for this relaxation, and the effect of the weights."""
-    f, m, u = s.game.relaxation, s.game.m, s.margins
+    f = s.game.relaxation
+    m = s.game.m
+    u = s.margins
     if isinstance(f, HardMargin):
         about = "ρ is the largest margin that weighted votes give to every example at once"
     elif isinstance(f, Capped):
@@ -168,26 +170,22 @@ def meaning(s: Solution) -> list[str]:
             f"d: an opponent weighs the examples, at the price f = {f}"
         )
     lower, upper = show_bracket(s.lower, s.upper)
-    wrong, below = int((u <= 0.0).sum()), int((u < s.lower).sum())
-    best = (
-        f"no weights reach more than {upper}"
-        if np.isfinite(s.upper)
-        else "other weights may reach more"
-    )
-    if not s.support.size:
-        did = "No weights were found that are better than w = 0; try a softer relaxation."
-    else:
+    did = "No weights were found that are better than w = 0; try a softer relaxation."
+    if s.support.size:
+        wrong = int((u <= 0.0).sum())
+        best = "other weights may reach more"
+        if np.isfinite(s.upper):
+            best = f"no weights reach more than {upper}"
         did = (
-            f"These weights reach {lower}, and {best}. Of {m} examples, "
-            f"{wrong} ({wrong / m:.1%}) have a margin of 0 or less and are misclassified; {below} "
-            f"have a margin below {lower}, and half have a margin of at least {np.median(u):.4g}."
+            f"These weights reach {lower}, and {best}. Of {m} examples, {wrong} ({wrong / m:.1%}) "
+            f"have a margin of 0 or less and are misclassified; {int((u < s.lower).sum())} have a "
+            f"margin below {lower}, and half have a margin of at least {np.median(u):.4g}."
         )
     margin = "The margin of an example is the weight of votes for its label less that against it."
     return [f"{margin} {about}.", did]
 
 
 def _rows(s: Solution, rows: Any) -> tuple[list[str], Any]:
-    """Return the names of the columns of `rows`, and the examples as an array of m rows."""
     matrix = s.game.matrix
     if rows is None and isinstance(matrix, StumpMatrix):
         return ["y", *matrix.feature_names], matrix.data()
@@ -210,15 +208,15 @@ def _hardest(s: Solution, given: tuple[list[str], Any]) -> str:
 
 
 def _wide(rows: Sequence[Sequence[Any]], head: Sequence[Any]) -> str:
-    """Return an HTML table that scrolls. If it has many columns, it is printed smaller."""
+    # The style of the page lets the table scroll, and prints many columns in small letters.
     return f'<div class="wide" style="--columns:{len(head)}">{table(rows, head)}</div>'
 
 
 def _picture(s: Solution) -> str:
-    """Return the plots of the margins and the gap as SVG, which is equal for equal solutions."""
     import matplotlib
 
     buffer = io.BytesIO()
+    # A fixed salt and no date make the SVG of equal solutions equal.
     with matplotlib.rc_context({"svg.hashsalt": s.game.digest}):
         figure = plots.overview(s, against="seconds")[0].figure
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})

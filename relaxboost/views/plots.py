@@ -29,7 +29,7 @@ _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
 
 def _style(index: int) -> dict[str, Any]:
-    """Return the colour of a curve, and its dashes, which tell curves apart without colour."""
+    # Dashes distinguish curves without colours.
     return {"color": f"C{index % 10}", "linestyle": _DASHES[index % len(_DASHES)]}
 
 
@@ -275,27 +275,25 @@ def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
     if not regrets or not all(isinstance(one, Regret) for one in regrets):
         raise InputError("regret_curves needs at least one Regret, as returned by online.regret")
     (axes,) = _panels(axes, 1, (7.5, 4.8))
+    above = True
     for index, last in enumerate(regrets):
         points = [*last.along, last]
         style: dict[str, Any] = {"color": f"C{index}"}
-        x = [one.examples for one in points]
-        axes.fill_between(
-            x, [one.lower for one in points], [one.upper for one in points], alpha=0.3, **style
-        )
-        middle = [(one.lower + one.upper) / 2.0 for one in points]
+        x, lower, upper, bound, bound_at = np.array(
+            [(one.examples, one.lower, one.upper, one.bound, one.bound_at) for one in points]
+        ).T
+        above = above and bool((lower > 0.0).all())
+        axes.fill_between(x, lower, upper, alpha=0.3, **style)
         marker = _MARKERS[index % len(_MARKERS)]
-        axes.plot(x, middle, f"{marker}-", markersize=4, label=last.learner, **style)
-        for line, bounds in ((":", "bound"), ("--", "bound_at")):
-            y = [getattr(one, bounds) for one in points]
+        axes.plot(x, (lower + upper) / 2.0, f"{marker}-", markersize=4, label=last.learner, **style)
+        for line, y in ((":", bound), ("--", bound_at)):
             if np.isfinite(y).all():
                 axes.plot(x, y, line, linewidth=1, **style)
-    above = min(one.lower for last in regrets for one in (*last.along, last)) > 0.0
+    # A logarithm needs positive ends of the brackets.
     scale = "log" if above else "linear"
     axes.set(xscale=scale, yscale=scale, xlabel="examples", ylabel="regret")
-    axes.set_title(
-        title or "regret, and its bounds (dashed: against the best w, dotted: any)",
-        fontsize="medium",
-    )
+    usual = "regret, and its bounds (dashed: against the best w, dotted: any)"
+    axes.set_title(title or usual, fontsize="medium")
     _legend(axes)
     return axes
 
