@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -143,7 +143,7 @@ def boost(
     """
     tasks = checked_tasks(tasks)
     graphs = [task.graph for task in tasks]
-    names = same_names(graphs)
+    same_names(graphs)
     method = algorithm_of(algorithm)
     _check_options(loss, method, warm_start)
     given, before = _continued(loss, warm_start)
@@ -154,60 +154,107 @@ def boost(
     method = method.filled(iterate="average" if by_folds or choice is not None else "best")
     if zeros := zero_features(graphs):
         warnings.warn(zeros, UserWarning, stacklevel=2)
-    run = _Descent(learner, method, seed_of(rng))
+    seed = seed_of(rng)
     clock = Clock(stop.time_limit)
     begun = None if before is None else before.begun
     if given.base is None:
         begun = linear_start(tasks, given.link, clock)
         given = replace(given, base=begun.base)
-
-    def folds() -> ChosenRounds:
-        return _chosen(run, tasks, given, begun, stop, clock)
-
-    choice, made = _run(run, tasks, given, stop, clock, before, folds if by_folds else choice)
-    boosted, risk, scale = made
-    if choice is not None:
-        boosted = _with_choice(replace(boosted, seconds=clock.seconds), choice)
-    return _reported(boosted, risk, scale, given, names, choice, begun)
-
-
-def _run(
-    run: _Descent,
-    tasks: Sequence[Task],
-    loss: PlanningLoss,
-    stop: Stopping,
-    clock: Clock,
-    before: BoostedCosts | None,
-    choice: ChosenRounds | Callable[[], ChosenRounds] | None,
-) -> tuple[ChosenRounds | None, tuple[Boosted, PlanningRisk, float]]:
+    run = _Run(tasks, given, learner, method, stop, clock, seed)
     try:
-        if callable(choice):
-            choice = choice()
-        return choice, run(tasks, loss, _last(stop, choice, clock), before)
+        if by_folds:
+            choice = run.choose(begun)
+        made = run.finish(choice, before)
     except (KeyboardInterrupt, SystemError) as error:
         # The costs before the first round are known, and the result of Ctrl-C.
-        if before is not None or not is_interrupt(error):
+        if not is_interrupt(error) or before is not None:
             raise
         choice = ChosenRounds(0, (), math.nan, 0, "interrupted")
-        return choice, run(tasks, loss, _last(stop, choice, clock), None)
+        made = run.finish(choice, None)
+    return _reported(*made, choice, begun, clock)
+
+
+@dataclass(frozen=True)
+class _Run:
+    tasks: Sequence[Task]
+    loss: PlanningLoss
+    learner: WeakLearner
+    method: Algorithm
+    stop: Stopping
+    clock: Clock
+    seed: int
+
+    def choose(self, begun: LinearStart | None) -> ChosenRounds:
+        """Choose the number of rounds by cross-validation."""
+        average = self.method.iterate == "average"
+        # The training loss of the mean of the rounds is not computed, because the scores do not
+        # need it and it costs a third of the time.
+        method = copy(self.method)
+        method.iterate = "last"
+        # Without learned linear costs, each fold starts from the base of the loss.
+        strength = math.nan if begun is None else begun.strength
+
+        def train(shown: list[Task], loss: PlanningLoss, watch: Any) -> str:
+            fold = replace(self, tasks=shown, loss=loss, method=method)
+            return fold.descend(replace(self.stop, time_limit=None, callback=watch))[0].status
+
+        rounds = self.stop.max_rounds
+        return choose_rounds(self.tasks, self.loss, strength, average, train, rounds, self.clock)
+
+    def finish(
+        self, choice: ChosenRounds | None, before: BoostedCosts | None
+    ) -> tuple[Boosted, PlanningRisk, float]:
+        """Make the chosen rounds, or all of them, in the time that is left; see `descend`."""
+        stop = self.stop
+        if choice is not None and choice.rounds == 0:
+            # The run ends before the first round and calls no learner.
+            stop = replace(stop, time_limit=None, callback=lambda state: True)
+        elif choice is not None:
+            stop = replace(stop, max_rounds=choice.rounds)
+        if stop.time_limit is not None:
+            stop = replace(stop, time_limit=max(self.clock.left, 1e-9))
+        return self.descend(stop, before)
+
+    def descend(
+        self, stop: Stopping, before: BoostedCosts | None = None
+    ) -> tuple[Boosted, PlanningRisk, float]:
+        """Return the boosted function F, the risk of the tasks, and the scale of the steps."""
+        # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
+        risk = self.loss.bind(self.tasks, self.loss.bind(self.tasks).visited())
+        scale = self.method.scale
+        if scale is None:
+            step = self.method.step
+            by_root = step == "1/sqrt(t)" or (step is None and not self.loss.strength)
+            scale = first_step(risk) if by_root else 1.0
+        boosted = functional.boost(
+            risk.features,
+            risk,
+            self.learner,
+            algorithm=self.method.filled(scale=scale),
+            stopping=stop,
+            warm_start=None if before is None else before.boosted,
+            rng=self.seed,
+        )
+        return boosted, risk, float(scale)
 
 
 def _reported(
     boosted: Boosted,
     risk: PlanningRisk,
     scale: float,
-    loss: PlanningLoss,
-    names: tuple[str, ...],
     choice: ChosenRounds | None,
     begun: LinearStart | None,
+    clock: Clock,
 ) -> BoostedCosts:
+    if choice is not None:
+        boosted = _with_choice(replace(boosted, seconds=clock.seconds), choice)
     # The numbers are those of the iterate that predictions use, not of the last.
     F = boosted.decision(risk.features)
     usual = float(np.abs(risk.site_costs(risk.zero())).mean())
     return BoostedCosts(
         boosted=boosted,
-        loss=loss,
-        names=names,
+        loss=risk.loss,
+        names=risk.oracle.graphs[0].names,
         status=boosted.status,
         scale=scale,
         inexact=sum(not one.exact for one in risk.oracle.evaluate(risk.arc_costs(F)).each),
@@ -218,39 +265,6 @@ def _reported(
         choice=choice,
         begun=begun,
     )
-
-
-@dataclass(frozen=True)
-class _Descent:
-    learner: WeakLearner
-    method: Algorithm
-    seed: int
-
-    def __call__(
-        self,
-        tasks: Sequence[Task],
-        loss: PlanningLoss,
-        stop: Stopping,
-        warm_start: BoostedCosts | None = None,
-    ) -> tuple[Boosted, PlanningRisk, float]:
-        """Return the boosted function F, the risk of the tasks, and the scale of the steps."""
-        # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
-        risk = loss.bind(tasks, loss.bind(tasks).visited())
-        scale = self.method.scale
-        if scale is None:
-            step = self.method.step
-            by_root = step == "1/sqrt(t)" or (step is None and not loss.strength)
-            scale = first_step(risk) if by_root else 1.0
-        boosted = functional.boost(
-            risk.features,
-            risk,
-            self.learner,
-            algorithm=self.method.filled(scale=scale),
-            stopping=stop,
-            warm_start=None if warm_start is None else warm_start.boosted,
-            rng=self.seed,
-        )
-        return boosted, risk, float(scale)
 
 
 def _continued(
@@ -266,38 +280,6 @@ def _continued(
     if base is None and (is_begun or begun is None):
         base = warm_start.loss.base
     return replace(made, base=base), warm_start if is_begun else None
-
-
-def _chosen(
-    run: _Descent,
-    tasks: Sequence[Task],
-    loss: PlanningLoss,
-    begun: LinearStart | None,
-    stop: Stopping,
-    clock: Clock,
-) -> ChosenRounds:
-    average = run.method.iterate == "average"
-    # The training loss of the mean of the rounds is not computed, because the scores do not need it
-    # and it costs a third of the time.
-    method = copy(run.method)
-    method.iterate = "last"
-    last = replace(run, method=method)
-    # Without learned linear costs, each fold starts from the base of the loss.
-    strength = math.nan if begun is None else begun.strength
-
-    def train(shown: list[Task], made: PlanningLoss, watch: Any) -> str:
-        return last(shown, made, replace(stop, time_limit=None, callback=watch))[0].status
-
-    return choose_rounds(tasks, loss, strength, average, train, stop.max_rounds, clock)
-
-
-def _last(stop: Stopping, choice: ChosenRounds | None, clock: Clock) -> Stopping:
-    if choice is not None and choice.rounds == 0:
-        # If 0 rounds were chosen, the run ends before the first round and calls no learner.
-        return replace(stop, time_limit=None, callback=lambda state: True)
-    if choice is not None:
-        stop = replace(stop, max_rounds=choice.rounds)
-    return stop if stop.time_limit is None else replace(stop, time_limit=max(clock.left, 1e-9))
 
 
 def _stopping(
@@ -350,7 +332,7 @@ def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
             "are linear unless base= says otherwise; give more trips, other features or another "
             f"learner, or stopping={tried} to make all rounds",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return replace(boosted, status=status)
 
