@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -158,8 +159,9 @@ def _features(
     at: str,
 ) -> tuple[Array | None, list[str] | None, bool]:
     """Return features of sites, their names, and whether both arcs of an edge share a site."""
-    of_edges, first = _columns("edge", [(edge[:-1], edge[-1]) for edge in edges], features)
-    of_nodes, last = _columns("node", list(G.nodes(data=True)), node_features)
+    named = [(edge[:-1], edge[-1]) for edge in edges]
+    of_edges, first = _Attributes("edge", named).columns(features)
+    of_nodes, last = _Attributes("node", list(G.nodes(data=True))).columns(node_features)
     here = of_nodes[tail]
     there = of_nodes[head]
     ends = {"entering": there, "leaving": here, "mean": 0.5 * here + 0.5 * there}
@@ -173,96 +175,96 @@ def _features(
     return X[::2] if paired else X, names, paired
 
 
-def _columns(
-    kind: str,
-    things: Sequence[tuple[Hashable, Mapping[str, Any]]],
-    wanted: str | Sequence[str] | None,
-) -> tuple[Array, list[str]]:
-    """Return the requested features, with one row per edge or node, and their names."""
-    if wanted is None:
-        return np.empty((len(things), 0)), []
-    attributes = [wanted] if isinstance(wanted, str) else list(wanted)
-    if not attributes or not all(isinstance(name, str) for name in attributes):
-        raise InputError(f"the {kind} features must be attribute names, got {wanted!r}")
-    names: list[str] = []
-    columns = []
-    known = {str(name): None for _, data in things for name in data}
-    for name in attributes:
-        factors = [name] if name in known else name.split("*")
-        tables = [_table(kind, factor, name, things, known) for factor in factors]
-        names += map(str, tables[0].columns)
-        columns.append(np.prod([table.to_numpy(np.float64) for table in tables], axis=0))
-    return np.concatenate(columns, axis=1), names
+class _Attributes:
+    """The attributes of the edges, or of the nodes, of a networkx graph."""
 
+    def __init__(self, kind: str, things: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> None:
+        self.kind = kind
+        self.things = things
 
-def _check_known(
-    kind: str,
-    name: str,
-    feature: str,
-    things: Sequence[tuple[Hashable, Mapping[str, Any]]],
-    known: Mapping[str, None],
-) -> None:
-    of = "" if feature == name else f" of the feature {feature!r}"
-    if name not in known:
-        raise InputError(
-            f"no {kind} has an attribute {name!r}{of}; {kind}s have "
-            f"{few(list(known), 8) or 'no attributes'}{did_you_mean(name, known, 0.6)}"
+    @cached_property
+    def known(self) -> dict[str, None]:
+        """The names of all attributes."""
+        return dict.fromkeys(str(name) for _, data in self.things for name in data)
+
+    def columns(self, wanted: str | Sequence[str] | None) -> tuple[Array, list[str]]:
+        """Return the requested features, with one row per edge or node, and their names."""
+        if wanted is None:
+            return np.empty((len(self.things), 0)), []
+        features = [wanted] if isinstance(wanted, str) else list(wanted)
+        if not features or not all(isinstance(name, str) for name in features):
+            raise InputError(f"the {self.kind} features must be attribute names, got {wanted!r}")
+        names: list[str] = []
+        columns = []
+        for feature in features:
+            factors = [feature] if feature in self.known else feature.split("*")
+            tables = [self._table(factor, feature) for factor in factors]
+            names += map(str, tables[0].columns)
+            columns.append(np.prod([table.to_numpy(np.float64) for table in tables], axis=0))
+        return np.concatenate(columns, axis=1), names
+
+    def _table(self, name: str, feature: str) -> Any:
+        """Return the numbers of an attribute, the feature itself or a factor of it, as a frame."""
+        import pandas as pd
+
+        kind = self.kind
+        self._check_complete(name, "" if feature == name else f" of the feature {feature!r}")
+        # A frame aligns dicts by their keys, so that a missing key becomes nan.
+        table = pd.DataFrame(
+            [_parts(name, data.get(name)) for _, data in self.things], dtype=object
         )
-    # Both arcs of an undirected edge have the same dict.
-    every = {id(data): thing for thing, data in things}
-    gaps = {id(data): thing for thing, data in things if data.get(name) is None}
-    if gaps:
-        raise InputError(
-            f"attribute {name!r}{of} is missing for {len(gaps)} of {len(every)} {kind}s, such as "
-            f"{next(iter(gaps.values()))!r}; fill in values, or leave these {kind}s out"
-        )
-
-
-def _table(
-    kind: str,
-    name: str,
-    feature: str,
-    things: Sequence[tuple[Hashable, Mapping[str, Any]]],
-    known: Mapping[str, None],
-) -> Any:
-    """Return an attribute, or a factor of a feature, as a DataFrame with a row for each thing."""
-    import pandas as pd
-
-    _check_known(kind, name, feature, things, known)
-    # A frame aligns dicts by their keys, so that a missing key becomes nan.
-    table = pd.DataFrame([_parts(name, data.get(name)) for _, data in things], dtype=object)
-    bad = np.argwhere(~table.map(_is_number).to_numpy())
-    if bad.size:
-        row, column = bad[0]
-        if table.columns[column] == name:
-            _check_text(kind, name, things[row][0], table.iloc[row, column])
-        part = "" if table.columns[column] == name else f" in {table.columns[column]}"
-        raise InputError(
-            f"attribute {name!r} of {kind} {things[row][0]!r} is {table.iloc[row, column]!r}{part};"
-            f" features must be finite numbers: fill in a number, or leave the {kind} out"
-        )
-    if feature != name:
-        if table.shape[1] > 1:
+        bad = np.argwhere(~table.map(_is_number).to_numpy())
+        if bad.size:
+            row, column = bad[0]
+            what = f"attribute {name!r} of {kind} {self.things[row][0]!r} is"
+            value = table.iloc[row, column]
+            part = f" in {table.columns[column]}"
+            if table.columns[column] == name:
+                _check_text(what, value)
+                part = ""
             raise InputError(
-                f"the feature {feature!r} multiplies single numbers, but the attribute {name!r} of "
-                f"{kind}s contains several numbers; store the product as an attribute"
+                f"{what} {value!r}{part}; features must be finite numbers: fill in a number, or "
+                f"leave the {kind} out"
             )
-        table.columns = [feature]
-    return table
+        if feature != name:
+            if table.shape[1] > 1:
+                raise InputError(
+                    f"the feature {feature!r} multiplies single numbers, but the attribute "
+                    f"{name!r} of {kind}s contains several numbers; store the product as an "
+                    "attribute"
+                )
+            table.columns = [feature]
+        return table
+
+    def _check_complete(self, name: str, of: str) -> None:
+        kind = self.kind
+        if name not in self.known:
+            raise InputError(
+                f"no {kind} has an attribute {name!r}{of}; {kind}s have "
+                f"{few(list(self.known), 8) or 'no attributes'}"
+                f"{did_you_mean(name, self.known, 0.6)}"
+            )
+        # Both arcs of an undirected edge have the same dict.
+        every = {id(data) for _, data in self.things}
+        gaps = {id(data): thing for thing, data in self.things if data.get(name) is None}
+        if gaps:
+            raise InputError(
+                f"attribute {name!r}{of} is missing for {len(gaps)} of {len(every)} {kind}s, such "
+                f"as {next(iter(gaps.values()))!r}; fill in values, or leave these {kind}s out"
+            )
 
 
-def _check_text(kind: str, name: str, thing: Hashable, value: Any) -> None:
+def _check_text(what: str, value: Any) -> None:
     if not isinstance(value, str):
         return
-    what = f"attribute {name!r} of {kind} {thing!r} is the text {value!r}"
     try:
         float(value)
     except ValueError:
         raise InputError(
-            f"{what}; map each class to a number with a dict, {{{value!r}: 1, 'other': 0}}, or "
-            "make the graph from a table with from_pandas, which converts text"
+            f"{what} the text {value!r}; map each class to a number with a dict, {{{value!r}: 1, "
+            "'other': 0}, or make the graph from a table with from_pandas, which converts text"
         ) from None
-    raise InputError(f"{what}; convert the text to a number with float")
+    raise InputError(f"{what} the text {value!r}; convert the text to a number with float")
 
 
 def _parts(name: str, value: Any) -> dict[Hashable, Any]:
