@@ -49,8 +49,8 @@ def boost(
 ) -> BoostedCosts:
     """Learn costs per site from demonstrations, as a sum of weak hypotheses of the features.
 
-    The method is restricted gradient descent on the maximum-margin planning loss. With the default
-    link, ``"exponential"``, it is LEARCH, exponentiated functional gradient descent.
+    The method is functional gradient descent on the maximum-margin planning loss. With the default
+    link, ``"exponential"``, it is LEARCH.
 
     By default the descent starts from the linear costs that `fit` learns. Cross-validation on
     held-out trips chooses the number of rounds, which is 0 if the linear costs are better.
@@ -86,11 +86,11 @@ def boost(
         rounds. If there are fewer than six clusters of overlapping trips, no choice is made, and
         all rounds are run. The callback is called in the final run only.
     warm_start : BoostedCosts, optional
-        The result of an earlier run with the same tasks and settings. This run continues it, and
-        the limit on rounds includes the rounds of the earlier run. The default of `stopping` is
-        then the number of rounds that the earlier run chose on folds, or 100 if it chose none. If
-        the earlier run made no rounds, or if a time limit ended the fit of its linear costs, the
-        new run starts at round 0. The result is the same as that of an uninterrupted run.
+        The result of an earlier run with the same tasks and settings, which this run continues. The
+        result is the same as that of an uninterrupted run, and the limit on rounds includes the
+        earlier rounds. The default of `stopping` is then the number of rounds that the earlier run
+        chose on folds, or 100. If the earlier run made no rounds, or if a time limit ended the fit
+        of its linear costs, the new run starts at round 0.
     rng : int, numpy.random.Generator or None
         The seed for learners that make random choices: an integer >= 0, a generator from which a
         seed is drawn, or None for a new seed.
@@ -99,8 +99,7 @@ def boost(
     -------
     BoostedCosts
         The learned costs. After Ctrl-C they have the status "interrupted" and are the best costs
-        found so far. If the number of rounds was still being chosen on folds, they are the costs
-        before the first round.
+        so far, which are the costs before the first round if folds were still choosing the rounds.
 
     Warns
     -----
@@ -142,21 +141,23 @@ def boost(
     True
     """
     tasks = checked_tasks(tasks)
-    graphs = [task.graph for task in tasks]
+    graphs = list(dict.fromkeys(task.graph for task in tasks))
     same_names(graphs)
     method = algorithm_of(algorithm)
     _check_options(loss, method, warm_start)
     given, before = _continued(loss, warm_start)
     stop, by_folds = _stopping(stopping, tasks, given, before)
-    # A run that ended in the rounds after its folds takes the rounds that are left.
-    choice = before.choice if before is not None and stopping is None else None
+    begun = choice = None
+    if before is not None:
+        begun = before.begun
+        # A run that ended in the rounds after its folds takes the rounds that are left.
+        choice = before.choice if stopping is None else None
     # Single rounds may raise the loss, because steps in 1/√t do not depend on it.
     method = method.filled(iterate="average" if by_folds or choice is not None else "best")
     if zeros := zero_features(graphs):
         warnings.warn(zeros, UserWarning, stacklevel=2)
     seed = seed_of(rng)
     clock = Clock(stop.time_limit)
-    begun = None if before is None else before.begun
     if given.base is None:
         begun = linear_start(tasks, given.link, clock)
         given = replace(given, base=begun.base)

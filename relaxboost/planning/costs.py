@@ -17,8 +17,7 @@ class LearnedCosts(ABC):
     """The base class of costs that were learned from features.
 
     The costs apply to every graph that has these features, in any order. Other features of the
-    graph are ignored, with an `ExtraFeatures` warning. If the graph lacks a feature, an InputError
-    names the feature.
+    graph are ignored, with an `ExtraFeatures` warning. A missing feature raises an InputError.
 
     Attributes
     ----------
@@ -42,10 +41,7 @@ class LearnedCosts(ABC):
         """Return the cost c = B C of each arc of a graph, shape (E,)."""
 
     def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
-        """Return the log-likelihood log p of each task's demonstration, shape (T,).
-
-        Only the costs of a `LogitFit` define probabilities. For other costs, the result is nan.
-        """
+        """Return log p of each task's demonstration, shape (T,): nan unless from a `LogitFit`."""
         return np.full(len(tasks), np.nan)
 
 

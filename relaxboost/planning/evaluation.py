@@ -125,9 +125,7 @@ class Evaluation:
 
     @property
     def ties(self) -> tuple[str, ...]:
-        """Sentences about ties, one for each task whose plan costs as much as a demonstration but
-        differs from it.
-        """
+        """A sentence for each task whose plan costs as much as a demonstration but differs."""
         tied = np.flatnonzero((self.each.optimal == 1.0) & (self.each.exact == 0.0))
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
@@ -170,29 +168,26 @@ class Evaluation:
 def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> Evaluation:
     """Plan for tasks at given costs, and compare the plans with the demonstrations.
 
-    The plan of a task is a shortest path from its source to its target. It depends neither on the
-    demonstration nor on other tasks. If several paths have the least cost, the plan is the path
-    that the search reaches first, in the order of the arcs. If the demonstration is one of these
-    paths, `optimal_match` always counts the task as a match, but `exact_match` only if the search
-    happened to choose the demonstration. Such ties are common for constant costs and rare for
-    learned costs.
+    The plan of a task is a shortest path from its source to its target, and depends on no
+    demonstration. If several paths have the least cost, the plan is the path that the search
+    reaches first, in the order of the arcs. If the demonstration is one of these paths,
+    `optimal_match` counts the task as a match, but `exact_match` only if the search happened to
+    choose the demonstration. Such ties are common for constant costs and rare for learned costs.
 
     Parameters
     ----------
     tasks : sequence of Task
     costs : LearnedCosts, callable or array
-        The costs: a `Fit`, a model, boosted costs, or a function that returns the arc costs of a
-        graph, shape (E,). If all tasks are on the same graph, they may also be an array of arc
-        costs.
+        Learned costs, or a function that returns the arc costs of a graph, shape (E,). If all tasks
+        are on the same graph, an array of arc costs.
     negative : {"exact", "simple", "relaxed"}
-        The treatment of negative costs, as in `Oracle`. The plans themselves are never relaxed.
-        With ``"relaxed"``, only the margin loss may change: it is then an upper bound.
+        The treatment of negative costs, as in `Oracle`. With ``"relaxed"``, only the margin loss is
+        relaxed, and becomes an upper bound.
 
     Raises
     ------
     InputError
-        If the costs have the wrong shape, or if a cost is not finite. In the second case the
-        message names the arc.
+        If the costs have the wrong shape, or if a cost is not finite.
     NegativeCycle
         If the costs around a cycle sum to a negative number, unless negative="simple".
     """
@@ -256,17 +251,15 @@ def compare(
     """Compare two evaluations by the differences of their metrics, with bootstrap intervals.
 
     Each draw takes tasks with replacement, the same tasks for both evaluations, and recomputes
-    every metric on them. The interval extends from the 2.5th to the 97.5th percentile of the
-    differences. It reflects the variation among these tasks. It does not reflect how much the costs
-    would change with another training set.
+    every metric on them. The intervals reflect the variation among these tasks, but not how much
+    the costs would change with another training set.
 
     Parameters
     ----------
     first, second : Evaluation
-        Two evaluations of the same tasks in the same order. The graphs may have different
-        features.
+        Two evaluations of the same tasks in the same order. Features may differ.
     rng : int, numpy.random.Generator or None
-        The seed of the draws, an integer >= 0. It may also be a generator, or None for a new seed.
+        The seed of the draws: an integer >= 0, a generator, or None for a new seed.
     draws : int
         The number of bootstrap draws, at least 100.
     metrics : sequence of str
@@ -348,10 +341,7 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
 
 
 def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
-    """Return the plan of a task, which is a shortest path from its source to its target.
-
-    `ordered` contains the arc costs in the order of `Graph.forward`.
-    """
+    """Return the plan of a task. `ordered` has the arc costs in the order of `Graph.forward`."""
     graph = task.graph
     # Dijkstra's search needs costs >= 0.
     if costs.min() < 0.0:

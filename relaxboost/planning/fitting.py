@@ -53,22 +53,21 @@ class Fit(LinearCosts):
     w : array of shape (d,)
         The weights with the least objective value that `fit` found.
     lower, upper : float
-        The bracket: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound is computed from an
-        average of cuts. Each cut is a lower bound on R, whatever paths it was made from. The upper
-        bound is computed from the potentials of all plans. Both bounds account for rounding, but
-        not for underflow, which affects losses below 1e-300. The arc features B X are treated as
-        exact numbers. Two things are assumed without proof. For ``negative="simple"``, the bounds
-        of the integer program are assumed to be correct. For ``"exact"``, a cycle is assumed to
-        have a negative exact cost at w only if its cost in doubles is negative.
+        The bracket: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an
+        average of cuts, and the upper bound from the potentials of all plans. Both bounds account
+        for rounding, but not for underflow, which affects losses below 1e-300. The arc features B X
+        are treated as exact numbers. Two things are assumed without proof. For
+        ``negative="simple"``, the bounds of the integer program are assumed to be correct. For
+        ``"exact"``, a cycle is assumed to have a negative exact cost at w only if its cost in
+        doubles is negative.
     status : str
         The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
         "interrupted", or "stalled" if rounding prevents further progress. For a result of
         `reference`, it is the status of the solver.
     exact : bool
-        Whether every plan at w is exact. With ``negative="relaxed"``, the loss in the objective is
-        the convex upper bound that `Oracle` describes, and the bracket refers to this objective. If
-        `exact` is true, `upper` is also an upper bound on the exact objective at w. Even then, the
-        exact objective may be below `lower` at weights for which some costs are negative.
+        Whether every plan at w is exact. With ``negative="relaxed"``, the bracket is that of the
+        convex upper bound that `Oracle` describes. If `exact` is true, `upper` also bounds the
+        exact objective at w, which may still be below `lower` where some costs are negative.
     chosen : Chosen, optional
         The record of how the strength of the ridge was chosen, if the caller passed none.
     """
@@ -96,41 +95,37 @@ def fit(
         The tasks to learn from. Pass a `Problem` to also set the signs of weights, the scaling of
         features, or the treatment of negative costs.
     regulariser : Regulariser, optional
-        The default is a `Ridge` whose strength is chosen by cross-validation on three folds. Trips
-        that overlap are always in the same fold. The score is the share of arcs that plans have in
-        common with held-out trips. The scores are in `Fit.chosen`. If there are fewer than six
-        clusters of overlapping trips, the strength is a thousandth of the largest strength that
-        would be tried. A `Problem` already has a regulariser. If it was created without one and has
-        w >= 0, the strength is chosen in the same way.
+        The default is a `Ridge` whose strength is chosen by cross-validation on three folds, also
+        for a `Problem` that was created without a regulariser and has w >= 0. Trips that overlap
+        are always in the same fold. The scores, in `Fit.chosen`, are the shares of arcs that plans
+        have in common with held-out trips. If there are fewer than six clusters of overlapping
+        trips, the strength is a thousandth of the largest strength that would be tried.
     method : {"bundle"} or Bundle
         The method. A `Bundle` has options; for example, ``Bundle(start=fit)`` continues an earlier
         run.
     tol : float
-        The relative tolerance, > 0. The run ends when upper − lower <= tol · upper + rounding. Here
-        upper is the best value so far, and rounding is −`Problem.floor`, which bounds the rounding
-        errors of the losses. The final proof may widen the bracket by a few rounding errors.
-        Both effects matter only for values close to 0.
+        The relative tolerance, > 0. The run ends when upper − lower <= tol · upper + rounding,
+        where upper is the best value so far, and rounding is −`Problem.floor`. The rounding, and
+        the rounding errors of the final proof, matter only for values close to 0.
     verbose : int
         If it is above 0, a progress bar shows the gap on a terminal.
     **limits
-        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, is the number of seconds from
-        the call, which can end the run within a round. The first evaluation, and the last one,
-        which proves the upper bound, are always completed. The choice of the strength first makes
-        one more evaluation, and then takes at most half of the time. ``callback`` is called with
-        the `FitState` of each round, and the run ends if the callback returns a true value.
+        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, in seconds from the call, can
+        end the run within a round. The first evaluation, and the last one, which proves the upper
+        bound, are always completed. The choice of the strength takes one more evaluation, and at
+        most half of the time. ``callback`` is called with the `FitState` of each round, and ends
+        the run if it returns a true value.
 
     Warns
     -----
     UserWarning
-        If all learned costs are 0, if there is nothing to learn because the demonstrations are
-        shortest paths by each of the features alone, or if a feature is 0 on every arc. The warning
-        suggests what to change.
+        If all learned costs are 0, if the demonstrations are shortest paths by each of the features
+        alone, or if a feature is 0 on every arc. The warning suggests what to change.
 
     Returns
     -------
     Fit
-        The learned costs. After Ctrl-C they have the status "interrupted" and the best bracket so
-        far.
+        The learned costs. After Ctrl-C they have the best bracket so far.
 
     Raises
     ------
@@ -242,10 +237,7 @@ def bracketed(
     history: tuple[FitRecord, ...],
     clock: Clock,
 ) -> Fit:
-    """Return the `Fit` at a point whose upper bound is proved.
-
-    Raise an ArithmeticError if the lower bound is above the upper bound, which indicates a bug.
-    """
+    """Return the `Fit` at a point whose upper bound is proved."""
     upper = proved.bound
     if lower > upper:
         raise ArithmeticError(

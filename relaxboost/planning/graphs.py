@@ -44,7 +44,7 @@ class Path:
     Raises
     ------
     InputError
-        If an index is out of range, or if an arc does not start where the previous arc ends.
+        If an index is out of range, or if an arc does not start where the one before it ends.
     """
 
     def __init__(self, graph: Graph, arcs: Whole) -> None:
@@ -121,9 +121,8 @@ class Graph:
 
     Arc e leads from node ``tail[e]`` to node ``head[e]``; parallel arcs are allowed. Each *site*
     has features, a row of the matrix X. The sites are the arcs by default, the cells of a grid, or
-    the edges of an undirected graph. From the costs C of the sites, the costs of the arcs are
-    computed as c = B C, where B = `sites` is a non-negative matrix of shape (E, S). Linear costs
-    are C = X w.
+    the edges of an undirected graph. Costs C of the sites give the costs c = B C of the arcs, where
+    B = `sites` is a non-negative matrix of shape (E, S). Linear costs are C = X w.
 
     The functions `from_pandas`, `from_osmnx`, `from_networkx`, `grid` and `turns` create graphs.
 
@@ -134,8 +133,7 @@ class Graph:
     features : array of shape (S, d), optional
         The features of the sites, which must be finite. S = E unless `sites` is given.
     nodes : int, sequence of hashables, or Labels, optional
-        The number of nodes, or their labels. By default the labels are 0, 1, ... up to the largest
-        index in `tail` and `head`.
+        The number of nodes, or their labels, by default 0 to the largest index of an end.
     names : sequence of d str, optional
         The names of the features.
     sites : sparse matrix of shape (E, S), optional
@@ -322,8 +320,7 @@ class Graph:
         nodes : sequence of labels
             The nodes of the path, at least two.
         arcs : array of int
-            The indices of the arcs, each of which starts where the previous arc ends. Pass them if
-            parallel arcs make the path through the nodes ambiguous; `arc` returns an index.
+            The indices of the arcs, for paths with parallel arcs; `arc` returns an index.
 
         Raises
         ------
@@ -424,8 +421,7 @@ class ExtraFeatures(UserWarning):
 def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:
     """Return X, shape (S, d), or B X, shape (E, d), with the features in the order of the names.
 
-    Other features of the graph are ignored, with one `ExtraFeatures` warning per graph. If the
-    graph lacks features, an InputError names them.
+    Other features cause one `ExtraFeatures` warning per graph, and missing ones an InputError.
     """
     X = graph.arc_features if arcs else graph.features
     if graph.names == names:

@@ -28,16 +28,15 @@ def grid(
 ) -> Graph:
     """Return the graph of a grid whose cells have features.
 
-    The nodes are the cells, with the labels (row, column). The sites are also the cells, so the
-    learned costs form a map. The cost of a step is its length (1, or √2 along a diagonal) times the
-    mean cost of the two cells that it joins.
+    The cells are the nodes, with the labels (row, column), and the sites, so that learned costs
+    form a map. The cost of a step is its length (1, or √2 along a diagonal) times the mean cost of
+    the two cells that it joins.
 
     Parameters
     ----------
     layers : array of shape (L, H, W) or (H, W)
-        The features of the cells. Features of passable cells must be finite, and features of
-        blocked cells are ignored. With a layer of ones, linear costs can depend on the length of a
-        path.
+        The features of the cells, which are ignored for blocked cells. With a layer of ones, linear
+        costs can depend on the length of a path.
     passable : array of bool, shape (H, W), optional
         Blocked cells have no arcs. By default all cells are passable.
     names : sequence of L str, optional
@@ -51,14 +50,14 @@ def grid(
     Returns
     -------
     Graph
-        The graph has H·W nodes and as many sites, which are the cells, row by row. `labels.shape`
-        is (H, W), and `position` is (column, row). The features of blocked cells are 0.
+        The graph, with the cells row by row. `labels.shape` is (H, W), and `position` is (column,
+        row). The features of blocked cells are 0.
 
     Raises
     ------
     InputError
-        If a feature of a passable cell is not finite, if shapes do not match, or if no two passable
-        cells are neighbours.
+        If a feature of a passable cell is not finite, if shapes do not match, or if there is no
+        arc.
 
     Examples
     --------

@@ -21,10 +21,9 @@ def search(
 ) -> tuple[Array, Whole]:
     """Return the distances from `source`, and the adjacency entry by which each node was reached.
 
-    The search is Dijkstra's algorithm on an indexed heap. All costs must be >= 0. If `ahead` is not
-    empty, the search is A*, and `ahead` holds admissible estimates of the distance to the target,
-    which are inf for nodes without a path to the target. The search ends when the target is removed
-    from the heap. If the target is −1, the search covers the whole graph.
+    The search is Dijkstra's algorithm for costs >= 0 on an indexed heap. If `ahead` is not empty,
+    the search is A*, and `ahead` holds admissible estimates of the distance to the target, or inf.
+    The search ends when the target leaves the heap. If the target is −1, it covers the graph.
     """
     nodes = start.size - 1
     guided = ahead.size > 0
@@ -202,14 +201,10 @@ def _cycle(via: Whole, near: Whole) -> int:
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
     """Return the least slack c + π_near − π_far of all arcs, an arc that attains it, and a bound.
 
-    The slack shows whether the potentials π prove that a path is shortest. A potential of +inf
-    states that the source does not reach the node, and −inf that the node does not reach the
-    target. If an arc shows that an infinite potential is wrong, its slack is −inf.
-
-    Let the size of an arc be the largest of |c|, |π_near| and |π_far|. The bound is the largest
-    size of the arcs whose slack is at most a millionth of their size. On all other arcs, rounding
-    errors cannot hide a negative slack. Therefore a huge cost far from the path does not widen the
-    bracket.
+    A potential π of +inf states that the source does not reach the node, and −inf that the node
+    does not reach the target. If an arc shows that such a potential is wrong, its slack is −inf.
+    The bound is the largest of |c|, |π_near| and |π_far| of the arcs on which rounding errors may
+    hide a negative slack.
     """
     worst = np.inf
     where = -1
@@ -222,6 +217,8 @@ def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple
             return -np.inf, e, size
         slack = cost[e] + here - there
         largest = max(abs(cost[e]), abs(here), abs(there))
+        # On other arcs the slack exceeds all rounding errors. A huge cost far from the path
+        # therefore does not widen the bracket.
         if not slack > 1e-6 * largest:
             size = max(size, largest)
         if slack < worst:
