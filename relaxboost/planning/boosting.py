@@ -32,8 +32,7 @@ from relaxboost.planning.starting import (
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FOLDS = "folds"
-"""The value of `Stopping.validation` that requests cross-validation. The number of rounds is then
-chosen on folds of the tasks."""
+"""The value of `Stopping.validation` for which folds of the tasks choose the number of rounds."""
 
 
 @accepts_seed
@@ -67,8 +66,7 @@ def boost(
     loss : PlanningLoss, optional
         The loss, which sets the link, the base and the treatment of negative costs. The default is
         ``PlanningLoss()``. If the loss has no base, the base is the linear costs that `fit` learns
-        from the tasks. If a feature is negative somewhere, or if all costs that `fit` learns are 0,
-        the base is 1 instead.
+        from the tasks, or 1 if a feature is negative or if all costs that `fit` learns are 0.
     algorithm : {"residual", "repeated", "naive"} or Algorithm
         The algorithm, as in `functional.boost`, with two differences. First, if the number of
         rounds is chosen on folds, the result is the mean of the iterates. Otherwise it is the
@@ -104,14 +102,13 @@ def boost(
     Warns
     -----
     UserWarning
-        If a feature is 0 on every arc, or if the costs before the first round plan held-out trips
-        best, so that the result has no rounds.
+        If a feature is 0 on every arc, or if the result has no rounds.
 
     Raises
     ------
     InputError
         If graphs have different features, if the base does not fit a graph, or if options
-        contradict each other. The error is raised before work starts.
+        contradict each other.
     KeyboardInterrupt
         After Ctrl-C while the linear costs before the first round are learned.
 

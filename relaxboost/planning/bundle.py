@@ -23,21 +23,19 @@ lower bound so far."""
 class Bundle:
     """Kelley's cutting-plane method, which `fit` uses.
 
-    The model of the loss is a sum with one term for each group of demonstrations. Each term is the
-    maximum of the group's cutting planes. The minimum of the model plus the regulariser is a lower
-    bound on the least objective, and the minimiser is the next query.
+    The model of the loss is a sum over the groups of demonstrations of the maximum of the group's
+    cutting planes. The minimum of the model plus the regulariser is a lower bound on the least
+    objective, and the minimiser is the next query.
 
     Parameters
     ----------
     start : LinearCosts or array of shape (d,), optional
-        The first query, for example an earlier `Fit`. It is projected onto the domain of the
-        regulariser. The default is w = 0.
+        The first query, for example an earlier `Fit`, projected onto the domain of the regulariser.
+        The default is w = 0.
     max_cuts : int
-        The maximum number of cuts in the model. The cuts that have been inactive for longest are
-        dropped first.
+        The maximum number of cuts. Those that have been inactive for longest are dropped first.
     patience : int
-        The run ends with the status "stalled" if, because of rounding errors, both bounds stay
-        unchanged for this many rounds.
+        The run ends with the status "stalled" if both bounds stay unchanged for this many rounds.
 
     References
     ----------

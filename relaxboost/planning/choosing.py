@@ -25,17 +25,15 @@ class Chosen(NamedTuple):
 
     strength: float
     strengths: tuple[float, ...]
-    """The strengths that were tried, from strong to weak. If there were too few trips for folds,
-    the tuple contains only `strength`."""
+    """The strengths that were tried, from strong to weak, or only `strength` without folds."""
     scores: tuple[float, ...]
-    """The score of each strength: the mean F1 over the held-out trips, which measures how many arcs
-    a plan shares with the trip. `strength` is the weakest strength whose score is within 0.005 of
-    the best score. The score is nan if there were too few trips for folds."""
+    """The score of each strength: the mean F1 of the arcs that a plan shares with a held-out trip,
+    or nan without folds. `strength` is the weakest strength with a score within 0.005 of the best
+    score."""
     folds: int
     """The number of folds, or 0 if there were too few trips for folds."""
     ended: str
-    """The reason why weaker strengths were not tried: "time_limit" or "interrupted". The string is
-    empty if all strengths were tried."""
+    """The reason why weaker strengths were not tried: "time_limit", "interrupted", or ""."""
 
     def __repr__(self) -> str:
         pairs = zip(self.strengths, self.scores, strict=True)

@@ -36,15 +36,13 @@ class PerTask(NamedTuple):
     optimal: Array
     """1 if a demonstration of the task costs no more than the plan, up to rounding, or 0."""
     shared_arcs: Array
-    """The number of arcs that the plan and the demonstration of the task share. An arc that both
-    paths repeat is counted each time."""
+    """The number of arcs that the plan and the demonstration share, with repetitions."""
     shown_arcs: Array
     """The number of arcs of the task's demonstration."""
     planned_arcs: Array
     """The number of arcs of the task's plan."""
     shared_nodes: Array
-    """The number of nodes that the plan and the demonstration of the task share, without the
-    target."""
+    """The number of nodes that the plan and the demonstration share, without the target."""
     shown_nodes: Array
     """The number of nodes of the task's demonstration, without the target."""
     shown_cost: Array
@@ -52,11 +50,9 @@ class PerTask(NamedTuple):
     planned_cost: Array
     """The cost of the task's plan."""
     margin: Array
-    """The margin loss R_i >= 0 of the task at the given costs, computed with the `PathLoss` of the
-    task."""
+    """The margin loss R_i >= 0 of the task at the given costs."""
     log_likelihood: Array
-    """The log-likelihood log p of the task's demonstration. The entry is nan unless the costs come
-    from a recursive logit."""
+    """The log-likelihood log p of the demonstration, or nan for costs other than a `LogitFit`."""
 
 
 _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
@@ -78,8 +74,7 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
 each task. The metric is the sum of the numerators divided by the sum of the denominators."""
 
 METRICS = tuple(_RATIOS)[:-1]
-"""The names of the metrics that exist for all costs. Only a recursive logit has
-``log_likelihood``."""
+"""The names of the metrics that exist for all costs, which ``log_likelihood`` does not."""
 
 
 @dataclass(frozen=True, eq=False)

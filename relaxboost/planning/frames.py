@@ -20,8 +20,7 @@ CLASSES = 100
 """The maximum number of different values in a text column that is converted to features."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
-"""The type of the argument `features`: the names of columns, or a graph or learned costs whose
-features are used."""
+"""The argument `features`: names of columns, or a graph or learned costs with these features."""
 
 
 def from_pandas(
@@ -37,8 +36,8 @@ def from_pandas(
     """Return the graph of a table that has a row for each arc.
 
     A column of numbers becomes a feature of the same name. A column of text or categories becomes
-    one feature for each of its values. For example, the feature ``highway=primary`` is 1 in the
-    rows with the value ``primary`` and 0 in all other rows. Columns joined by ``*`` are multiplied:
+    one feature for each of its values: ``highway=primary`` is 1 in the rows with the value
+    ``primary``, and 0 in all other rows. Columns joined by ``*`` are multiplied:
     ``length*highway=primary`` is the length of primary roads. A column whose name itself contains
     ``*`` or ``=`` can be given by its full name.
 
@@ -49,10 +48,9 @@ def from_pandas(
     source, target : str
         The names of the columns with the labels of the nodes where an arc starts and ends.
     features : sequence of str, str, Graph or LearnedCosts, optional
-        Names of columns, or names of single features such as ``highway=primary``. If a graph or
-        learned costs are passed, their features are used. By default all columns except those of
-        nodes and edge labels are used. In this case, a warning is given if a column of whole
-        numbers, such as ``osmid``, looks like names of edges.
+        Names of columns, or of single features such as ``highway=primary``, or a graph or learned
+        costs with the same features. By default all columns except those of nodes and edge labels
+        are used, with a warning if whole numbers, such as ``osmid``, look like names of edges.
     edge : str, optional
         The name of the column with the labels of edges, which become the `keys` of the graph.
     nodes : pandas.DataFrame, optional
@@ -61,8 +59,7 @@ def from_pandas(
         the middle of the map.
     unseen : {"refuse", "ignore"}
         The treatment of a text value for which the graph or the costs passed as `features` have no
-        feature. With ``"refuse"``, an InputError is raised. With ``"ignore"``, all features made
-        from the column are 0 in that row.
+        feature. ``"ignore"`` sets all features of the column to 0 in that row.
 
     Returns
     -------
@@ -73,9 +70,8 @@ def from_pandas(
     ------
     InputError
         If the table is empty or lacks a column, if a text column has more than 100 values, or if
-        ``x`` and ``y`` are in degrees but lengths in metres. The error is also raised for missing
-        values, numbers that are not finite, self-loops, nodes without coordinates and unknown text
-        values. In these cases the message names the row.
+        ``x`` and ``y`` are in degrees but lengths in metres. For missing values, infinite numbers,
+        self-loops, nodes without coordinates and unknown text values, the message names the row.
 
     Notes
     -----

@@ -25,11 +25,11 @@ class Adjacency(NamedTuple):
     """The arcs of a graph, sorted by their tail (forward adjacency) or by their head (backward)."""
 
     start: Whole
-    """The entries of the adjacency from start[v] to start[v + 1] − 1 belong to node v."""
+    """The entries from start[v] to start[v + 1] − 1 belong to node v."""
     far: Whole
-    """The node at the other end of the arc, for each entry of the adjacency."""
+    """The node at the other end of the arc of each entry."""
     arcs: Whole
-    """The index of the arc in the graph, for each entry of the adjacency."""
+    """The index of the arc of each entry in the graph."""
 
 
 class Path:

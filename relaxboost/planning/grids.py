@@ -14,8 +14,7 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""The number of cells next to a diagonal step that must be passable, for each value of `corners`.
-There are two such cells."""
+"""How many of the two cells next to a diagonal step must be passable: both, one or none."""
 
 
 def grid(

@@ -11,8 +11,7 @@ NOTHING: Array = np.empty(0)
 """The argument `ahead` of `search` without distance estimates. Compiled code needs a fixed type."""
 
 _ARITY = 4
-"""The number of children of each node of the heap in the search. Four children cause fewer cache
-misses than two."""
+"""The number of children of each node of the heap. Four cause fewer cache misses than two."""
 
 
 @njit(nogil=True)

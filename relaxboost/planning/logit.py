@@ -58,18 +58,17 @@ class LogitFit(LearnedCosts):
     names : tuple of str
         The names of the features.
     log_likelihood : float
-        The sum of log p over the training tasks, weighted by their weights. If a task has several
-        demonstrations, the mean of their log p is used.
+        The weighted sum of log p over the training tasks. If a task has several demonstrations, the
+        mean of their log p is used.
     covariance : array of shape (d, d)
-        The inverse of the negative Hessian of the log-likelihood, shape (d, d).
+        The inverse of the negative Hessian of the log-likelihood.
     robust : array of shape (d, d)
         The sandwich estimate of the covariance: `covariance`, times the sum of the outer products
         of the scores (BHHH), times `covariance`. It is valid for independent trips even if the
         model is wrong.
     status : str
-        "optimal", "max_rounds", or "stalled" if no step gains more than the rounding errors. A run
-        stalls near the maximum, or if the sums over walks in circles would be infinite for lower
-        costs.
+        "optimal", "max_rounds", or "stalled" if no step gains more than the rounding errors, near
+        the maximum or where lower costs would make sums over walks in circles infinite.
     rounds : int
     """
 
@@ -90,10 +89,9 @@ class LogitFit(LearnedCosts):
         return -(features_by_name(graph, self.names) @ self.utilities)
 
     def costs(self, graph: Graph) -> Array:
-        """Return the costs of a graph's arcs, shape (E,), for planners.
+        """Return arc costs, shape (E,), at which the shortest path is the most probable path.
 
-        The shortest path is the most probable path. Individual costs may be negative, but no cycle
-        has a negative cost.
+        Individual costs may be negative, but no cycle has a negative cost.
         """
         return -(features_by_name(graph, self.names, arcs=True) @ self.utilities)
 
@@ -111,9 +109,8 @@ class LogitFit(LearnedCosts):
     def probabilities(self, graph: Graph, target: Any) -> Array:
         """Return the probability that a traveller at an arc's tail takes the arc, shape (E,).
 
-        If the target can be reached from a node, the probabilities of the arcs from this node sum
-        to 1. At the target itself the sum is smaller, because the walk may end there. All other
-        arcs have probability 0. `target` is the label of a node.
+        The probabilities of the arcs from a node that reaches the target, the label of a node, sum
+        to 1, except at the target, where the walk may end. All other arcs have probability 0.
         """
         place = np.array([graph.node(target)])
         # Reduced costs keep the sums from underflow at nodes far from the target.
@@ -134,8 +131,8 @@ class RecursiveLogit:
         The initial utilities. They are multiplied by increasing factors until the sums over walks
         are finite. By default all features have the same cost per unit of their mean.
     tol : float
-        The tolerance, > 0. Newton's method ends when its quadratic model predicts that the mean
-        log-likelihood per task would increase by less than `tol`.
+        The tolerance, > 0. Newton's method ends when its quadratic model predicts an increase of
+        the mean log-likelihood per task below `tol`.
     max_rounds : int
         The maximum number of Newton steps, at least 1.
 
@@ -165,8 +162,7 @@ class RecursiveLogit:
         ------
         InputError
             If graphs have different features, if no initial utilities are found, or if some
-            features have the same sum on all likely walks. In the last case the message names these
-            features.
+            features have the same sum on all likely walks.
         """
         tasks = checked_tasks(tasks)
         names = same_names([task.graph for task in tasks])
@@ -231,10 +227,6 @@ class RecursiveLogit:
 class Walks:
     """The sums of weights exp(−cost) over the walks of a graph.
 
-    The matrix I − M is factorised by elimination without row exchanges. Off the diagonal, this adds
-    only numbers of the same sign. Therefore entries of N far below 1 are as accurate as large ones,
-    unless they underflow.
-
     Parameters
     ----------
     graph : Graph
@@ -244,10 +236,7 @@ class Walks:
     Raises
     ------
     EndlessWalks
-        If the spectral radius of M is not provably below 1. For each y > 0, the radius is at most
-        the largest ratio (M y)_i / y_i (Collatz & Wielandt). For y = N (N 1) the ratio is 1 − 1/k,
-        where k is the mean number of nodes on walks from i. The radius counts as proved if every k
-        is below 10^12.
+        If the spectral radius of M is not provably below 1.
     """
 
     def __init__(self, graph: Graph, costs: Array) -> None:
@@ -263,11 +252,16 @@ class Walks:
         if np.isfinite(self.weights).all():
             A = sparse.csc_array(sparse.eye_array(graph.nodes, format="csr") - M)
             try:
-                # A threshold of 0 keeps the pivots on the diagonal, so that no row is exchanged.
+                # A threshold of 0 keeps the pivots on the diagonal. Without row exchanges, the
+                # elimination adds only numbers of the same sign off the diagonal, so that entries
+                # of N far below 1 are as accurate as large ones, unless they underflow.
                 self.factor: Any = splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0)
+                """The factors of I − M, whose method `solve` returns N b, or Nᵀ b for "T"."""
                 y = self.factor.solve(self.factor.solve(np.ones(graph.nodes)))
             except RuntimeError:  # a pivot is 0, so that the radius is not below 1
                 pass
+        # For each y > 0, the radius is at most the largest (M y)_i / y_i (Collatz & Wielandt). For
+        # y = N (N 1) this ratio is 1 − 1/k, where k is the mean number of nodes on walks from i.
         with np.errstate(all="ignore"):
             shrinks = (y > 0.0) & (M @ y < (1.0 - 1e-12) * y)
         if not (np.isfinite(y).all() and shrinks.all()):
@@ -288,24 +282,19 @@ class Walks:
         ends = self.graph.tail, self.graph.head
         return sparse.csr_array((values, ends), shape=(self.graph.nodes,) * 2)
 
-    def solve(self, b: Array, transposed: bool = False) -> Array:
-        """Return the product N b, or Nᵀ b if `transposed`."""
-        return self.factor.solve(b, trans="T" if transposed else "N")
-
     def to(self, targets: Whole) -> Array:
         """Return the sums z over walks from all nodes to targets, shape (nodes, targets)."""
         units = np.zeros((self.graph.nodes, len(targets)))
         units[targets, np.arange(len(targets))] = 1.0
-        return self.solve(units)
+        return self.factor.solve(units)
 
     def towards(self, target: int) -> tuple[Walks, Array]:
         """Return walks at reduced costs c + δ_head − δ_tail >= 0, and distances δ to the target.
 
-        At these costs, the sums over walks to the target are at least 1, so they cannot underflow
-        even if it is far away. Dijkstra's algorithm finds δ although costs may be negative: it uses
-        the costs c + log y_tail − log y_head, which are positive because M y < y.
+        At these costs, sums over walks to the target are at least 1 and cannot underflow.
         """
         graph = self.graph
+        # Costs may be negative, but c + log y_tail − log y_head is positive, because M y < y.
         π = self.potential
         # Rounding may leave reduced costs a little below 0.
         reduced = np.maximum(self.costs + π[graph.tail] - π[graph.head], 0.0)
@@ -319,7 +308,7 @@ class Walks:
 
 
 class _Block:
-    """The sums over walks from the sources to the targets of trips, from a single factorisation."""
+    """The sums over walks of trips, from a single factorisation."""
 
     def __init__(self, walks: Walks, places: Whole, source: Whole, target: Whole) -> None:
         self.walks = walks
@@ -402,13 +391,13 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
             b = np.zeros_like(z)
             # Several trips may have the same pair of ends.
             np.add.at(b, ends, weight[at] / block.there)
-            u = walks.solve(b, transposed=True)[tail]
+            u = walks.factor.solve(b, "T")[tail]
             flow = walks.weights * np.einsum("et,et->e", u, z[head])
             mixed = np.empty((group.graph.arcs, beta.size))
             mean = np.empty((at.size, beta.size))
             # A matrix of derivatives is sparse, and a solve for all targets at once is fast.
             for k in range(beta.size):
-                dz = walks.solve(walks.matrix(walks.weights * X[:, k]) @ z)
+                dz = walks.factor.solve(walks.matrix(walks.weights * X[:, k]) @ z)
                 mean[:, k] = dz[ends] / block.there
                 mixed[:, k] = walks.weights * np.einsum("et,et->e", u, dz[head])
             cross = X.T @ mixed

@@ -33,22 +33,18 @@ def paths(
     Parameters
     ----------
     where : Task, sequence of Task, or Graph
-        The graph to draw. If tasks are passed, which must all have the same graph, their
-        demonstrations, sources and targets are drawn too.
+        The graph, or tasks on one graph, whose demonstrations, sources and targets are drawn too.
     planned, alternatives : Path, Plan, or sequence of these, optional
-        The paths to draw over the demonstrations. Demonstrations are thick and dark, plans are
-        dashed orange, and alternatives are dotted blue, so that all of them are visible on shared
-        arcs.
+        The paths to draw over the demonstrations. Demonstrations are thick and dark, plans dashed
+        orange, and alternatives dotted blue, so that all are visible on shared arcs.
     costs : array of shape (S,) or (E,), or a fit, optional
-        Costs per site or per arc, which are shown as colours. On a grid the cells are coloured. If
-        costs per arc are passed for a grid, the colour of a cell shows the mean cost per unit of
-        length of the arcs that enter it. On a network, the colour of a line shows the mean cost of
-        the arcs between its two nodes.
+        Costs per site or per arc, which are shown as colours of cells or lines. A cell shows the
+        mean cost per unit of length of the arcs that enter it, if costs per arc are passed for a
+        grid. A line shows the mean cost of the arcs between its two nodes.
     label : str
         The label of the colour bar.
     scale : {"linear", "log"}
-        The scale of the colours. ``"log"`` is suitable for positive costs of different orders of
-        magnitude, such as boosted costs.
+        The scale of the colours. ``"log"`` suits positive costs of different orders of magnitude.
     axes : Axes, optional
         The axes to draw on. By default a new figure with the proportions of the graph is created.
 
@@ -80,11 +76,7 @@ def paths(
 
 
 def zoom(axes: Any, margin: float = 0.3) -> Any:
-    """Crop a picture made by `paths` to the drawn paths plus a margin, and return it.
-
-    `margin` is a fraction of the extent of the paths. The cropped picture never shows more than
-    the original.
-    """
+    """Crop a picture made by `paths` to its paths plus a margin, a fraction of their extent."""
     drawn = [np.asarray(line.get_xydata()) for line in axes.get_lines()]
     if not drawn:
         raise InputError(

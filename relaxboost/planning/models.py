@@ -43,8 +43,7 @@ VERSION = 1
 class LinearModel(LinearCosts):
     """Linear costs c = B X w that were read from a file.
 
-    Unlike a `Fit`, they have no tasks and no proof of the bracket. The regulariser and the losses
-    are described in words.
+    Unlike a `Fit`, they have no tasks and no proof of the bracket.
 
     Attributes
     ----------
@@ -81,8 +80,7 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
     Raises
     ------
     InputError
-        If the costs are of another kind, if `load_model` would reject them, or if the file cannot
-        be written.
+        If the costs are of another kind, or if the file cannot be written or loaded again.
     """
     target = check_output(path, (".json",))
     if isinstance(costs, BoostedCosts):
@@ -108,11 +106,23 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
     Raises
     ------
     InputError
-        If the file is missing, is not JSON, or has another format or version. The error is also
-        raised if a field is missing, unknown or out of range, and the message then names the field.
+        If the file is missing or is not JSON, if its format or version is unknown, or if a field is
+        missing, unknown or out of range.
     """
     file = Path(path)
-    return _model(file, _read(file))
+    if not file.is_file():
+        what = "is no file" if file.exists() else "does not exist"
+        raise InputError(f"{file} {what}; pass a model written by relaxboost plan fit --out")
+    try:
+        with shallow():
+            content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} is not a JSON file of costs: {error}") from None
+    if not isinstance(content, dict):
+        raise InputError(
+            f"{file} is not a model of learned costs: the content must be a JSON object"
+        )
+    return _model(file, content)
 
 
 def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
@@ -294,22 +304,6 @@ def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> No
         )
 
 
-def _read(file: Path) -> dict[str, Any]:
-    if not file.is_file():
-        what = "is no file" if file.exists() else "does not exist"
-        raise InputError(f"{file} {what}; pass a model written by relaxboost plan fit --out")
-    try:
-        with shallow():
-            content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file} is not a JSON file of costs: {error}") from None
-    if not isinstance(content, dict):
-        raise InputError(
-            f"{file} is not a model of learned costs: the content must be a JSON object"
-        )
-    return content
-
-
 def _no_constant(text: str) -> None:
     raise ValueError(f"{text} is not JSON")
 
@@ -366,8 +360,7 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "negative": _NEGATIVE,
     "power": _POWER,
 }
-"""The fields of a file for linear costs, in order. Each field has a rule in words and a function
-that checks the rule."""
+"""The fields of a file for linear costs, in order: the rule of each in words, and its check."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "base": (

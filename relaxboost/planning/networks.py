@@ -35,9 +35,9 @@ def from_networkx(
     """Return the graph of a networkx graph, with features from its attributes.
 
     Nodes keep their names as labels. Arcs are in the order of ``G.edges``. An edge k of an
-    undirected graph becomes the arcs 2k and, in the other direction, 2k + 1. Both arcs share a
-    site, so their features and their learned costs are equal. In a multigraph, ``graph.arc(u, v,
-    key)`` returns the index of an arc, which ``graph.path(arcs=...)`` accepts.
+    undirected graph becomes the arcs 2k and, in the other direction, 2k + 1, which share a site and
+    so have equal costs. In a multigraph, ``graph.arc(u, v, key)`` returns the index of an arc,
+    which ``graph.path(arcs=...)`` accepts.
 
     Parameters
     ----------
@@ -49,15 +49,13 @@ def from_networkx(
         ``"slope*crossings"``. An attribute whose name itself contains ``*`` can be given by its
         full name. If neither edge nor node features are given, every arc has the single feature 1.
     node_features : sequence of str, or str, optional
-        Node attributes of the same kinds. The features of an arc are its edge features, followed by
-        its node features.
+        Node attributes of the same kinds, whose features follow the edge features.
     names : sequence of str, optional
         The names of all features. By default they are the names of attributes and dict keys, and
         ``"x[0]"`` for the entries of an array.
     at : {"entering", "leaving", "mean"}
         An arc has the node features of its head (``"entering"``), of its tail (``"leaving"``), or
-        the mean of both. If the node features are those of a head or a tail, the two arcs of an
-        undirected edge differ, and each arc is its own site.
+        the mean of both. With the first two, each arc of an undirected edge is its own site.
     position : str, pair of str, or mapping, optional
         A node attribute that contains (x, y), two attributes such as ``("x", "y")``, or a dict from
         nodes to (x, y).
@@ -66,7 +64,7 @@ def from_networkx(
     ------
     InputError
         If the graph has no edges, if an edge is a self-loop, or if an attribute is missing or not a
-        finite number. The message names the first such edge or node.
+        finite number.
     """
     from scipy.sparse import csr_array
 
@@ -108,8 +106,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     networkx.DiGraph or networkx.MultiDiGraph
         The nodes are the labels, with the attribute ``pos`` if the graph has positions. The
         attributes of an edge are its features by name, the index ``arc`` of the arc, and ``cost``
-        if costs were given. An undirected edge becomes two arcs. Edge keys are the `keys` of the
-        graph, or 0, 1, ...
+        if costs were given. Edge keys are the `keys` of the graph, or 0, 1, ...
     """
     import networkx as nx
 

@@ -30,10 +30,7 @@ NEGATIVE = ("exact", "simple", "relaxed")
 
 
 class Demonstration(NamedTuple):
-    """A demonstration, with the indices of its task and its graph, and its weight.
-
-    The weights of all demonstrations sum to 1.
-    """
+    """A demonstration, the indices of its task and graph, and its weight. Weights sum to 1."""
 
     task: int
     graph: int
@@ -48,15 +45,13 @@ class AugmentedPlan(NamedTuple):
     """A loss-augmented plan: the path with the least cost minus loss, and the margin loss."""
 
     taken: Whole
-    """The arcs of the path. A relaxed plan also contains all arcs of negative cost that are not on
-    it."""
+    """The arcs of the path. A relaxed plan also contains all other arcs of negative cost."""
     value: float
     """The margin loss R_i of the demonstration."""
     exact: bool
     """Whether the plan is exact. If the plan was relaxed, `value` is only an upper bound on R_i."""
     bound: float
-    """An upper bound on R_i over paths that visit no node twice, proved by potentials. The value is
-    nan unless a proof was requested."""
+    """An upper bound on R_i over paths that visit no node twice, proved by potentials, or nan."""
 
 
 class AugmentedPlans(NamedTuple):
@@ -65,8 +60,7 @@ class AugmentedPlans(NamedTuple):
     value: float
     """The mean of the margin losses R_i, weighted by the weights of the demonstrations."""
     bound: float
-    """An upper bound on the exact mean of the margin losses, proved by potentials. The value is nan
-    unless a proof was requested."""
+    """An upper bound on the exact mean, proved by potentials, or nan if no proof was requested."""
     each: tuple[AugmentedPlan, ...]
     """The plan of each demonstration."""
 
@@ -84,11 +78,10 @@ class Oracle:
     tasks : sequence of Task
     negative : {"exact", "simple", "relaxed"}
         The treatment of costs that are negative after the loss is subtracted. ``"exact"`` uses the
-        Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. If there
-        is such a cycle, ``"simple"`` plans over paths that visit no node twice, by integer
-        programming, which is exact but slow. With ``"relaxed"``, a plan also takes arcs of negative
-        cost that are not on its path. This treatment is fast, and yields a convex upper bound on
-        the loss, which equals the loss if no cost is negative.
+        Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. In this
+        case, ``"simple"`` plans over paths that visit no node twice, by integer programming, which
+        is slow. With ``"relaxed"``, a plan also takes arcs of negative cost off its path, which is
+        fast and yields a convex upper bound on the loss, equal to it if no cost is negative.
     """
 
     def __init__(self, tasks: Sequence[Task], negative: str = "exact") -> None:
@@ -109,11 +102,8 @@ class Oracle:
                 rows.append(Demonstration(*at, path, gains, each))
         self.rows = tuple(rows)
         self.graphs = tuple(number)
-
-    @property
-    def weights(self) -> Array:
+        self.weights = np.array([row.weight for row in rows])
         """The weights of the demonstrations, which sum to 1."""
-        return np.array([row.weight for row in self.rows])
 
     def evaluate(
         self, costs: Sequence[Array], prove: bool = False, *, clock: Clock | None = None
@@ -127,12 +117,10 @@ class Oracle:
         prove : bool
             Whether to check the potentials of every plan, and to compute `AugmentedPlans.bound`.
         clock : Clock, optional
-            The time limit. When the time is up, no further plan is started.
+            The time limit. If it ends before the last plan, `TimeUp` is raised.
 
         Raises
         ------
-        TimeUp
-            If the time is up before all plans are made.
         NegativeCycle
             If costs minus losses are negative around a cycle, with negative="exact".
         """

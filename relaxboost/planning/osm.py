@@ -34,24 +34,21 @@ def from_osmnx(
 ) -> Graph:
     """Return the graph of a street network from OSMnx, with features from its tags.
 
-    Features are made from attributes of edges, as in `from_pandas`. A numeric attribute becomes a
-    feature of the same name, a text attribute becomes features such as ``highway=primary``, and
-    products are written ``length*highway``. When OSMnx merges ways, it collects their tags in
-    lists. A list of numbers is replaced by its mean. A list of strings is replaced by the first
-    string in alphabetical order, because OSMnx's order changes from run to run. Missing text
-    becomes ``missing``. An attribute is treated as numeric if most of its tags are numbers.
-    ``speed_kph`` is `maxspeed` in km/h, parsed from "50", "30 mph" or lists of these.
-    ``travel_time`` is the number of seconds at this speed. If edges already have these two
-    attributes, they are used unchanged.
+    Features are made from attributes of edges, as in `from_pandas`, for example ``length``,
+    ``highway=primary`` or ``length*highway``. An attribute is numeric if most of its tags are
+    numbers. When OSMnx merges ways, it collects their tags in lists. A list of numbers is replaced
+    by its mean, and a list of strings by its first string in alphabetical order, because OSMnx's
+    order changes from run to run. Missing text becomes ``missing``. ``speed_kph`` is `maxspeed` in
+    km/h, parsed from "50", "30 mph" or lists of these. ``travel_time`` is the number of seconds at
+    this speed. If edges already have these two attributes, they are used unchanged.
 
     If a tag of a numeric attribute is missing, or is text such as "none" or "walk", a value is
     imputed as in OSMnx: the mean over the edges of the same `highway` class, or the mean of these
     means if the class has no numbers. `Graph.notes` lists the values that were imputed or left out,
     and an `Imputed` warning reports the means.
 
-    Coordinates in degrees are converted to metres from the middle of the map, so that angles and
-    pictures are correct. Features of turns can be added with `turns` and `turn_angles`. Self-loops
-    are left out, because no shortest path takes them. Parallel arcs are kept, with OSMnx's keys.
+    Coordinates in degrees are converted to metres from the middle of the map. Self-loops are left
+    out, because no shortest path takes them. Parallel arcs are kept, with OSMnx's keys.
 
     Parameters
     ----------
@@ -59,8 +56,7 @@ def from_osmnx(
         The street network, with a ``crs``, coordinates ``x`` and ``y`` of the nodes, and the
         ``length`` of each edge in metres.
     features : sequence of str, str, Graph or LearnedCosts
-        The attributes of edges to use. If a graph or learned costs are passed, their features are
-        used.
+        The attributes of edges to use, or a graph or learned costs with the same features.
     speeds : mapping, optional
         Speeds in km/h for edges without a numeric speed. The keys are values of `highway`, or
         strings in `maxspeed` such as "DE:urban".
@@ -70,9 +66,8 @@ def from_osmnx(
     Raises
     ------
     InputError
-        If the graph is undirected, or has no edges or no ``crs``. The error is also raised if a
-        node lacks coordinates, if an edge lacks its length, if no edge has a requested attribute,
-        or if no speed is known, and in the cases listed in `from_pandas`.
+        If the graph is undirected or has no ``crs``, if a node lacks coordinates or an edge its
+        length, if no edge has a requested attribute, if no speed is known, or as in `from_pandas`.
 
     References
     ----------
@@ -252,6 +247,5 @@ def _kph(value: Any) -> float:
     texts = re.findall(r"(\d+(?:[.,]\d+)?)\s*(mph|knots)?", str(value))
     found = [(float(number.replace(",", ".")), unit) for number, unit in texts]
     kph = {"mph": 1.609344, "knots": 1.852}
-    # A speed of 0 is a mistake of the map.
     speeds = [speed * kph.get(unit, 1.0) for speed, unit in found if speed > 0.0]
     return float(np.mean(speeds)) if speeds else float("nan")

@@ -1,5 +1,4 @@
-"""Planners, which return a shortest path and, except for `Simple`, potentials that prove that it is
-one."""
+"""Planners, which return a shortest path and, except for `Simple`, potentials that prove it."""
 
 from __future__ import annotations
 
@@ -76,17 +75,15 @@ def no_path(graph: Graph, source: int, target: int) -> NoPath:
 
 
 Planner = Callable[[Graph, Array, int, int], Plan]
-"""The type of a planner: a function of a graph, checked costs, and the indices of the source and
-the target."""
+"""A function of a graph, checked costs, and the indices of the source and the target."""
 
 
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
-    If there is a negative cycle on a path from source to target, a `NegativeCycle` is raised. Other
-    negative cycles are ignored. A cycle is negative if the exact sum of its costs, which are
-    doubles, is negative. Such a cycle may be overlooked if its cost is above −nodes² · 2⁻¹⁰¹ times
-    the largest distance on the cycle.
+    A negative cycle on a path from source to target raises a `NegativeCycle`. A cycle is negative
+    if the exact sum of its costs is. It may be overlooked if its cost is above −nodes² · 2⁻¹⁰¹
+    times the largest distance on the cycle.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
@@ -108,11 +105,7 @@ def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
 
 
 def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negative: str) -> Plan:
-    """Return a shortest path for costs of any sign.
-
-    If the costs around a cycle are negative and negative="simple", the result is a shortest path
-    among the paths that visit no node twice.
-    """
+    """Return a shortest path, by `Simple` if a cycle is negative and negative="simple"."""
     c = arc_costs(graph, costs)
     try:
         return by_sign(graph, c, source, target)
@@ -127,9 +120,8 @@ class Simple:
     """A planner of paths that visit no node twice, for costs of any sign.
 
     HiGHS solves an integer program, in which a unit flow passes through each node at most once. The
-    ranks of the nodes increase along the flow, so that the flow contains no separate cycles
-    (Miller, Tucker & Zemlin, 1960). The problem is NP-hard: if half of the costs are negative, a
-    graph of 36 nodes can take minutes.
+    ranks of the nodes increase along the flow, which excludes separate cycles (Miller, Tucker &
+    Zemlin, 1960). The problem is NP-hard: a graph of 36 nodes can take minutes.
 
     The plans have no potentials. `Plan.claimed` is the solver's lower bound of the least cost,
     lowered by 1e-10 of the largest cost. It is valid if the solver's error is at most this amount.
@@ -138,8 +130,7 @@ class Simple:
     ----------
     time_limit : float, optional
         The time limit in seconds for each pair of nodes, > 0. When the time is up, the best path so
-        far is returned with ``complete=False``. If the solver has not found any path by then, a
-        path with the fewest arcs is returned.
+        far, or a path with the fewest arcs, is returned with ``complete=False``.
     """
 
     time_limit: float | None = None
@@ -237,9 +228,8 @@ def shortest_path(
     planner : {"auto", "simple"} or callable
         ``"auto"`` is Dijkstra's algorithm if no cost is negative, and otherwise the Bellman–Ford
         algorithm. ``"simple"``, or `Simple` with a time limit, finds a shortest path among the
-        paths that visit no node twice, even if cycles are negative. This problem is NP-hard, and
-        the plan has no potentials. A user-defined planner is a function of the graph, the costs
-        and the indices of both nodes that returns a `Plan`.
+        paths that visit no node twice, even if cycles are negative. A user-defined planner is a
+        function of the graph, the costs and the indices of both nodes that returns a `Plan`.
 
     Raises
     ------
@@ -263,10 +253,9 @@ def shortest_paths(
 ) -> list[Plan]:
     """Return a shortest path for each pair of nodes, in the order of the pairs.
 
-    If all costs are >= 0, pairs with the same source share one search of the whole graph. If there
-    are fewer targets than sources, pairs with the same target share a search instead. The searches
-    run in parallel threads, and the plans do not depend on the number of threads. If a pair has
-    several shortest paths, the path that is returned may depend on the other pairs.
+    If all costs are >= 0, pairs with the same source, or with the same target if there are fewer
+    targets, share one search. The searches run in parallel threads, whose number does not change
+    the plans. If a pair has several shortest paths, the plan may depend on the other pairs.
 
     Parameters
     ----------
@@ -278,7 +267,7 @@ def shortest_paths(
     Raises
     ------
     NoPath, NegativeCycle, InputError
-        As in `shortest_path`. The message names the first pair that causes an error.
+        As in `shortest_path`. The message names the pair.
     """
     how = _planner(planner)
     c = arc_costs(graph, costs)

@@ -17,8 +17,7 @@ from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
 
 _LARGEST = 1e300
-"""The maximum absolute value of a cost. Sums of such costs remain finite, because the number of
-terms is limited by memory."""
+"""The maximum absolute value of a cost. Sums of such costs remain finite doubles."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
@@ -77,10 +76,9 @@ class Plan:
     costs : array of shape (E,)
         The costs for which the path was planned.
     potential : array of shape (nodes,)
-        The potentials π, which satisfy π_head <= π_tail + c on every arc. They prove that no path
-        costs less than π_target − π_source. A potential of +inf occurs only at nodes that cannot be
-        reached from the source, and −inf only at nodes from which the target cannot be reached.
-        The array is None for plans of ``"simple"``.
+        The potentials π, which satisfy π_head <= π_tail + c on every arc, so that no path costs
+        less than π_target − π_source. They may be +inf at nodes that the source does not reach, and
+        −inf at nodes that do not reach the target. ``"simple"`` plans have None.
     planner : str
     claimed : float
         For a plan without potentials, the solver's lower bound on the cost of a path that visits no
@@ -113,21 +111,19 @@ class PlanCheck(NamedTuple):
     ok: bool
     """Whether the bracket of the least cost is as narrow as rounding allows."""
     lower: float
-    """The proved lower and upper bounds on the least cost of a path from source to target that
-    visits no node twice."""
+    """The proved bounds on the least cost of a path that visits no node twice."""
     upper: float
     reason: str
-    """The reason why the check failed, or an empty string if it succeeded."""
+    """The reason why the check failed, or an empty string."""
 
 
 def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     """Check a plan, and return the bracket of the least cost that its path and potentials prove.
 
-    The planner is not trusted. This function sums the costs of the path, and checks the inequality
-    π_head <= π_tail + c on each arc. Because of rounding, the inequality may be violated by a small
-    amount on some arcs. The lower bound is then reduced by nodes − 1 times the largest such amount
-    and its rounding error, because a path has at most nodes − 1 arcs. If the bound is not reduced,
-    it also holds for walks that visit nodes twice.
+    This function sums the costs of the path, and checks the inequality π_head <= π_tail + c on each
+    arc. If rounding violates the inequality, the lower bound is reduced by nodes − 1 times the
+    largest violation, because a path has at most nodes − 1 arcs. If the bound is not reduced, it
+    also holds for walks that visit nodes twice.
 
     Parameters
     ----------

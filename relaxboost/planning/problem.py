@@ -24,9 +24,8 @@ from relaxboost.solvers.bundle.cuts import Cut, Cuts
 from relaxboost.solvers.bundle.master import Feasible
 
 GROUPS = 16
-"""The maximum number of groups of demonstrations. Each group has its own cutting planes for its
-part of R. More groups make the model more accurate, but also make the programs of the bundle method
-larger."""
+"""The maximum number of groups of demonstrations, each with its own cutting planes for its part of
+R. More groups make the model more accurate and the programs of the bundle method larger."""
 
 
 class FitPoint(NamedTuple):
@@ -36,8 +35,7 @@ class FitPoint(NamedTuple):
     value: float
     """The value of the objective, Ω(w) + R(w)."""
     bound: float
-    """An upper bound on the exact value of the objective, proved by potentials. The value is nan
-    unless a proof was requested."""
+    """An upper bound on the exact objective, proved by potentials, or nan without a proof."""
     cuts: Cuts
     """The cuts, one for each group of demonstrations. A cut is an affine function that is at most
     the group's part of R everywhere, and equal to it at w."""
@@ -57,35 +55,32 @@ class Problem:
     tasks : sequence of Task
         The tasks to learn from. Their graphs have the same features.
     regulariser : Regulariser
-        The regulariser Ω. By default it is a `Ridge` whose strength is chosen by `fit` if
-        `nonnegative` is true, and `Ridge()` otherwise.
+        The regulariser Ω. The default is a `Ridge`, whose strength `fit` chooses if `nonnegative`.
     nonnegative : bool
-        Whether the weights are restricted to w >= 0. The features must then be >= 0 as well, so
-        that costs are >= 0.
+        Whether the weights and the features must be >= 0, so that costs are >= 0.
     negative : {"exact", "simple", "relaxed"}
         The treatment of costs that are negative after the loss is subtracted; see `Oracle`.
     scale : {"rms", "none"}
-        The scaling s of the weights. With ``"rms"``, s_j is the root mean square of feature j over
-        the arcs of all graphs, or 1 if the feature is 0 everywhere. The optimal costs then do not
-        depend on the units of the features. The features are not centred: paths have different
-        numbers of arcs, so adding a constant to every arc may change which path is shortest. With
-        ``"none"``, every s_j is 1.
+        The scale s. With ``"rms"``, s_j is the root mean square of feature j over the arcs of all
+        graphs, or 1 if the feature is 0 everywhere, so that the optimal costs do not depend on the
+        units of the features. The features are not centred, because adding a constant to every arc
+        may change which path is shortest. With ``"none"``, every s_j is 1.
 
     Attributes
     ----------
     scale : array of shape (d,)
-        s.
+        The scale s.
     chooses : bool
         Whether `fit` chooses the strength of the regulariser.
     floors : array of shape (groups,)
-        A lower bound <= 0 on each group's part of R. The bound is 0 unless, because of rounding,
-        the loss of a demonstration itself is negative.
+        A lower bound <= 0 on each group's part of R, which is 0 unless the rounded loss of a
+        demonstration itself is negative.
 
     Raises
     ------
     InputError
         If the list of tasks is empty, if graphs have different features, or if `nonnegative` is
-        true and a feature is negative. In the last case the message names the arc.
+        true and a feature is negative.
     """
 
     def __init__(
@@ -267,15 +262,14 @@ class Problem:
     def lower(self, cut: Cut) -> float:
         """Return the lower bound a − Ω*(−G/s) on the least objective, for a cut a + <G, w>.
 
-        If Ω* is infinite at −G/s, the cut is first averaged with the constant lower bound on R,
-        with weights for which Ω* is finite. The rounding errors of the cut and of this function are
-        subtracted.
+        The rounding errors of the cut and of this function are subtracted.
         """
         v = -cut.slope
         # The slope moves in the direction that lowers the bound.
         wide = np.abs(cut.error) * (1.0 + 4.0 * UNIT) + 4.0 * UNIT * np.abs(v)
         v = (v + (wide if self.nonnegative else np.copysign(wide, v))) / self.scale
-        # A convex combination of two valid cuts is a valid cut.
+        # If Ω* is infinite, the cut is averaged with the constant lower bound on R, with weights
+        # for which Ω* is finite. A convex combination of two valid cuts is a valid cut.
         s = self.regulariser.reach(v, self.nonnegative)
         conjugate = self.regulariser.conjugate(s * v, self.nonnegative)
         conjugate += 2.0 * roundoff(self.d + 8) * abs(conjugate)

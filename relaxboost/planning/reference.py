@@ -28,8 +28,7 @@ from relaxboost.solvers.bundle.cuts import Cut
 from relaxboost.solvers.external import SOLVERS, check_solver
 
 LARGEST = 200_000
-"""The maximum number of arc inequalities, summed over the demonstrations, that `reference`
-accepts."""
+"""The maximum number of arc inequalities of all demonstrations that `reference` accepts."""
 
 
 def reference(
@@ -41,11 +40,10 @@ def reference(
     """Solve a small learning problem as a single convex program, and bracket its minimum.
 
     Finding a shortest path is a linear program. The variables of its dual are node potentials π
-    with π_head <= π_tail + c − gain on each arc. By means of these potentials, R_i <= ξ_i is
-    expressed as linear inequalities. The upper bound is the objective at the solver's w, evaluated
-    by planning. The lower bound is computed from the multipliers of the arc inequalities. These
-    form a flow for each demonstration. The flow is decomposed into paths, and the paths define a
-    cut. Nothing else in the solver's result is used.
+    with π_head <= π_tail + c − gain on each arc, which express R_i <= ξ_i as linear inequalities.
+    The upper bound is the objective at the solver's w, evaluated by planning. The multipliers of
+    the inequalities form a flow for each demonstration. The paths of the flows define a cut, which
+    gives the lower bound. Nothing else in the solver's result is used.
 
     Parameters
     ----------
@@ -112,8 +110,7 @@ def program(problem: Problem) -> Any:
     The variables of the program are ``w``, shape (d,), ``potentials``, and ``slack``, which is R_i
     for each demonstration. For negative="relaxed", there is also ``free``, the gain from each arc
     that is taken for free. Each demonstration has potentials for the nodes on paths from source to
-    target or, for negative="relaxed", for all nodes. The potential of the source is 0, and is not a
-    variable.
+    target, or for all nodes if relaxed, except for the source, whose potential is 0.
 
     Raises
     ------
@@ -143,13 +140,10 @@ def _check(problem: Problem) -> None:
 
 
 class _Part(NamedTuple):
-    """The arc inequalities of one demonstration in the convex program."""
-
     row: Demonstration
     arcs: Whole
-    """The arcs on paths from source to target, or all arcs if arcs may be taken for free."""
     at: slice
-    """The positions of this demonstration's inequalities among those of all demonstrations."""
+    """The positions of the inequalities of these arcs among those of all demonstrations."""
 
 
 class _Program:
@@ -274,8 +268,7 @@ def _solve(program: _Program, name: str) -> str:
 
 
 Amounts = list[tuple[Whole, float]]
-"""The type of a list of paths or cycles. Each entry contains the arcs, in order, and the amount of
-flow along them."""
+"""Paths or cycles: their arcs, in order, and the amount of flow along them."""
 
 
 def paths_and_cycles(
@@ -283,9 +276,8 @@ def paths_and_cycles(
 ) -> tuple[Amounts, Amounts]:
     """Decompose a flow into cycles, and paths from source to target that visit no node twice.
 
-    The amounts of the paths and cycles sum to at most the flow on every arc, up to rounding. The
-    flow may be the result of a solver, and only approximately balanced. Parts of the flow that end
-    at nodes other than the target are dropped. `arcs` contains the arcs with a nonzero flow.
+    The amounts sum to at most the flow on every arc, up to rounding. A flow that a solver balances
+    only approximately loses the parts that do not end at the target.
     """
     tail = graph.tail
     head = graph.head

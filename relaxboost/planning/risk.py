@@ -47,15 +47,13 @@ class PlanningLoss(Loss):
     Parameters
     ----------
     link : {"exponential", "additive"}
-        With ``"exponential"``, C = base · exp(F). Costs are positive, and the loss is not convex in
-        F. The weak learner fits the gradient of R with respect to C, as in LEARCH. With
-        ``"additive"``, C = base + F. The loss is convex in F and the convergence theorems hold, but
-        costs may be negative.
+        With ``"exponential"``, C = base · exp(F). Costs are positive, the loss is not convex in F,
+        and the weak learner fits the gradient of R in C, as in LEARCH. With ``"additive"``, C =
+        base + F. The loss is convex in F, but costs may be negative.
     base : float, linear costs or callable, optional
-        The costs per site at F = 0. They must be finite, and > 0 for the exponential link. Linear
-        costs are passed as a `Fit` or a `LinearModel`. A function must return the costs of a graph,
-        shape (S,). By default `planning.boost` uses the linear costs that `fit` learns from its
-        tasks, and `bind` uses 1.
+        The costs per site at F = 0, which must be > 0 for the exponential link. Linear costs are a
+        `Fit` or a `LinearModel`. A function returns the costs of a graph, shape (S,). By default
+        `planning.boost` uses the linear costs that `fit` learns from its tasks, and `bind` uses 1.
     negative : {"relaxed", "exact", "simple"}
         The treatment of costs that are negative after the loss is subtracted; see `Oracle`. With
         ``"relaxed"``, R is a convex upper bound on the loss, and equals the loss if none of these
@@ -137,10 +135,9 @@ class PlanningLoss(Loss):
         ----------
         y : sequence of Task
         weights : array of shape (S,), optional
-            The weights > 0 of the sites in the L² norm of the functional gradient descent. By
-            default they are equal. They do not change the loss, because tasks have their own
-            weights. With equal weights, a weak learner mostly fits the many sites that are on no
-            path. Therefore `planning.boost` uses the weights of `PlanningRisk.visited`.
+            The weights > 0 of the sites in the L² norm of the functional gradient descent, which
+            do not change the loss. With equal weights, the default, a weak learner mostly fits the
+            many sites on no path, so that `planning.boost` uses `PlanningRisk.visited`.
         groups, classes
             Not used in planning.
         """

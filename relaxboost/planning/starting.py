@@ -23,8 +23,7 @@ from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
 
 FLOOR = 1e-6
-"""The floor of additive costs, and of linear costs at the start of boosting, as a fraction of the
-mean cost."""
+"""The floor of additive costs, and of linear costs at the start, as a fraction of the mean cost."""
 
 
 class LinearStart(NamedTuple):
@@ -35,8 +34,7 @@ class LinearStart(NamedTuple):
     strength: float
     """The strength of the ridge of the linear costs, or nan if the base is the constant 1."""
     ended: str
-    """"time_limit" if the time limit ended the fit of the linear costs, or an empty string if the
-    fit is complete."""
+    """"time_limit" if the time limit ended the fit of the linear costs, or an empty string."""
 
 
 def linear_start(
@@ -75,19 +73,16 @@ class ChosenRounds(NamedTuple):
     """The record of the cross-validation by which `boost` chose the number of rounds."""
 
     rounds: int
-    """The chosen number of rounds. It is 0 if no number of rounds improves the score by more than
-    one standard error."""
+    """The chosen number of rounds, or 0 if none improves the score by more than `error`."""
     scores: tuple[float, ...]
-    """The score of each number of rounds, starting with 0 rounds: the mean F1 over the held-out
-    trips, which measures how many arcs a plan shares with the trip. The tuple is empty if there
-    were too few trips for folds."""
+    """The score of each number of rounds, from 0: the mean F1 of the arcs that a plan shares with a
+    held-out trip. The tuple is empty if there were too few trips for folds."""
     error: float
     """The standard error of the gain of the best score over the score of 0 rounds."""
     folds: int
     """The number of folds, or 0 if there were too few trips for folds."""
     ended: str
-    """The reason why larger numbers of rounds were not tried: "time_limit" or "interrupted". The
-    string is empty if all numbers were tried."""
+    """The reason why more rounds were not tried: "time_limit", "interrupted", or ""."""
 
     def __repr__(self) -> str:
         shown = ", without folds"
@@ -99,8 +94,7 @@ class ChosenRounds(NamedTuple):
 
 
 Train = Callable[[list[Task], PlanningLoss, Callable[[BoostState], Any]], str]
-"""The type of the argument `train` of `choose_rounds`: a function that boosts on the given tasks,
-calls a callback after each round, and returns the status of the run."""
+"""A function that boosts on tasks with a callback, and returns the status of the run."""
 
 
 def choose_rounds(

@@ -23,8 +23,7 @@ class Task:
     source, target : labels of nodes
         The labels of the source and the target, which must be different nodes.
     demonstration : Path, sequence of node labels, or list of these
-        The demonstrated path. A list of paths, lists or arrays is read as several demonstrations,
-        and the loss of the task is the mean of their losses.
+        The demonstrated path, or several. The loss of the task is the mean of their losses.
     loss : PathLoss
         The loss of paths that differ from the demonstration. The default is `Missed()`.
     weight : float
@@ -36,7 +35,7 @@ class Task:
     ------
     InputError
         If a node is not in the graph, if source and target are equal, or if a demonstration is not
-        a path of the graph from source to target. The message names the first step without an arc.
+        a path of the graph from source to target.
     """
 
     def __init__(
@@ -91,14 +90,12 @@ class Task:
             raise InputError(
                 "the demonstration is a path in another graph; pass a path in the task's graph"
             )
-        for what, found, wanted in (
-            ("starts", path.source, self.source),
-            ("ends", path.target, self.target),
-        ):
+        label = self.graph.label
+        ends = ("starts", path.source, self.source), ("ends", path.target, self.target)
+        for what, found, wanted in ends:
             if found != wanted:
                 raise InputError(
-                    f"the demonstration {what} at {self.graph.label(found)!r}, not at "
-                    f"{self.graph.label(wanted)!r}"
+                    f"the demonstration {what} at {label(found)!r}, not at {label(wanted)!r}"
                 )
         return path
 

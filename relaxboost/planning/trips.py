@@ -19,8 +19,7 @@ from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 
 STEPS = ("node", "edge")
-"""The names of the columns for the steps of trips. A table of trips must have at least one of
-them."""
+"""The names of the columns for the steps of trips, one of which a table must have."""
 
 
 class Join(NamedTuple):
@@ -30,8 +29,7 @@ class Join(NamedTuple):
     row: Hashable
     """The index of the row after the gap in the table of trips."""
     nodes: tuple[Hashable, ...]
-    """The nodes of the path that fills the gap. If both rows have the same node, the tuple contains
-    only this node."""
+    """The nodes of the path that fills the gap, or the single node of both rows."""
 
 
 class Trips(tuple[Task, ...]):
@@ -63,22 +61,18 @@ def paths_from_pandas(
     Parameters
     ----------
     trips : pandas.DataFrame
-        The table, with a column ``trip`` of trip labels, and a column ``node`` or ``edge``. If both
-        columns exist, ``edge`` is used. An edge is an entry of the graph's `keys`, or a tuple
-        (source, target, key). If the rows of a trip are not in order, a column ``order`` must
-        contain numbers or pandas times.
+        The table, with a column ``trip`` of trip labels, and a column ``edge`` or, if there is
+        none, ``node``. An edge is an entry of the graph's `keys`, or a tuple (source, target, key).
+        If the rows of a trip are not in order, a column ``order`` must contain numbers or times.
     graph : Graph
-        The graph of the trips. If it is a `TurnGraph`, the trips in the table are paths of the
-        original graph.
+        The graph of the trips, or a `TurnGraph` whose original graph is that of the trips.
     parallel : str, optional
         A feature, such as ``"length"``. If several arcs join the nodes of two consecutive rows, the
-        trip takes the arc with the least value of this feature. By default such a trip is rejected,
-        because the arc is unknown.
+        trip takes the arc with the least value of this feature. By default such a trip is rejected.
     gaps : str, optional
         A feature >= 0. If no arc joins the nodes of two consecutive rows, the gap is filled with
-        the path that has the least sum of this feature. If the two rows have the same node, the
-        node is used once. `Trips.joined` lists the gaps that were filled. By default a trip with a
-        gap is rejected.
+        the path that has the least sum of this feature, or with nothing between equal nodes.
+        `Trips.joined` lists these gaps. By default a trip with a gap is rejected.
     loss : PathLoss, optional
         The loss of the tasks. The default is `Missed()`.
     bad : {"refuse", "drop"}
@@ -94,9 +88,8 @@ def paths_from_pandas(
     ------
     InputError
         If the table is empty or lacks a column, if the order is text or has ties, or if no trip is
-        left. The error is also raised if a trip has an unknown node or edge, a gap, a one-way
-        street in the wrong direction, an ambiguous parallel arc, or a single node, or if it ends
-        where it starts. In these cases the message names the trip and the row.
+        left. For a trip with an unknown node or edge, a gap, an ambiguous arc, a single node or
+        equal ends, the message names the trip and the row.
     """
     if bad not in ("refuse", "drop"):
         raise InputError(f'bad must be "refuse" or "drop", got {bad!r}')

@@ -19,9 +19,8 @@ class TurnGraph(Graph):
 
     The node ``("arc", e)`` is arc e of the original graph. Each node v of the original graph
     becomes two nodes: paths from v start at ``("start", v)``, and paths to v end at ``("end", v)``.
-    The first arcs of the line graph are the turns, which lead from an arc of the original graph to
-    an arc that follows it. The other arcs lead from ``("start", v)`` to each arc that leaves v, and
-    from each arc that enters v to ``("end", v)``.
+    The first arcs of the line graph are the turns. The other arcs lead from ``("start", v)`` to
+    each arc that leaves v, and from each arc that enters v to ``("end", v)``.
     """
 
     original: Graph
@@ -43,10 +42,7 @@ class TurnGraph(Graph):
     def lift(self, path: Path) -> Path:
         """Return the path of this graph that corresponds to a path of the original graph.
 
-        Raises
-        ------
-        InputError
-            If a turn of the path is not allowed. The message names the first such turn.
+        An InputError names the first turn of the path that is not allowed.
         """
         if path.graph is not self.original:
             raise InputError(
@@ -97,8 +93,7 @@ def turns(
     """Return the graph in which every turn from an arc to the next arc has features and a cost.
 
     The cost of a path is the cost of its arcs in the original graph plus the cost of its turns. A
-    shortest path may visit a node of the original graph twice, for example if it turns round in a
-    side street.
+    shortest path may visit a node of the original graph twice, to turn round in a side street.
 
     Parameters
     ----------
@@ -106,15 +101,13 @@ def turns(
     features : callable or array, optional
         The features of the P turns, of shape (P,) or (P, k), in the order of `turn_pairs`, or a
         function ``features(before, after)`` that returns such features, for example the result of
-        `turn_angles`. The turn features come after the features of the graph, and every turn is a
-        separate site.
+        `turn_angles`. They follow the features of the graph, and every turn is a separate site.
     names : sequence of k str, optional
         The names of the turn features.
     u_turns : bool
         Whether a path may turn back from an arc directly to the node where this arc starts.
     allowed : callable or array of bool, optional
-        An array of shape (P,), or a function of the same kind as `features`, whose values are False
-        for forbidden turns.
+        An array of shape (P,), or such a function, that is False for forbidden turns.
 
     Returns
     -------
@@ -177,8 +170,7 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
     Parameters
     ----------
     graph : Graph
-        A graph with `position`. An arc of length 0 has no direction, and its angle with every
-        other arc is 0.
+        A graph with `position`. The angle of an arc of length 0 with every other arc is 0.
     """
     if graph.position is None:
         raise InputError(f"turn_angles needs the coordinates of the nodes: {PLACES}")

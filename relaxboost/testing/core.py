@@ -22,9 +22,7 @@ from relaxboost.relaxations.numerical import Programs
 
 _BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
 _SOLVER = 1e-6
-"""The tolerance for the difference of two numbers if at least one of them is computed by a cone
-solver.
-"""
+"""The tolerance for the difference of two numbers of which a cone solver computes at least one."""
 
 
 class ConformanceError(AssertionError):
@@ -43,7 +41,7 @@ class ConformanceError(AssertionError):
     instance : dict
         The vectors and numbers for which the property is violated.
     others : tuple of ConformanceError
-        The errors of the other checks that failed in the same run.
+        The errors of the other failed checks.
     """
 
     def __init__(
@@ -97,10 +95,8 @@ def _expression(value: Any) -> str:
 class ConformanceRow:
     """The result of a check for one size m: the largest violation, and its tolerance.
 
-    `figure` is the size of the violation of a property. If it is negative, the property holds with
-    slack. `status` is ``"passed"``, or ``"not claimed"`` for a trait that the relaxation does not
-    claim. It is ``"skipped"`` or ``"inadmissible"`` only if the caller listed the check in
-    ``skip``, or the size in ``inadmissible``.
+    If the violation `figure` is negative, the property holds with slack. `status` is ``"passed"``,
+    ``"skipped"``, ``"inadmissible"``, or ``"not claimed"`` for a trait that is not claimed.
     """
 
     check: str
@@ -139,7 +135,7 @@ class Subject:
         self.m = m
         self.seed = seed
         self.large = m > 50
-        """Whether m is so large that cone programs are slow. In this case only a few are solved."""
+        """Whether m is so large that cone programs are slow, so that only a few are solved."""
 
     @cached_property
     def programs(self) -> Programs:
@@ -248,10 +244,7 @@ class CheckRun:
         self.faults: dict[str, ConformanceError] = {}
 
     def add(self, m: int, case: Callable[[str], Any], over: str = "") -> None:
-        """Run every check for m examples or weights.
-
-        The function `case` creates the case for a check, given the name of the check.
-        """
+        """Run every check for m examples or weights, on the case for the name of the check."""
         for name in self._names:
             if name in self._skipped:
                 self.report.rows.append(ConformanceRow(name, m, "skipped", over=over))
@@ -303,13 +296,8 @@ class Case(Judge):
         self.claimed = bool(getattr(self.f.traits, trait))
         return self.claimed
 
-    # Judging ------------------------------------------------------------------------------
-
     def tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for numbers of the given scale, at the relaxation's level of proof.
-
-        If a solver evaluates f or F, the tolerance is at least the accuracy of a cone solver.
-        """
+        """Return the tolerance for numbers of the given scale, by the level of proof of f."""
         # The level may be exact although a method of the class uses a solver.
         least = _SOLVER if self._asks_solver or needs_solver(self.f) else 0.0
         return max(_BASE[level_of(self.f)], least) * max(1.0, scale)
@@ -335,10 +323,7 @@ class Case(Judge):
         return max(_SOLVER * max(1.0, scale), self.tol(scale))
 
     def rounding(self, scale: float = 1.0) -> float:
-        """Return the tolerance for rounding errors in the check itself.
-
-        It is `tol` if the bounds of f are numerical, or if a solver evaluates f.
-        """
+        """Return the tolerance for rounding errors in the check itself, or `tol` for solvers."""
         # Solvers accept points that violate a constraint by 1e-9.
         if not bounds_of(self.f).is_proved or self._asks_solver:
             return self.tol(scale)
@@ -348,12 +333,9 @@ class Case(Judge):
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
-        """Return the error for a violated property, with this check, the size and the instance."""
         return ConformanceError(
             self.check, repr(self.f), self.m, promise, figure, tolerance, instance
         )
-
-    # Instances ----------------------------------------------------------------------------
 
     def margins(self, count: int = 4) -> list[Vector]:
         """Return test vectors of margins: random, with ties, outside [−1, 1], and all equal."""
@@ -397,8 +379,6 @@ class Case(Judge):
                 ][i % 6]
             )
         return tried
-
-    # Quantities ---------------------------------------------------------------------------
 
     def objective(self, d: Vector, u: Vector, beta: float = 0.0) -> float:
         """Return the objective <d, u> + f(d) + β Σ d log d at the point d."""

@@ -13,10 +13,7 @@ from relaxboost.testing.core import Case, size
 
 
 def optimum(problem: Any, parameter: Any, at: Vector) -> float:
-    """Return the optimal value of a cvxpy problem with its parameter set to `at`.
-
-    The result is ±inf if the problem is infeasible or unbounded, and nan if the solver fails.
-    """
+    """Return the optimal value of a problem at a parameter, or nan if the solver fails."""
     # A parameter keeps the compiled problem, so that cvxpy translates it once.
     parameter.value = at
     status, value = solve_problem(problem)

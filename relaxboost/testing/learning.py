@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -41,7 +42,7 @@ def check_schedule(schedule: Schedule, rounds: int = 200, rng: Rng = 0) -> None:
         for i in range(rounds):
             beta = schedule.temperature(i, squares, known)
             seen: dict[str, Any] = {"i": i, "squares": squares, "known": known, "beta": beta}
-            demand = partial(_demand, "schedule", schedule, i, **seen)
+            demand: Callable[..., None] = partial(_demand, "schedule", schedule, i, **seen)
             demand(0.0 < beta < math.inf, "β_i is positive and finite")
             demand(beta >= last, "β_i >= β_{i−1}", before=last)
             steady = not schedule.steady or i == 0 or beta == last
@@ -81,7 +82,7 @@ def check_online_loss(loss: OnlineLoss, size: int = 5, rng: Rng = 0) -> None:
         value, u = loss.evaluate(w.copy(), h.copy(), y)
         seen: dict[str, Any] = {"w": w, "h": h, "y": y}
         form = u.shape == (size,) and bool(np.isfinite([value, *u]).all())
-        demand = partial(_demand, "online_loss", loss, size, **seen)
+        demand: Callable[..., None] = partial(_demand, "online_loss", loss, size, **seen)
         demand(form, "evaluate() gives a number and shape (M,), finite")
         steepest = loss.lipschitz(reach, bound, targets) * (1.0 + 1e-9)
         slope = float(np.linalg.norm(u, dual))

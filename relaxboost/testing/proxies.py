@@ -322,21 +322,19 @@ def check_proxy(
     sizes : iterable of int
         The numbers of weights M.
     seed : int
-        The seed of the random points. It is an integer and not a generator, so that a single check
-        can be repeated: its points do not depend on which other checks run.
+        The seed of the random points, which do not depend on which other checks run.
     only, skip : str or iterable of str
         The names of the checks to run and of those to skip, from `proxy_checks()`. Skip
         ``"symmetry"`` if V treats weights differently, and ``"modulus_attained"`` if the modulus is
         conservative.
     inadmissible : iterable of int
-        The numbers of weights for which `proxy.check` must raise InputError. It must not raise
-        InputError for any other number.
+        The only numbers of weights for which `proxy.check` must raise InputError.
 
     Raises
     ------
     ConformanceError
-        If a check fails. All checks are run. The error of the first failed check, in the order of
-        `proxy_checks()`, is raised, and its attribute `others` contains the other errors.
+        If a check fails. The error of the first failed check, in the order of `proxy_checks()`, is
+        raised, and its attribute `others` contains the other errors.
     InputError
         If the argument is not a Proxy, or if the name of a check is unknown.
     """

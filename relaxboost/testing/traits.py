@@ -19,9 +19,7 @@ def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -
     from scipy.sparse import csr_array
 
     n = len(form.cost)
-    cost, lower, upper = (
-        np.array(v, dtype=np.float64) for v in (form.cost, form.lower, form.upper)
-    )
+    cost, lower, upper = np.array([form.cost, form.lower, form.upper], dtype=np.float64)
     constraints: list[Any] = []
     if form.rows is not None:
         constraints.append(LinearConstraint(form.rows, form.row_lower, form.row_upper))

@@ -45,7 +45,7 @@ def report(
 ) -> Path:
     """Write a page about a solution with its bounds, margins, hypotheses and hardest examples.
 
-    The page contains its pictures and no code. Drawing them needs the `plots` extra.
+    The page contains its pictures, which need the `plots` extra, and no code.
 
     Parameters
     ----------
@@ -54,13 +54,11 @@ def report(
     path : path
         The file to write, with the suffix .html.
     rows : data frame or array of m rows, optional
-        The data that the table of the hardest examples shows. By default the table shows the data
-        of the stumps.
+        The data in the table of the hardest examples, by default the data of the stumps.
     title : str
         The title of the page. By default it describes the game.
     check : str
-        The command that checks a saved certificate, to be shown on the page. By default the page
-        shows how to save a certificate.
+        The command that checks a saved certificate. By default the page shows how to save one.
 
     Returns
     -------
@@ -70,8 +68,7 @@ def report(
     Raises
     ------
     InputError
-        If `rows` does not have m rows, or if the file cannot be written. The error is raised before
-        any work.
+        If `rows` does not have m rows, or if the file cannot be written.
     MissingDependencyError
         If matplotlib is not installed.
 
