@@ -132,13 +132,7 @@ class Evaluation:
 
     @classmethod
     def joined(cls, reports: Sequence[Evaluation]) -> Evaluation:
-        """Merge evaluations, such as one for each fold, into one evaluation of all their tasks.
-
-        Raises
-        ------
-        InputError
-            If the list of evaluations is empty.
-        """
+        """Merge evaluations, such as one for each fold, into one evaluation of all their tasks."""
         if not reports:
             raise InputError("the list of evaluations is empty; pass at least one evaluation")
         columns = zip(*(report.each for report in reports), strict=True)

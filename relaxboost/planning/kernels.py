@@ -152,7 +152,12 @@ def relax(
             v = far[entry]
             if not inside[v]:
                 continue
-            total, rest = _added(high[u], low[u], cost[entry])
+            # TwoSum gives the rounding error of the sum of a distance and a cost.
+            plain = high[u] + cost[entry]
+            back = plain - high[u]
+            error = (high[u] - (plain - back)) + (cost[entry] - back) + low[u]
+            total = plain + error
+            rest = error - (total - plain)
             # Differences of leading parts are exact enough, because the distances are close.
             gain = (high[v] - total) + (low[v] - rest)
             if high[v] != np.inf and not gain > rate * max(abs(total), abs(high[v])):
@@ -169,16 +174,6 @@ def relax(
             if found >= 0:
                 return high, via, found
     return high, via, _cycle(via, near)
-
-
-@njit(nogil=True, inline="always")
-def _added(high: float, low: float, cost: float) -> tuple[float, float]:
-    # TwoSum gives the sum of a distance and a cost as a pair of doubles.
-    total = high + cost
-    back = total - high
-    rest = (high - (total - back)) + (cost - back) + low
-    rounded = total + rest
-    return rounded, rest - (rounded - total)
 
 
 @njit(nogil=True)

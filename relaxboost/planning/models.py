@@ -341,7 +341,6 @@ _NAME = ("a name", _is_name)
 _COUNT = ("a whole number >= 0", _is_count)
 _NAMES = ("a list of different names of features", _all(_is_name))
 _NEGATIVE = (f"one of {', '.join(NEGATIVE)}", lambda x: isinstance(x, str) and x in NEGATIVE)
-_POWER = ("1 or 2", lambda x: type(x) is int and x in (1, 2))
 _SIZE = ("a finite number >= 0", lambda x: _is_number(x) and x >= 0.0)
 _FLAG = ("true or false", lambda x: isinstance(x, bool))
 _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
@@ -358,7 +357,7 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "losses": ("a list of descriptions", _all(_is_name)),
     "nonnegative": _FLAG,
     "negative": _NEGATIVE,
-    "power": _POWER,
+    "power": ("1 or 2", lambda x: type(x) is int and x in (1, 2)),
 }
 """The fields of a file for linear costs, in order: the rule of each in words, and its check."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {

@@ -118,11 +118,6 @@ class Oracle:
             Whether to check the potentials of every plan, and to compute `AugmentedPlans.bound`.
         clock : Clock, optional
             The time limit. If it ends before the last plan, `TimeUp` is raised.
-
-        Raises
-        ------
-        NegativeCycle
-            If costs minus losses are negative around a cycle, with negative="exact".
         """
         ready = [_Priced(graph, c) for graph, c in zip(self.graphs, costs, strict=True)]
 

@@ -130,11 +130,6 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     plan : Plan
     costs : array of shape (E,), optional
         The costs for which the plan is checked. By default they are the costs of the plan.
-
-    Returns
-    -------
-    PlanCheck
-        The bracket. `PlanCheck.ok` is true if rounding explains upper − lower.
     """
     graph = plan.path.graph
     c = arc_costs(graph, plan.costs if costs is None else costs)

@@ -111,11 +111,6 @@ def program(problem: Problem) -> Any:
     for each demonstration. For negative="relaxed", there is also ``free``, the gain from each arc
     that is taken for free. Each demonstration has potentials for the nodes on paths from source to
     target, or for all nodes if relaxed, except for the source, whose potential is 0.
-
-    Raises
-    ------
-    InputError
-        As for `reference`.
     """
     if not isinstance(problem, Problem):
         raise InputError(f"program takes a planning.Problem, got {type(problem).__name__}")
