@@ -40,7 +40,7 @@ class BoostedCosts(LearnedCosts):
         The number of demonstrations whose plans at these costs were relaxed. For these, the history
         contains a convex upper bound on the loss.
     negative, sites : int
-        The number of sites of the training graphs with a negative cost, and the number of sites.
+        The number of sites of the training graphs with a negative cost, and of all their sites.
     floor : float
         The minimum cost of a site, to which `costs` raises additive costs.
     choice : ChosenRounds, optional
@@ -87,8 +87,8 @@ class BoostedCosts(LearnedCosts):
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
         """Return the cost of each arc of a graph, shape (E,), ready for planning.
 
-        Negative site costs are raised to `floor`, with a `FlooredCosts` warning, because training
-        with relaxed plans takes arcs of negative cost for free as well.
+        Negative site costs are raised to `floor`, with a `FlooredCosts` warning. Relaxed plans take
+        arcs of negative cost for free during training as well.
         """
         C = self.site_costs(graph, upto)
         below = int((C < 0.0).sum())

@@ -77,6 +77,7 @@ def choose(
     # Multiples of a natural strength make the choice independent of the units of features.
     natural = natural_strength(problem)
     strengths = tuple(natural * ratio for ratio in search.ratios)
+    # Otherwise a held-out trip could share most of its arcs with a training trip.
     groups = clusters(problem.tasks)
     tried: list[tuple[float, Array]] = []
 

@@ -74,7 +74,7 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
 each task. The metric is the sum of the numerators divided by the sum of the denominators."""
 
 METRICS = tuple(_RATIOS)[:-1]
-"""The names of the metrics that exist for all costs, which ``log_likelihood`` does not."""
+"""The names of the metrics of all costs. Only a recursive logit has ``log_likelihood``."""
 
 
 @dataclass(frozen=True, eq=False)

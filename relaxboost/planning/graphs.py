@@ -133,7 +133,8 @@ class Graph:
     features : array of shape (S, d), optional
         The features of the sites, which must be finite. S = E unless `sites` is given.
     nodes : int, sequence of hashables, or Labels, optional
-        The number of nodes, or their labels, by default 0 to the largest index of an end.
+        The number of nodes, or their labels. By default the labels are 0, 1, ... up to the largest
+        index in `tail` and `head`.
     names : sequence of d str, optional
         The names of the features.
     sites : sparse matrix of shape (E, S), optional

@@ -109,8 +109,9 @@ class LogitFit(LearnedCosts):
     def probabilities(self, graph: Graph, target: Any) -> Array:
         """Return the probability that a traveller at an arc's tail takes the arc, shape (E,).
 
-        The probabilities of the arcs from a node that reaches the target, the label of a node, sum
-        to 1, except at the target, where the walk may end. All other arcs have probability 0.
+        `target` is the label of a node. The probabilities of the arcs from each node that reaches
+        the target sum to 1, except at the target itself, where the walk may end. All other arcs
+        have probability 0.
         """
         place = np.array([graph.node(target)])
         # Reduced costs keep the sums from underflow at nodes far from the target.
@@ -409,7 +410,7 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
 
 
 def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
-    """Return the cost per unit of each feature, with its mean's sign, for a mean |cost| of 1."""
+    """Return the cost per unit of each feature that has the mean |cost| 1 and the mean's sign."""
     size = np.mean([np.abs(group.X).mean(axis=0) for group in groups], axis=0)
     largest = 1e100  # The Hessian contains squares of the features, which must be finite doubles.
     odd = np.flatnonzero((size < 1.0 / largest) | (size > largest))

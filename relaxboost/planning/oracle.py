@@ -80,8 +80,8 @@ class Oracle:
         The treatment of costs that are negative after the loss is subtracted. ``"exact"`` uses the
         Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. In this
         case, ``"simple"`` plans over paths that visit no node twice, by integer programming, which
-        is slow. With ``"relaxed"``, a plan also takes arcs of negative cost off its path, which is
-        fast and yields a convex upper bound on the loss, equal to it if no cost is negative.
+        is slow. With ``"relaxed"``, a plan also takes arcs of negative cost off its path. This is
+        fast, and yields a convex upper bound on the loss, or the loss if no cost is negative.
     """
 
     def __init__(self, tasks: Sequence[Task], negative: str = "exact") -> None:
