@@ -41,7 +41,7 @@ class LearnedCosts(ABC):
         """Return the cost c = B C of each arc of a graph, shape (E,)."""
 
     def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
-        """Return log p of each task's demonstration, shape (T,), or nan except for a `LogitFit`."""
+        """Return nan for each task, shape (T,). A `LogitFit` returns log p of demonstrations."""
         return np.full(len(tasks), np.nan)
 
 

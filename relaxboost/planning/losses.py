@@ -57,9 +57,9 @@ class PathLoss(ABC):
     """A loss ℓ(path; demonstration) that is a constant plus a sum over the arcs of the path. The
     loss of the demonstration itself is 0.
 
-    A user-defined loss is an immutable subclass that defines `gains`. If no gain is above 0, costs
-    >= 0 remain >= 0 when the gains are subtracted, and Dijkstra's algorithm is exact. A subclass
-    with a `name` is added to `LOSSES`, and the command line then accepts this name.
+    A user-defined loss is an immutable subclass that defines `gains`. If no gain is above 0,
+    Dijkstra's algorithm is exact, because costs >= 0 minus the gains are >= 0. A subclass with a
+    `name` is added to `LOSSES`, and the command line then accepts this name.
 
     Examples
     --------

@@ -201,7 +201,7 @@ class _Attributes:
         return np.concatenate(columns, axis=1), names
 
     def _table(self, name: str, feature: str) -> Any:
-        """Return the numbers of an attribute, the feature itself or a factor of it, as a frame."""
+        """Return an attribute, which is a feature or a factor of one, as a frame of numbers."""
         import pandas as pd
 
         kind = self.kind

@@ -81,9 +81,9 @@ Planner = Callable[[Graph, Array, int, int], Plan]
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
-    A negative cycle on a path from source to target raises a `NegativeCycle`. A cycle is negative
-    if the exact sum of its costs is. It may be overlooked if its cost is above −nodes² · 2⁻¹⁰¹
-    times the largest distance on the cycle.
+    A negative cycle on a path from source to target raises a `NegativeCycle`. The exact sum of the
+    costs decides whether a cycle is negative. Such a cycle may be overlooked if its cost is above
+    −nodes² · 2⁻¹⁰¹ times the largest distance on the cycle.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
