@@ -84,7 +84,5 @@ def fenchel_young(case: Case) -> None:
             # fsum rounds once, so that the tolerance covers the errors of f and f* only.
             inner = math.fsum((d * theta).tolist())
             slack = value + above - inner
-            scale = size(inner, value, above)
-            case.at_most(
-                -slack, case.tol(scale), "<d, θ> <= f(d) + f*(θ)", d=d, theta=theta, f=value
-            )
+            tolerance = case.tol(size(inner, value, above))
+            case.at_most(-slack, tolerance, "<d, θ> <= f(d) + f*(θ)", d=d, theta=theta, f=value)

@@ -115,11 +115,9 @@ def every_witness(case: Case) -> None:
             if not bounds.is_proved:  # The error of a solver grows with the size of the witness.
                 scale = max(scale, min(1e6, size(*_numbers(witness))))
             promise = "lower_bound(u, w) is not above F(u) for any w (−inf where w proves nothing)"
-            tolerance = case.rounding(scale)
-            case.at_most(
-                float(lower) - best, tolerance, promise, u=u, witness=witness, lower=lower, F=best
-            )
-            case.demand(not math.isnan(lower), promise, u=u, witness=witness, lower=lower)
+            seen: dict[str, Any] = {"u": u, "witness": witness, "lower": lower}
+            case.at_most(float(lower) - best, case.rounding(scale), promise, **seen, F=best)
+            case.demand(not math.isnan(lower), promise, **seen)
 
 
 def _mangled(witness: Any, rng: np.random.Generator) -> Iterator[Any]:

@@ -93,6 +93,7 @@ def report(
     lower, upper = show_bracket(s.lower, s.upper)
     heading = shown(title or f"All {s.game.n or 'known'} hypotheses, {s.game.relaxation}")
     proved = s.game.level
+    quantiles = margin_quantiles(s)
     numerical = "Bracketed, numerical: rounding is not proved"
     certain = "Certified" if proved != "numerical" else numerical
     short = "" if s.status == "optimal" else f" ({s.status}: {s.message})"
@@ -108,7 +109,7 @@ def report(
         "<h2>Margins, and the gap against time</h2>",
         _picture(s),
         "<p>Shares of the examples, and the margin that each does not exceed:</p>",
-        _wide([list(margin_quantiles(s).values())], [f"{q:.0%}" for q in margin_quantiles(s)]),
+        _wide([list(quantiles.values())], [f"{q:.0%}" for q in quantiles]),
         f"<h2>Hypotheses</h2><p>{count} with a weight; the largest "
         f"{min(count, MAX_TABLE_ROWS)}.</p>",
         _wide(s.hypotheses(MAX_TABLE_ROWS), ("weight", "hypothesis")),
