@@ -110,11 +110,11 @@ _STYLES: dict[str, dict[str, Any]] = {
 _BLOCKED = "#26282c"
 _FREE = "#f4f1ea"
 _ROAD = "#b9bec4"
-SMALL = 300
+MAX_LAYOUT_NODES = 300
 """The maximum number of nodes of a network for which missing coordinates are computed."""
-FEW = 40
+MAX_NAMED_NODES = 40
 """The maximum number of nodes of a network for which labels are drawn."""
-MANY = 8
+MAX_THICK_PATHS = 8
 """The maximum number of paths of one kind, for example plans, that are drawn with thick lines."""
 
 
@@ -258,7 +258,7 @@ class _Drawing:
         axes.autoscale_view()
         axes.margins(0.06)
         axes.set_axis_off()
-        if self.graph.nodes <= FEW:
+        if self.graph.nodes <= MAX_NAMED_NODES:
             self._names(axes)
         return None if values is None else lines
 
@@ -277,7 +277,7 @@ class _Drawing:
 
         for kind, some in self.routes.items():
             style = dict(_STYLES[kind])
-            style["linewidth"] *= 1.0 if len(some) <= MANY else 0.3
+            style["linewidth"] *= 1.0 if len(some) <= MAX_THICK_PATHS else 0.3
             wide = 1.2 * style["linewidth"] + 0.6
             # A white rim separates paths that run over each other.
             halo = [patheffects.withStroke(linewidth=wide, foreground="white")]
@@ -290,10 +290,10 @@ class _Drawing:
 
     def marks(self, axes: Any) -> None:
         """Mark the sources and targets of tasks."""
-        size = 85 if len(self.ends) <= MANY else 12
+        size = 85 if len(self.ends) <= MAX_THICK_PATHS else 12
         order = 8.0
         # Markers are behind the labels of the nodes, and large enough to be seen around them.
-        if self.grid is None and self.graph.nodes <= FEW:
+        if self.grid is None and self.graph.nodes <= MAX_NAMED_NODES:
             size = 330
             order = 3.0
         for column, (name, marker, colour) in enumerate(
@@ -330,10 +330,10 @@ def _add_legend(axes: Any, alone: bool) -> None:
 def _layout(graph: Graph) -> Array:
     import networkx as nx
 
-    if graph.nodes > SMALL:
+    if graph.nodes > MAX_LAYOUT_NODES:
         raise InputError(
             f"a picture of {graph.nodes} nodes needs their coordinates: {PLACES}; "
-            f"missing coordinates are computed only for networks of up to {SMALL} nodes"
+            f"missing coordinates are computed only for networks of up to {MAX_LAYOUT_NODES} nodes"
         )
     plain = nx.Graph(zip(graph.tail.tolist(), graph.head.tolist(), strict=True))
     plain.add_nodes_from(range(graph.nodes))

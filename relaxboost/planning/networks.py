@@ -207,9 +207,8 @@ class _Attributes:
         kind = self.kind
         self._check_complete(name, "" if feature == name else f" of the feature {feature!r}")
         # A frame aligns dicts by their keys, so that a missing key becomes nan.
-        table = pd.DataFrame(
-            [_parts(name, data.get(name)) for _, data in self.things], dtype=object
-        )
+        rows = [_parts(name, data.get(name)) for _, data in self.things]
+        table = pd.DataFrame(rows, dtype=object)
         bad = np.argwhere(~table.map(_is_number).to_numpy())
         if bad.size:
             row, column = bad[0]

@@ -96,9 +96,9 @@ def from_osmnx(
     if len(every) > len(edges):
         read.notes.append(f"self-loops left out: {len(every) - len(edges)}")
     names = [edge[:3] for edge in edges]
-    table = pd.DataFrame(zip(*zip(*names, strict=True), strict=True), columns=["from", "to", "key"])
     # Errors name an edge by its ends and key; a MultiIndex could not hold all labels.
-    table.index = pd.Index(names, tupleize_cols=False)
+    index = pd.Index(names, tupleize_cols=False)
+    table = pd.DataFrame(names, index, columns=["from", "to", "key"])
     for name in columns_of(features):
         table[name] = read.column(name)
     nodes = _coordinates(G, crs)
