@@ -25,10 +25,10 @@ class Chosen(NamedTuple):
 
     strength: float
     strengths: tuple[float, ...]
-    """The strengths that were tried, from strong to weak, or only `strength` without folds."""
+    """The strengths that were tried, from strong to weak, or only `strength` if `folds` is 0."""
     scores: tuple[float, ...]
     """The score of each strength: the mean F1 of the arcs that a plan shares with a held-out trip,
-    or nan without folds. `strength` is the weakest strength with a score within 0.005 of the best
+    or nan if `folds` is 0. `strength` is the weakest strength with a score within 0.005 of the best
     score."""
     folds: int
     """The number of folds, or 0 if there were too few trips for folds."""

@@ -323,7 +323,7 @@ class Case(Judge):
         return max(_SOLVER * max(1.0, scale), self.tol(scale))
 
     def rounding(self, scale: float = 1.0) -> float:
-        """Return the tolerance for rounding errors in the check itself, or `tol` for solvers."""
+        """Return the tolerance for rounding errors in the check, or `tol` if a solver is used."""
         # Solvers accept points that violate a constraint by 1e-9.
         if not bounds_of(self.f).is_proved or self._asks_solver:
             return self.tol(scale)
