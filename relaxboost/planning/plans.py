@@ -154,7 +154,13 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     # An arc leads out of the part that the potentials declare closed.
     if worst == -math.inf:
         return nothing(f"infinite potentials do not separate: {graph.arc_name(arc)}")
-    lower = _below(π[target] - π[source], worst, size, graph.nodes)
+    # The error of each slack is at most that of three roundings of numbers up to 3 · size.
+    wrong = 8.0 * UNIT * size
+    # A slack that is positive beyond rounding needs no allowance.
+    each = 0.0 if worst > wrong else min(worst, 0.0) - wrong
+    difference = π[target] - π[source]
+    lower = down(down(difference) - 2.0 * UNIT * abs(difference))
+    lower = float(down(lower + down((graph.nodes - 1) * each)))
     # For a bracket around 0, outward rounding adds the smallest positive double for each node.
     least = math.ulp(0.0)
     allowed = graph.nodes * (32.0 * UNIT * max(size, abs(upper)) + 16.0 * least)
@@ -164,16 +170,3 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     if worst < 0.0:
         reason += f"; {graph.arc_name(arc)} breaks its inequality by {-worst:.3g}"
     return PlanCheck(False, lower, upper, reason)
-
-
-def _below(difference: float, worst: float, size: float, nodes: int) -> float:
-    """Return a lower bound on the cost of every path with at most nodes − 1 arcs.
-
-    `difference` is π_target − π_source, rounded once. `worst` and `size` come from `worst_slack`.
-    """
-    # The error of each slack is at most that of three roundings of numbers up to 3 · size.
-    wrong = 8.0 * UNIT * size
-    # A slack that is positive beyond rounding needs no allowance.
-    each = 0.0 if worst > wrong else min(worst, 0.0) - wrong
-    wide = 2.0 * UNIT * abs(difference)
-    return float(down(down(down(difference) - wide) + down((nodes - 1) * each)))
