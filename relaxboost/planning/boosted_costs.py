@@ -17,9 +17,7 @@ from relaxboost.planning.starting import ChosenRounds, LinearStart
 
 
 class FlooredCosts(UserWarning):
-    """The warning that some sites of a graph had negative costs, which were raised to a tiny
-    positive floor.
-    """
+    """The warning that negative costs of some sites were raised to a tiny positive floor."""
 
 
 @dataclass(frozen=True)
@@ -35,22 +33,18 @@ class BoostedCosts(LearnedCosts):
     names : tuple of str
         The names of the features.
     status : str
-        The reason why the run ended, such as "max_rounds", "early stopping" or "interrupted"; see
-        `Boosted`.
+        The reason why the run ended, such as "max_rounds" or "interrupted"; see `Boosted`.
     scale : float
         The factor by which every step was multiplied.
     inexact : int
-        The number of demonstrations whose plans at these costs were relaxed. For these
-        demonstrations, the history contains a convex upper bound on the loss.
+        The number of demonstrations whose plans at these costs were relaxed. For these, the history
+        contains a convex upper bound on the loss.
     negative, sites : int
-        The number of sites in the training graphs that have a negative cost, and the total number
-        of sites.
+        The number of sites of the training graphs with a negative cost, and of all their sites.
     floor : float
-        The minimum cost of a site. `costs` raises lower site costs to this value before it computes
-        arc costs.
+        The minimum cost of a site, to which `costs` raises additive costs.
     choice : ChosenRounds, optional
-        The record of the cross-validation that chose the number of rounds. It is not saved to
-        files.
+        The record of the cross-validation that chose the rounds. It is not saved to files.
     begun : LinearStart, optional
         The linear costs before the first round, if no base was given. They are not saved to files.
     """
@@ -86,20 +80,15 @@ class BoostedCosts(LearnedCosts):
         return self.boosted.value
 
     def site_costs(self, graph: Graph, upto: int | None = None) -> Array:
-        """Return the cost of each site of a graph, shape (S,). Additive costs may be negative.
-
-        If `upto` is given, only the first `upto` rounds are used.
-        """
+        """Return the cost of each site of a graph, shape (S,), after `upto` rounds or all."""
         X = features_by_name(graph, self.names)
-        start = self.loss.start(graph)
-        return self.loss.linked(start, self.boosted.decision(X, upto))
+        return self.loss.linked(self.loss.start(graph), self.boosted.decision(X, upto))
 
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
         """Return the cost of each arc of a graph, shape (E,), ready for planning.
 
-        Negative site costs are raised to `floor`, a tiny positive cost, because relaxed plans take
-        arcs of negative cost for free during training as well. A `FlooredCosts` warning reports how
-        many sites are affected.
+        Negative site costs are raised to `floor`, with a `FlooredCosts` warning. Relaxed plans take
+        arcs of negative cost for free during training as well.
         """
         C = self.site_costs(graph, upto)
         below = int((C < 0.0).sum())

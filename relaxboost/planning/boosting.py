@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,8 +32,7 @@ from relaxboost.planning.starting import (
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FOLDS = "folds"
-"""The value of `Stopping.validation` that requests cross-validation. The number of rounds is then
-chosen on folds of the tasks."""
+"""The value of `Stopping.validation` for which folds of the tasks choose the number of rounds."""
 
 
 @accepts_seed
@@ -49,8 +48,8 @@ def boost(
 ) -> BoostedCosts:
     """Learn costs per site from demonstrations, as a sum of weak hypotheses of the features.
 
-    The method is restricted gradient descent on the maximum-margin planning loss. With the default
-    link, ``"exponential"``, it is LEARCH, exponentiated functional gradient descent.
+    The method is functional gradient descent on the maximum-margin planning loss. With the default
+    link, ``"exponential"``, it is LEARCH.
 
     By default the descent starts from the linear costs that `fit` learns. Cross-validation on
     held-out trips chooses the number of rounds, which is 0 if the linear costs are better.
@@ -67,8 +66,7 @@ def boost(
     loss : PlanningLoss, optional
         The loss, which sets the link, the base and the treatment of negative costs. The default is
         ``PlanningLoss()``. If the loss has no base, the base is the linear costs that `fit` learns
-        from the tasks. If a feature is negative somewhere, or if all costs that `fit` learns are 0,
-        the base is 1 instead.
+        from the tasks, or 1 if a feature is negative or if all costs that `fit` learns are 0.
     algorithm : {"residual", "repeated", "naive"} or Algorithm
         The algorithm, as in `functional.boost`, with two differences. First, if the number of
         rounds is chosen on folds, the result is the mean of the iterates. Otherwise it is the
@@ -86,11 +84,11 @@ def boost(
         rounds. If there are fewer than six clusters of overlapping trips, no choice is made, and
         all rounds are run. The callback is called in the final run only.
     warm_start : BoostedCosts, optional
-        The result of an earlier run with the same tasks and settings. This run continues it, and
-        the limit on rounds includes the rounds of the earlier run. The default of `stopping` is
-        then the number of rounds that the earlier run chose on folds, or 100 if it chose none. If
-        the earlier run made no rounds, or if a time limit ended the fit of its linear costs, the
-        new run starts at round 0. The result is the same as that of an uninterrupted run.
+        The result of an earlier run with the same tasks and settings, which this run continues. The
+        result is the same as that of an uninterrupted run, and the limit on rounds includes the
+        earlier rounds. The default of `stopping` is then the number of rounds that the earlier run
+        chose on folds, or 100. If the earlier run made no rounds, or if a time limit ended the fit
+        of its linear costs, the new run starts at round 0.
     rng : int, numpy.random.Generator or None
         The seed for learners that make random choices: an integer >= 0, a generator from which a
         seed is drawn, or None for a new seed.
@@ -99,20 +97,18 @@ def boost(
     -------
     BoostedCosts
         The learned costs. After Ctrl-C they have the status "interrupted" and are the best costs
-        found so far. If the number of rounds was still being chosen on folds, they are the costs
-        before the first round.
+        so far, which are the costs before the first round if folds were still choosing the rounds.
 
     Warns
     -----
     UserWarning
-        If a feature is 0 on every arc, or if the costs before the first round plan held-out trips
-        best, so that the result has no rounds.
+        If a feature is 0 on every arc, or if the result has no rounds.
 
     Raises
     ------
     InputError
         If graphs have different features, if the base does not fit a graph, or if options
-        contradict each other. The error is raised before work starts.
+        contradict each other.
     KeyboardInterrupt
         After Ctrl-C while the linear costs before the first round are learned.
 
@@ -142,75 +138,121 @@ def boost(
     True
     """
     tasks = checked_tasks(tasks)
-    graphs = [task.graph for task in tasks]
-    names = same_names(graphs)
+    graphs = list(dict.fromkeys(task.graph for task in tasks))
+    same_names(graphs)
     method = algorithm_of(algorithm)
-    _check_options(PlanningLoss() if loss is None else loss, method, warm_start)
+    _check_options(loss, method, warm_start)
     given, before = _continued(loss, warm_start)
     stop, by_folds = _stopping(stopping, tasks, given, before)
-    # A run that ended in the rounds after its folds takes the rounds that are left.
-    choice = before.choice if before is not None and stopping is None else None
+    begun = choice = None
+    if before is not None:
+        begun = before.begun
+        # A run that ended in the rounds after its folds takes the rounds that are left.
+        choice = before.choice if stopping is None else None
     # Single rounds may raise the loss, because steps in 1/√t do not depend on it.
     method = method.filled(iterate="average" if by_folds or choice is not None else "best")
     if zeros := zero_features(graphs):
         warnings.warn(zeros, UserWarning, stacklevel=2)
-    run = _Descent(learner, method, seed_of(rng))
+    seed = seed_of(rng)
     clock = Clock(stop.time_limit)
-    begun = None if before is None else before.begun
     if given.base is None:
         begun = linear_start(tasks, given.link, clock)
         given = replace(given, base=begun.base)
-    strength = math.nan if begun is None else begun.strength
-
-    def folds() -> ChosenRounds:
-        return _chosen(run, tasks, given, strength, stop, clock)
-
-    choice, made = _run(run, tasks, given, stop, clock, before, folds if by_folds else choice)
-    boosted, risk, scale = made
-    if choice is not None:
-        boosted = _with_choice(replace(boosted, seconds=clock.seconds), choice)
-    return _reported(boosted, risk, scale, given, names, choice, begun)
-
-
-def _run(
-    run: _Descent,
-    tasks: Sequence[Task],
-    loss: PlanningLoss,
-    stop: Stopping,
-    clock: Clock,
-    before: BoostedCosts | None,
-    choice: ChosenRounds | Callable[[], ChosenRounds] | None,
-) -> tuple[ChosenRounds | None, tuple[Boosted, PlanningRisk, float]]:
-    """Return the choice of the number of rounds, and the result of the run on all tasks."""
+    run = _Run(tasks, given, learner, method, stop, clock, seed)
     try:
-        if callable(choice):
-            choice = choice()
-        return choice, run(tasks, loss, _last(stop, choice, clock), before)
+        if by_folds:
+            choice = run.choose(begun)
+        made = run.finish(choice, before)
     except (KeyboardInterrupt, SystemError) as error:
         # The costs before the first round are known, and the result of Ctrl-C.
-        if before is not None or not is_interrupt(error):
+        if not is_interrupt(error) or before is not None:
             raise
         choice = ChosenRounds(0, (), math.nan, 0, "interrupted")
-        return choice, run(tasks, loss, _last(stop, choice, clock), None)
+        made = run.finish(choice, None)
+    return _reported(*made, choice, begun, clock)
+
+
+@dataclass(frozen=True)
+class _Run:
+    tasks: Sequence[Task]
+    loss: PlanningLoss
+    learner: WeakLearner
+    method: Algorithm
+    stop: Stopping
+    clock: Clock
+    seed: int
+
+    def choose(self, begun: LinearStart | None) -> ChosenRounds:
+        """Choose the number of rounds by cross-validation."""
+        average = self.method.iterate == "average"
+        # The training loss of the mean of the rounds is not computed, because the scores do not
+        # need it and it costs a third of the time.
+        method = copy(self.method)
+        method.iterate = "last"
+        # Without learned linear costs, each fold starts from the base of the loss.
+        strength = math.nan if begun is None else begun.strength
+
+        def train(shown: list[Task], loss: PlanningLoss, watch: Any) -> str:
+            fold = replace(self, tasks=shown, loss=loss, method=method)
+            return fold.descend(replace(self.stop, time_limit=None, callback=watch))[0].status
+
+        rounds = self.stop.max_rounds
+        return choose_rounds(self.tasks, self.loss, strength, average, train, rounds, self.clock)
+
+    def finish(
+        self, choice: ChosenRounds | None, before: BoostedCosts | None
+    ) -> tuple[Boosted, PlanningRisk, float]:
+        """Make the chosen rounds, or all of them, in the time that is left; see `descend`."""
+        stop = self.stop
+        if choice is not None and choice.rounds == 0:
+            # The run ends before the first round and calls no learner.
+            stop = replace(stop, time_limit=None, callback=lambda state: True)
+        elif choice is not None:
+            stop = replace(stop, max_rounds=choice.rounds)
+        if stop.time_limit is not None:
+            stop = replace(stop, time_limit=max(self.clock.left, 1e-9))
+        return self.descend(stop, before)
+
+    def descend(
+        self, stop: Stopping, before: BoostedCosts | None = None
+    ) -> tuple[Boosted, PlanningRisk, float]:
+        """Return the boosted function F, the risk of the tasks, and the scale of the steps."""
+        # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
+        risk = self.loss.bind(self.tasks, self.loss.bind(self.tasks).visited())
+        scale = self.method.scale
+        if scale is None:
+            step = self.method.step
+            by_root = step == "1/sqrt(t)" or (step is None and not self.loss.strength)
+            scale = first_step(risk) if by_root else 1.0
+        boosted = functional.boost(
+            risk.features,
+            risk,
+            self.learner,
+            algorithm=self.method.filled(scale=scale),
+            stopping=stop,
+            warm_start=None if before is None else before.boosted,
+            rng=self.seed,
+        )
+        return boosted, risk, float(scale)
 
 
 def _reported(
     boosted: Boosted,
     risk: PlanningRisk,
     scale: float,
-    loss: PlanningLoss,
-    names: tuple[str, ...],
     choice: ChosenRounds | None,
     begun: LinearStart | None,
+    clock: Clock,
 ) -> BoostedCosts:
-    """Return the boosted costs, including the fields that record how they were learned."""
+    if choice is not None:
+        boosted = _with_choice(replace(boosted, seconds=clock.seconds), choice)
     # The numbers are those of the iterate that predictions use, not of the last.
     F = boosted.decision(risk.features)
     usual = float(np.abs(risk.site_costs(risk.zero())).mean())
     return BoostedCosts(
         boosted=boosted,
-        loss=loss,
-        names=names,
+        loss=risk.loss,
+        names=risk.oracle.graphs[0].names,
         status=boosted.status,
         scale=scale,
         inexact=sum(not one.exact for one in risk.oracle.evaluate(risk.arc_costs(F)).each),
@@ -223,91 +265,19 @@ def _reported(
     )
 
 
-@dataclass(frozen=True)
-class _Descent:
-    """The functional gradient descent of `boost` with a fixed learner, applied to any tasks and
-    loss.
-    """
-
-    learner: WeakLearner
-    method: Algorithm
-    seed: int
-
-    def __call__(
-        self,
-        tasks: Sequence[Task],
-        loss: PlanningLoss,
-        stop: Stopping,
-        warm_start: BoostedCosts | None = None,
-    ) -> tuple[Boosted, PlanningRisk, float]:
-        """Return the boosted function F, the risk of the tasks, and the scale of the steps."""
-        # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
-        risk = loss.bind(tasks, loss.bind(tasks).visited())
-        scale = self.method.scale
-        if scale is None:
-            step = self.method.step
-            by_root = step == "1/sqrt(t)" or (step is None and not loss.strength)
-            scale = first_step(risk) if by_root else 1.0
-        boosted = functional.boost(
-            risk.features,
-            risk,
-            self.learner,
-            algorithm=self.method.filled(scale=scale),
-            stopping=stop,
-            warm_start=None if warm_start is None else warm_start.boosted,
-            rng=self.seed,
-        )
-        return boosted, risk, float(scale)
-
-
 def _continued(
     loss: PlanningLoss | None, warm_start: BoostedCosts | None
 ) -> tuple[PlanningLoss, BoostedCosts | None]:
-    """Return the loss, and the earlier run to continue, or None to start at round 0."""
     if warm_start is None:
         return PlanningLoss() if loss is None else loss, None
     made = warm_start.loss if loss is None else loss
     begun = warm_start.begun
+    # A run without rounds, or from unfinished linear costs, is not continued but started again.
     is_begun = warm_start.boosted.rounds > 0 and (begun is None or not begun.ended)
     base = None if loss is None else loss.base
     if base is None and (is_begun or begun is None):
         base = warm_start.loss.base
     return replace(made, base=base), warm_start if is_begun else None
-
-
-def _chosen(
-    run: _Descent,
-    tasks: Sequence[Task],
-    loss: PlanningLoss,
-    strength: float,
-    stop: Stopping,
-    clock: Clock,
-) -> ChosenRounds:
-    """Choose the number of rounds by cross-validation on folds of the tasks, and return the
-    choice.
-    """
-
-    # The training loss of the mean of the rounds is not computed, because the scores do not need it
-    # and it costs a third of the time.
-    average = run.method.iterate == "average"
-    method = copy(run.method)
-    method.iterate = "last"
-    last = replace(run, method=method)
-
-    def train(shown: list[Task], made: PlanningLoss, watch: Any) -> str:
-        return last(shown, made, replace(stop, time_limit=None, callback=watch))[0].status
-
-    return choose_rounds(tasks, loss, strength, average, train, stop.max_rounds, clock)
-
-
-def _last(stop: Stopping, choice: ChosenRounds | None, clock: Clock) -> Stopping:
-    """Return the limits of the final run of `boost`, which uses all tasks."""
-    if choice is not None and choice.rounds == 0:
-        # If 0 rounds were chosen, the run ends before the first round and calls no learner.
-        return replace(stop, time_limit=None, callback=lambda state: True)
-    if choice is not None:
-        stop = replace(stop, max_rounds=choice.rounds)
-    return stop if stop.time_limit is None else replace(stop, time_limit=max(clock.left, 1e-9))
 
 
 def _stopping(
@@ -316,10 +286,7 @@ def _stopping(
     loss: PlanningLoss,
     warm_start: BoostedCosts | None,
 ) -> tuple[Stopping, bool]:
-    """Return the limits of rounds and time for `functional.boost`.
-
-    Also return whether cross-validation chooses the number of rounds.
-    """
+    """Return the limits for `functional.boost`, and whether folds choose the number of rounds."""
     if given is None:
         # A warm start continues the rounds that were chosen before.
         given = Stopping(validation=FOLDS) if warm_start is None else Stopping()
@@ -350,10 +317,6 @@ def _stopping(
 
 
 def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
-    """Return the boosted function with a status that says how the rounds were chosen.
-
-    A warning is given if the chosen number of rounds is 0.
-    """
     tried = len(choice.scores) - 1
     status = boosted.status
     # A choice of 0 rounds ends the run by a callback.
@@ -367,15 +330,16 @@ def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
             "are linear unless base= says otherwise; give more trips, other features or another "
             f"learner, or stopping={tried} to make all rounds",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return replace(boosted, status=status)
 
 
 def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
-    if not isinstance(loss, PlanningLoss):
+    if not isinstance(loss, PlanningLoss | None):
         raise InputError(f"loss must be a PlanningLoss, such as PlanningLoss(), got {loss!r}")
-    if loss.link == "exponential" and algorithm.step == "line-search":
+    link = PlanningLoss.link if loss is None else loss.link
+    if link == "exponential" and algorithm.step == "line-search":
         raise InputError(
             'step="line-search" needs the derivative of the loss with respect to F, but the '
             "exponential link computes the gradient with respect to the costs; use "
@@ -391,19 +355,17 @@ def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
 
 
 def first_step(risk: PlanningRisk) -> float:
-    """Return the size of the first step, such that this step changes the costs by a quarter.
+    """Return the size of the first step, along the gradient at F = 0.
 
-    The step is in the direction of the gradient at F = 0. If it starts from linear costs, which are
-    already good, it changes them by only a twentieth. The change is measured in the L² norm of
-    `risk.measure`. For the exponential link, the change in F is measured instead.
+    The step changes the costs, or F for the exponential link, by a quarter of their mean size in
+    the L² norm of `risk.measure`. Linear costs are already good and change by a twentieth only.
     """
     F = risk.zero()
     # The gradient is 0 if all demonstrations are optimal by the margin at the start.
     length = risk.measure.norm(risk.evaluate(F)[1])
     if length == 0.0:
         return 1.0
-    # F is a logarithm for the exponential link, so that a change of F is a relative change of
-    # costs.
+    # With the exponential link, a change of F is a relative change of costs.
     size = 1.0
     if risk.loss.link == "additive":
         size = float(np.abs(risk.site_costs(F)).mean()) or 1.0

@@ -15,30 +15,27 @@ from relaxboost.planning.problem import Problem
 from relaxboost.solvers.bundle.method import BundleRound, CuttingPlanes
 
 FitState = BundleRound
-"""The argument that is passed to a callback of `fit`.
-
-`point` is the `FitPoint` of the round, and `lower` is the best lower bound so far."""
+"""The argument of a callback of `fit`: `point`, the `FitPoint` of the round, and `lower`, the best
+lower bound so far."""
 
 
 @dataclass(frozen=True)
 class Bundle:
     """Kelley's cutting-plane method, which `fit` uses.
 
-    The model of the loss is a sum with one term for each group of demonstrations. Each term is the
-    maximum of the group's cutting planes. The minimum of the model plus the regulariser is a lower
-    bound on the least objective, and the minimiser is the next query.
+    The model of the loss is a sum over the groups of demonstrations of the maximum of the group's
+    cutting planes. The minimum of the model plus the regulariser is a lower bound on the least
+    objective, and the minimiser is the next query.
 
     Parameters
     ----------
     start : LinearCosts or array of shape (d,), optional
-        The first query, for example an earlier `Fit`. It is projected onto the domain of the
-        regulariser. The default is w = 0.
+        The first query, for example an earlier `Fit`, projected onto the domain of the regulariser.
+        The default is w = 0.
     max_cuts : int
-        The maximum number of cuts in the model. The cuts that have been inactive for longest are
-        dropped first.
+        The maximum number of cuts. Those that have been inactive for longest are dropped first.
     patience : int
-        The run ends with the status "stalled" if, because of rounding errors, both bounds stay
-        unchanged for this many rounds.
+        The run ends with the status "stalled" if both bounds stay unchanged for this many rounds.
 
     References
     ----------
@@ -64,8 +61,7 @@ class Bundle:
             if given.names != problem.names:
                 raise InputError(
                     f"start was learned for the features {', '.join(given.names)}, but the tasks "
-                    "have the features "
-                    f"{', '.join(problem.names)}"
+                    f"have the features {', '.join(problem.names)}"
                 )
             given = given.w
         w = np.array(doubles("start", given))
@@ -78,5 +74,5 @@ class Bundle:
     def model(self, problem: Problem) -> CuttingPlanes:
         """Return a cutting-plane model of the problem, without any cuts."""
         # Features in units of their root mean squares change costs by comparable amounts.
-        groups = problem.floors.size
-        return CuttingPlanes(problem, groups, self.max_cuts, 1.0 / problem.rms, problem.floors)
+        floors = problem.floors
+        return CuttingPlanes(problem, floors.size, self.max_cuts, 1.0 / problem.rms, floors)

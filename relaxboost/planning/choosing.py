@@ -25,26 +25,21 @@ class Chosen(NamedTuple):
 
     strength: float
     strengths: tuple[float, ...]
-    """The strengths that were tried, from strong to weak. If there were too few trips for folds,
-    the tuple contains only `strength`."""
+    """The strengths that were tried, from strong to weak, or only `strength` if `folds` is 0."""
     scores: tuple[float, ...]
-    """The score of each strength: the mean F1 over the held-out trips, which measures how many arcs
-    a plan shares with the trip. `strength` is the weakest strength whose score is within 0.005 of
-    the best score. The score is nan if there were too few trips for folds."""
+    """The score of each strength: the mean F1 of the arcs that a plan shares with a held-out trip,
+    or nan if `folds` is 0. `strength` is the weakest strength with a score within 0.005 of the best
+    score."""
     folds: int
     """The number of folds, or 0 if there were too few trips for folds."""
     ended: str
-    """The reason why weaker strengths were not tried: "time_limit" or "interrupted". The string is
-    empty if all strengths were tried."""
+    """The reason why weaker strengths were not tried: "time_limit", "interrupted", or ""."""
 
     def __repr__(self) -> str:
-        tried = [
-            f"{x:.3g}: {score:.3f}" for x, score in zip(self.strengths, self.scores, strict=True)
-        ]
+        pairs = zip(self.strengths, self.scores, strict=True)
+        tried = ", ".join(f"{x:.3g}: {score:.3f}" for x, score in pairs)
+        scores = f"; F1 on {self.folds} folds: {tried}" if self.folds else ", without folds"
         why = f", {self.ended}" if self.ended else ""
-        scores = (
-            f"; F1 on {self.folds} folds: {', '.join(tried)}" if self.folds else ", without folds"
-        )
         return f"Chosen(strength {self.strength:.3g}{scores}{why})"
 
 
@@ -60,15 +55,13 @@ class StrengthSearch:
     """The strength that is used without cross-validation, as a multiple of `natural_strength`."""
     folds: int = 3
     level: float = 0.005
-    """The tolerance of the choice: a score that is below the best score by at most this amount is
-    treated as equal to it."""
+    """Scores that are below the best score by at most this amount are treated as equal to it."""
     tol: float = 0.05
     """The relative gap at which the fit on a fold ends."""
     rounds: int = 8
     """The maximum number of rounds of the fit on a fold."""
     least: float = 2e-3
-    """The absolute gap at which the fit on a fold ends, as a multiple of the loss at w = 0. Closing
-    so small a gap would change few plans."""
+    """The absolute gap at which the fit on a fold ends, as a multiple of the loss at w = 0."""
 
 
 def choose(
@@ -110,11 +103,9 @@ def choose(
 
 
 def natural_strength(problem: Problem) -> float:
-    """Return the strength of the ridge that suits the units of the features.
-
-    The natural cost is the same for all arcs: the loss at w = 0, divided by the mean number of arcs
-    in a trip. At the returned strength, the ridge penalty of this cost is half the loss at w = 0.
-    """
+    """Return the strength of the ridge that suits the units of the features."""
+    # The natural cost is the same for all arcs: the loss at w = 0, divided by the mean number of
+    # arcs in a trip. At the returned strength, its ridge penalty is half the loss at w = 0.
     loss = problem.at(np.zeros(problem.d)).plans.value
     arcs = np.array([len(row.path) for row in problem.oracle.rows])
     length = float(problem.oracle.weights @ arcs)
@@ -128,10 +119,7 @@ def _trials(
     clock: Clock,
     search: StrengthSearch,
 ) -> Iterator[tuple[float, Array]]:
-    """For each strength of the ridge, yield its score and the weights w averaged over the folds.
-
-    The score is the mean F1 over all held-out trips.
-    """
+    """For each strength, yield the mean F1 of all held-out trips, and the mean w of the folds."""
     tasks = problem.tasks
     folds = [
         _Fold(problem.changed([tasks[i] for i in fold.train]), [tasks[i] for i in fold.test])
@@ -154,10 +142,7 @@ class _Fold:
         self.start_value = 0.0
 
     def fit(self, strength: float, clock: Clock, search: StrengthSearch) -> tuple[Array, Array]:
-        """Fit linear costs to the training trips with the given strength of the ridge.
-
-        Return the F1 scores of the held-out trips, and the weights w.
-        """
+        """Return the F1 scores of the held-out trips at the given strength, and the weights w."""
         # Only the regulariser changes, so that the cuts of the model stay valid.
         problem = self.problem.changed(regulariser=Ridge(strength))
         self.model = self.model.of(problem)
@@ -178,9 +163,7 @@ class _Fold:
 
 
 def f1_scores(tasks: Sequence[Task], found: dict[Graph, Array], clock: Clock) -> Array:
-    """Return the F1 score of the plan of each task at the given arc costs; see
-    `Evaluation.metric`.
-    """
+    """Return the arc F1 score of each task's plan at the given arc costs of its graph."""
     ordered = {graph: costs[graph.forward.arcs] for graph, costs in found.items()}
     scores = []
     for task in tasks:

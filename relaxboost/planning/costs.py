@@ -17,8 +17,7 @@ class LearnedCosts(ABC):
     """The base class of costs that were learned from features.
 
     The costs apply to every graph that has these features, in any order. Other features of the
-    graph are ignored, with an `ExtraFeatures` warning. If the graph lacks a feature, an InputError
-    names the feature.
+    graph are ignored, with an `ExtraFeatures` warning. A missing feature raises an InputError.
 
     Attributes
     ----------
@@ -42,10 +41,7 @@ class LearnedCosts(ABC):
         """Return the cost c = B C of each arc of a graph, shape (E,)."""
 
     def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
-        """Return the log-likelihood log p of each task's demonstration, shape (T,).
-
-        Only the costs of a `LogitFit` define probabilities. For other costs, the result is nan.
-        """
+        """Return nan for each task, shape (T,). A `LogitFit` returns log p of demonstrations."""
         return np.full(len(tasks), np.nan)
 
 
@@ -88,12 +84,10 @@ class LinearCosts(LearnedCosts):
         return dict(zip(self.names, self.w.tolist(), strict=True))
 
     def site_costs(self, graph: Graph) -> Array:
-        made: Array = features_by_name(graph, self.names) @ self.w
-        return made
+        return features_by_name(graph, self.names) @ self.w
 
     def costs(self, graph: Graph) -> Array:
         # The bracket of `Fit` holds for (B X) w, and B (X w) would round differently.
         # Planners raise an InputError for costs that are not finite.
         with np.errstate(over="ignore", invalid="ignore"):
-            made: Array = features_by_name(graph, self.names, arcs=True) @ self.w
-        return made
+            return features_by_name(graph, self.names, arcs=True) @ self.w

@@ -14,30 +14,26 @@ from relaxboost.solvers.bundle.cuts import Cuts
 
 
 class PlanFunctions:
-    """A collection of affine functions loss + <slope, w>, each from a demonstration and a plan.
-
-    For each function, the collection also stores the sums of the absolute values of its terms,
-    because the bounds on rounding errors are proportional to these sums.
-    """
+    """A collection of affine functions loss + <slope, w>, each from a demonstration and a plan."""
 
     def __init__(self, features: Sequence[Array]) -> None:
         self._features = features
         # Sums of features that are all >= 0 are the sums of their absolute values.
         self._signed = [bool((x < 0.0).any()) for x in features]
+        # The sums of the absolute values of the terms, for the bounds on rounding errors, follow
+        # the loss and the slope of each function.
         self._found: list[tuple[float, Array, float, Array]] = []
         self._terms = 0
-        """The maximum number of terms in any sum from which a function of the collection was
-        computed."""
+        """The maximum number of terms in a sum from which a function was computed."""
 
     def add(
         self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
     ) -> None:
         """Add the function constant + gains·plan + <f_shown − f_plan, w> to the collection.
 
-        f_shown and f_plan are the sums of the features along the demonstration and along the plan.
-        `taken` contains the arcs of the plan, and `shown` the arcs of the demonstration. If `shown`
-        is None, the constant and f_shown are replaced by 0. `times` is the number of times that the
-        plan takes each of its arcs, by default once.
+        f_shown is the sum of the features over the arcs `shown` of the demonstration. If `shown` is
+        None, f_shown and the constant are 0. f_plan is the sum over the arcs `taken` of the plan,
+        and `times` is the number of times that the plan takes each of them, by default 1.
         """
         constant = gains.constant if shown is not None else 0.0
         won = gains.at(taken)
@@ -54,7 +50,6 @@ class PlanFunctions:
             self._terms = max(self._terms, shown.size)
         loss_size = abs(constant) + float(np.abs(won).sum())
         self._found.append((constant + float(won.sum()), own - rows.sum(axis=0), loss_size, size))
-        # The longest sum decides how large rounding errors can be.
         self._terms = max(self._terms, taken.size)
 
     def add_constant(self, value: float) -> None:
@@ -63,10 +58,7 @@ class PlanFunctions:
         self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
-        """Return a cut for each row of weights >= 0: the weighted sum of the functions.
-
-        Each cut includes a bound on the rounding errors of its sums.
-        """
+        """Return a cut, with its rounding errors, for each row of weights >= 0 of the functions."""
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
         # A number of the result has at most this many roundings on the way of each term.
         γ = roundoff(self._terms + rates.shape[1] + 8)
@@ -79,5 +71,4 @@ class PlanFunctions:
         )
 
     def _size(self, graph: int, rows: Array) -> Array:
-        made: Array = (np.abs(rows) if self._signed[graph] else rows).sum(axis=0)
-        return made
+        return (np.abs(rows) if self._signed[graph] else rows).sum(axis=0)

@@ -32,21 +32,17 @@ class PerTask(NamedTuple):
     """
 
     exact: Array
-    """The entry is 1 if the plan of the task has the same arcs as a demonstration, and 0
-    otherwise."""
+    """1 if the plan of the task has the same arcs as a demonstration, and 0 otherwise."""
     optimal: Array
-    """The entry is 1 if a demonstration of the task costs no more than the plan, up to rounding,
-    and 0 otherwise."""
+    """1 if a demonstration of the task costs no more than the plan, up to rounding, or 0."""
     shared_arcs: Array
-    """The number of arcs that the plan and the demonstration of the task share. An arc that both
-    paths repeat is counted each time."""
+    """The number of arcs that the plan and the demonstration share, with repetitions."""
     shown_arcs: Array
     """The number of arcs of the task's demonstration."""
     planned_arcs: Array
     """The number of arcs of the task's plan."""
     shared_nodes: Array
-    """The number of nodes that the plan and the demonstration of the task share, without the
-    target."""
+    """The number of nodes that the plan and the demonstration share, without the target."""
     shown_nodes: Array
     """The number of nodes of the task's demonstration, without the target."""
     shown_cost: Array
@@ -54,38 +50,31 @@ class PerTask(NamedTuple):
     planned_cost: Array
     """The cost of the task's plan."""
     margin: Array
-    """The margin loss R_i >= 0 of the task at the given costs, computed with the `PathLoss` of the
-    task."""
+    """The margin loss R_i >= 0 of the task at the given costs."""
     log_likelihood: Array
-    """The log-likelihood log p of the task's demonstration. The entry is nan unless the costs come
-    from a recursive logit."""
+    """The log-likelihood log p of the demonstration, or nan for costs other than a `LogitFit`."""
 
 
-def _mean(numerator: Array, denominator: Array) -> tuple[Array, Array]:
-    return numerator / denominator, np.ones_like(numerator)
-
-
-_RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array]]] = {
-    "exact_match": lambda r: (r.exact, np.ones_like(r.exact)),
-    "optimal_match": lambda r: (r.optimal, np.ones_like(r.exact)),
+_RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
+    "exact_match": lambda r: (r.exact, 1.0),
+    "optimal_match": lambda r: (r.optimal, 1.0),
     "arc_recall": lambda r: (r.shared_arcs, r.shown_arcs),
     "arc_precision": lambda r: (r.shared_arcs, r.planned_arcs),
     "arc_f1": lambda r: (2.0 * r.shared_arcs, r.shown_arcs + r.planned_arcs),
-    "mean_arc_recall": lambda r: _mean(r.shared_arcs, r.shown_arcs),
-    "mean_arc_precision": lambda r: _mean(r.shared_arcs, r.planned_arcs),
-    "mean_arc_f1": lambda r: _mean(2.0 * r.shared_arcs, r.shown_arcs + r.planned_arcs),
+    "mean_arc_recall": lambda r: (r.shared_arcs / r.shown_arcs, 1.0),
+    "mean_arc_precision": lambda r: (r.shared_arcs / r.planned_arcs, 1.0),
+    "mean_arc_f1": lambda r: (2.0 * r.shared_arcs / (r.shown_arcs + r.planned_arcs), 1.0),
     "node_recall": lambda r: (r.shared_nodes, r.shown_nodes),
     "cost_ratio": lambda r: (r.shown_cost, r.planned_cost),
-    "regret": lambda r: (r.shown_cost - r.planned_cost, np.ones_like(r.exact)),
-    "margin_loss": lambda r: (r.margin, np.ones_like(r.exact)),
-    "log_likelihood": lambda r: (r.log_likelihood, np.ones_like(r.exact)),
+    "regret": lambda r: (r.shown_cost - r.planned_cost, 1.0),
+    "margin_loss": lambda r: (r.margin, 1.0),
+    "log_likelihood": lambda r: (r.log_likelihood, 1.0),
 }
-"""The metrics by name. Each value is a function that returns two arrays with one number per task.
-The metric is the sum of the first array divided by the sum of the second array."""
+"""The metrics by name. Each value is a function that returns a numerator and a denominator for
+each task. The metric is the sum of the numerators divided by the sum of the denominators."""
 
 METRICS = tuple(_RATIOS)[:-1]
-"""The names of the metrics that exist for all costs. Only a recursive logit has
-``log_likelihood``."""
+"""The names of the metrics of all costs. Only a recursive logit has ``log_likelihood``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,30 +120,19 @@ class Evaluation:
 
     @property
     def ties(self) -> tuple[str, ...]:
-        """Sentences about ties, one for each task whose plan costs as much as a demonstration but
-        differs from it.
-        """
+        """A sentence for each task whose plan costs as much as a demonstration but differs."""
         tied = np.flatnonzero((self.each.optimal == 1.0) & (self.each.exact == 0.0))
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the evaluation restricted to the tasks that are selected by their indices or by a
-        mask of shape (T,).
-        """
+        """Return the evaluation of the tasks that indices, or a mask of shape (T,), select."""
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
 
     @classmethod
     def joined(cls, reports: Sequence[Evaluation]) -> Evaluation:
-        """Merge several evaluations, such as one for each fold, into one evaluation of all their
-        tasks.
-
-        Raises
-        ------
-        InputError
-            If the list of evaluations is empty.
-        """
+        """Merge evaluations, such as one for each fold, into one evaluation of all their tasks."""
         if not reports:
             raise InputError("the list of evaluations is empty; pass at least one evaluation")
         columns = zip(*(report.each for report in reports), strict=True)
@@ -169,7 +147,7 @@ class Evaluation:
         return f"Evaluation({', '.join([number_of(len(self.tasks), 'task'), *shown])})"
 
     def __str__(self) -> str:
-        lines = [f"{len(self.tasks)} task{'s' if len(self.tasks) != 1 else ''}"]
+        lines = [number_of(len(self.tasks), "task")]
         lines += [f"{name.replace('_', ' '):<20}{x:.4g}" for name, x in self.metrics().items()]
         if ties := self.ties:
             lines.append(f"{'ties':<20}{len(ties)}, such as {ties[0]}")
@@ -179,29 +157,26 @@ class Evaluation:
 def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> Evaluation:
     """Plan for tasks at given costs, and compare the plans with the demonstrations.
 
-    The plan of a task is a shortest path from its source to its target. It depends neither on the
-    demonstration nor on other tasks. If several paths have the least cost, the plan is the path
-    that the search reaches first, in the order of the arcs. If the demonstration is one of these
-    paths, `optimal_match` always counts the task as a match, but `exact_match` only if the search
-    happened to choose the demonstration. Such ties are common for constant costs and rare for
-    learned costs.
+    The plan of a task is a shortest path from its source to its target, and depends on no
+    demonstration. If several paths have the least cost, the plan is the path that the search
+    reaches first, in the order of the arcs. If the demonstration is one of these paths,
+    `optimal_match` counts the task as a match, but `exact_match` only if the search happened to
+    choose the demonstration. Such ties are common for constant costs and rare for learned costs.
 
     Parameters
     ----------
     tasks : sequence of Task
     costs : LearnedCosts, callable or array
-        The costs: a `Fit`, a model, boosted costs, or a function that returns the arc costs of a
-        graph, shape (E,). If all tasks are on the same graph, they may also be an array of arc
-        costs.
+        Learned costs, or a function that returns the arc costs of a graph, shape (E,). If all tasks
+        are on the same graph, an array of arc costs.
     negative : {"exact", "simple", "relaxed"}
-        The treatment of negative costs, as in `Oracle`. The plans themselves are never relaxed.
-        With ``"relaxed"``, only the margin loss may change: it is then an upper bound.
+        The treatment of negative costs, as in `Oracle`. With ``"relaxed"``, only the margin loss is
+        relaxed, and becomes an upper bound.
 
     Raises
     ------
     InputError
-        If the costs have the wrong shape, or if a cost is not finite. In the second case the
-        message names the arc.
+        If the costs have the wrong shape, or if a cost is not finite.
     NegativeCycle
         If the costs around a cycle sum to a negative number, unless negative="simple".
     """
@@ -222,13 +197,10 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     values = [one.value for one in oracle.evaluate([known[g] for g in oracle.graphs]).each]
     # The loss of a task is the mean over its demonstrations.
     np.add.at(margin, [row.task for row in oracle.rows], share * np.array(values))
-    rows = [
-        compared_with_plan(task, plan, known[task.graph])
-        for task, plan in zip(made, plans, strict=True)
-    ]
-    likely = np.full(len(made), np.nan)
-    if isinstance(costs, LearnedCosts):
-        likely = costs.log_likelihoods(made)
+    pairs = zip(made, plans, strict=True)
+    rows = [compared_with_plan(task, plan, known[task.graph]) for task, plan in pairs]
+    learned = isinstance(costs, LearnedCosts)
+    likely = costs.log_likelihoods(made) if learned else np.full(len(made), np.nan)
     report = Evaluation(made, plans, PerTask(*[*np.array(rows).T.copy(), margin, likely]))
     # Costs of 0 make all paths shortest, and a perfect optimal_match would mislead.
     if len(made) > 1 and report.each.optimal.all() and not report.each.exact.any():
@@ -243,20 +215,16 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
 
 
 class Difference(NamedTuple):
-    """The values of one metric in two evaluations, and a bootstrap interval for their
-    difference.
-    """
+    """The values of a metric in two evaluations, and a bootstrap interval of their difference."""
 
     first: float
     second: float
     difference: float
-    """The difference of the two values: the value in `second` minus the value in `first`."""
+    """The value in `second` minus the value in `first`."""
     low: float
-    """The lower end of the bootstrap interval: the 2.5th percentile of the differences over the
-    draws."""
+    """The lower end of the interval: the 2.5th percentile of the differences over the draws."""
     high: float
-    """The upper end of the bootstrap interval: the 97.5th percentile of the differences over the
-    draws."""
+    """The upper end of the interval: the 97.5th percentile of the differences over the draws."""
 
 
 @accepts_seed
@@ -272,17 +240,15 @@ def compare(
     """Compare two evaluations by the differences of their metrics, with bootstrap intervals.
 
     Each draw takes tasks with replacement, the same tasks for both evaluations, and recomputes
-    every metric on them. The interval extends from the 2.5th to the 97.5th percentile of the
-    differences. It reflects the variation among these tasks. It does not reflect how much the costs
-    would change with another training set.
+    every metric on them. The intervals reflect the variation among these tasks, but not how much
+    the costs would change with another training set.
 
     Parameters
     ----------
     first, second : Evaluation
-        Two evaluations of the same tasks in the same order. The graphs may have different
-        features.
+        Two evaluations of the same tasks in the same order. Features may differ.
     rng : int, numpy.random.Generator or None
-        The seed of the draws, an integer >= 0. It may also be a generator, or None for a new seed.
+        The seed of the draws: an integer >= 0, a generator, or None for a new seed.
     draws : int
         The number of bootstrap draws, at least 100.
     metrics : sequence of str
@@ -321,7 +287,8 @@ def compare(
         differences = drawn[:, :, 2] / drawn[:, :, 3] - drawn[:, :, 0] / drawn[:, :, 1]
     found = {}
     for name, low, high in zip(metrics, *np.percentile(differences, [2.5, 97.5], 0), strict=True):
-        a, b = first.metric(name), second.metric(name)
+        a = first.metric(name)
+        b = second.metric(name)
         found[name] = Difference(a, b, b - a, float(low), float(high))
     return found
 
@@ -330,14 +297,12 @@ def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
     """Return the numerator and the denominator of a metric for each task."""
     if name not in _RATIOS:
         raise InputError(f"{name!r} is not a metric; the metrics are {', '.join(_RATIOS)}")
-    return _RATIOS[name](each)
+    numerator, denominator = _RATIOS[name](each)
+    return numerator, np.broadcast_to(denominator, numerator.shape)
 
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Return the sum of the resampled rows for each bootstrap draw.
-
-    Each draw takes n of the n rows, with replacement.
-    """
+    """Return the sum of n of the n rows, drawn with replacement, for each bootstrap draw."""
     n = sums.shape[0]
     parts = []
     left = draws
@@ -353,7 +318,6 @@ def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
 
 
 def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
-    """Return a dictionary from each graph to its arc costs, after checking them."""
     make = costs.costs if isinstance(costs, LearnedCosts) else costs
     if callable(make):
         return {graph: arc_costs(graph, make(graph)) for graph in graphs}
@@ -366,10 +330,7 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
 
 
 def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
-    """Return the plan of a task, which is a shortest path from its source to its target.
-
-    `ordered` contains the arc costs in the order of `Graph.forward`.
-    """
+    """Return the plan of a task. `ordered` has the arc costs in the order of `Graph.forward`."""
     graph = task.graph
     # Dijkstra's search needs costs >= 0.
     if costs.min() < 0.0:
@@ -379,9 +340,7 @@ def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -
 
 
 def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
-    """Compare the plan of a task with its demonstrations, and return the entries of `PerTask`,
-    except the margin loss and the log-likelihood.
-    """
+    """Return the entries of `PerTask` for a task, except the loss and the log-likelihood."""
     cost = plan.cost(costs)
     size = float(np.abs(costs[plan.arcs]).sum())
     nodes = plan.numbers[:-1]
@@ -409,9 +368,7 @@ def arc_f1(task: Task, plan: Path) -> float:
 
 
 def _tie(task: Task, plan: Path) -> str:
-    """Return a sentence that names the arcs in which a plan and a demonstration of equal cost
-    differ.
-    """
+    """Return a sentence that names the arcs in which a plan and a demonstration differ."""
     graph = task.graph
     shown = task.demonstration.arcs
     apart = np.setdiff1d(shown, plan.arcs), np.setdiff1d(plan.arcs, shown)
@@ -422,14 +379,11 @@ def _tie(task: Task, plan: Path) -> str:
 
 
 def _shared(first: Whole, second: Whole) -> float:
-    """Return the number of entries that two lists have in common. Repeated entries are counted each
-    time.
-    """
+    # Entries that both lists repeat are counted each time.
     return float((Counter(first.tolist()) & Counter(second.tolist())).total())
 
 
 def _check_same(first: Evaluation, second: Evaluation) -> None:
-    """Raise an InputError unless two evaluations are on the same tasks in the same order."""
     if len(first.tasks) != len(second.tasks):
         raise InputError(
             f"the two evaluations have {len(first.tasks)} and {len(second.tasks)} tasks; both must "

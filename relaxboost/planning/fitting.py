@@ -53,22 +53,21 @@ class Fit(LinearCosts):
     w : array of shape (d,)
         The weights with the least objective value that `fit` found.
     lower, upper : float
-        The bracket: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound is computed from an
-        average of cuts. Each cut is a lower bound on R, whatever paths it was made from. The upper
-        bound is computed from the potentials of all plans. Both bounds account for rounding, but
-        not for underflow, which affects losses below 1e-300. The arc features B X are treated as
-        exact numbers. Two things are assumed without proof. For ``negative="simple"``, the bounds
-        of the integer program are assumed to be correct. For ``"exact"``, a cycle is assumed to
-        have a negative exact cost at w only if its cost in doubles is negative.
+        The bracket: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an
+        average of cuts, and the upper bound from the potentials of all plans. Both bounds account
+        for rounding, but not for underflow, which affects losses below 1e-300. The arc features B X
+        are treated as exact numbers. Two things are assumed without proof. For
+        ``negative="simple"``, the bounds of the integer program are assumed to be correct. For
+        ``"exact"``, a cycle is assumed to have a negative exact cost at w only if its cost in
+        doubles is negative.
     status : str
         The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
         "interrupted", or "stalled" if rounding prevents further progress. For a result of
         `reference`, it is the status of the solver.
     exact : bool
-        Whether every plan at w is exact. With ``negative="relaxed"``, the loss in the objective is
-        the convex upper bound that `Oracle` describes, and the bracket refers to this objective. If
-        `exact` is true, `upper` is also an upper bound on the exact objective at w. Even then, the
-        exact objective may be below `lower` at weights for which some costs are negative.
+        Whether every plan at w is exact. With ``negative="relaxed"``, the bracket is that of the
+        convex upper bound that `Oracle` describes. If `exact` is true, `upper` also bounds the
+        exact objective at w, which may still be below `lower` where some costs are negative.
     chosen : Chosen, optional
         The record of how the strength of the ridge was chosen, if the caller passed none.
     """
@@ -96,41 +95,37 @@ def fit(
         The tasks to learn from. Pass a `Problem` to also set the signs of weights, the scaling of
         features, or the treatment of negative costs.
     regulariser : Regulariser, optional
-        The default is a `Ridge` whose strength is chosen by cross-validation on three folds. Trips
-        that overlap are always in the same fold. The score is the share of arcs that plans have in
-        common with held-out trips. The scores are in `Fit.chosen`. If there are fewer than six
-        clusters of overlapping trips, the strength is a thousandth of the largest strength that
-        would be tried. A `Problem` already has a regulariser. If it was created without one and has
-        w >= 0, the strength is chosen in the same way.
+        The default is a `Ridge` whose strength is chosen by cross-validation on three folds, also
+        for a `Problem` that was created without a regulariser and has w >= 0. Trips that overlap
+        are always in the same fold. The scores, in `Fit.chosen`, are the shares of arcs that plans
+        have in common with held-out trips. If there are fewer than six clusters of overlapping
+        trips, the strength is a thousandth of the largest strength that would be tried.
     method : {"bundle"} or Bundle
         The method. A `Bundle` has options; for example, ``Bundle(start=fit)`` continues an earlier
         run.
     tol : float
-        The relative tolerance, > 0. The run ends when upper − lower <= tol · upper + rounding. Here
-        upper is the best value so far, and rounding is −`Problem.floor`, which bounds the rounding
-        errors of the losses. The final proof may widen the bracket by a few rounding errors.
-        Both effects matter only for values close to 0.
+        The relative tolerance, > 0. The run ends when upper − lower <= tol · upper + rounding,
+        where upper is the best value so far, and rounding is −`Problem.floor`. The rounding, and
+        the rounding errors of the final proof, matter only for values close to 0.
     verbose : int
         If it is above 0, a progress bar shows the gap on a terminal.
     **limits
-        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, is the number of seconds from
-        the call, which can end the run within a round. The first evaluation, and the last one,
-        which proves the upper bound, are always completed. The choice of the strength first makes
-        one more evaluation, and then takes at most half of the time. ``callback`` is called with
-        the `FitState` of each round, and the run ends if the callback returns a true value.
+        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, in seconds from the call, can
+        end the run within a round. The first evaluation, and the last one, which proves the upper
+        bound, are always completed. The choice of the strength takes one more evaluation, and at
+        most half of the time. ``callback`` is called with the `FitState` of each round, and ends
+        the run if it returns a true value.
 
     Warns
     -----
     UserWarning
-        If all learned costs are 0, if there is nothing to learn because the demonstrations are
-        shortest paths by each of the features alone, or if a feature is 0 on every arc. The warning
-        suggests what to change.
+        If all learned costs are 0, if the demonstrations are shortest paths by each of the features
+        alone, or if a feature is 0 on every arc. The warning suggests what to change.
 
     Returns
     -------
     Fit
-        The learned costs. After Ctrl-C they have the status "interrupted" and the best bracket so
-        far.
+        The learned costs. After Ctrl-C they have the best bracket so far.
 
     Raises
     ------
@@ -196,7 +191,7 @@ def fit(
 
 
 def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
-    """Return a `Problem` for a list of tasks, or a given `Problem` unchanged."""
+    """Return the problem of a list of tasks, or the given problem."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
     if regulariser is not None:
@@ -219,9 +214,7 @@ class _Bracket:
         self.show: Callable[[float, int], None] = lambda gap, round: None
 
     def keep(self, state: FitState) -> str:
-        """Record the result of a round. Return "optimal" if the gap is small enough, and ""
-        otherwise.
-        """
+        """Record a round. Return "optimal" if the gap is small enough, and "" otherwise."""
         point = state.point
         if self.best is None or point.value < self.best.value:
             self.best = point
@@ -244,10 +237,7 @@ def bracketed(
     history: tuple[FitRecord, ...],
     clock: Clock,
 ) -> Fit:
-    """Return the `Fit` at a point whose upper bound is proved.
-
-    Raise an ArithmeticError if the lower bound is above the upper bound, which indicates a bug.
-    """
+    """Return the `Fit` at a point whose upper bound is proved."""
     upper = proved.bound
     if lower > upper:
         raise ArithmeticError(
@@ -270,9 +260,7 @@ def bracketed(
 
 
 def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:
-    """Return a warning that suggests what to change if the learned costs do not help, and otherwise
-    an empty string.
-    """
+    """Return a warning with advice if the learned costs do not help, and otherwise ""."""
     # Costs below this share of the loss are rounding errors of 0.
     at_zero = bool(np.abs(problem.scale * fit.w).max() <= 1e-9 * fit.upper)
     if at_zero and value == 0.0:
@@ -284,8 +272,7 @@ def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> s
     if at_zero and fit.gap > 0.01 * fit.upper:
         return (
             f"the learned costs are all 0, as the run ended with {fit.status!r} after "
-            f"{number_of(fit.rounds, 'round')}; "
-            "give it more of them or more time, or fewer tasks"
+            f"{number_of(fit.rounds, 'round')}; give it more of them or more time, or fewer tasks"
         )
     if at_zero:
         return (
@@ -295,7 +282,7 @@ def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> s
             "(Problem(tasks, nonnegative=False)), or boost"
         )
     # Checking all demonstrations takes as long as a round for each feature.
-    if clock.left and all(_is_shortest(problem, j) for j in range(problem.d)):
+    if clock.left and all(_are_shortest_by(problem, j) for j in range(problem.d)):
         return (
             "there is nothing to learn: every demonstration is a shortest path by each feature "
             f"({', '.join(problem.names[:5])}) alone, and so at all weights >= 0; give trips that "
@@ -304,15 +291,14 @@ def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> s
     return ""
 
 
-def _is_shortest(problem: Problem, j: int) -> bool:
-    """Return whether every demonstration is a shortest path when feature j alone is the cost."""
+def _are_shortest_by(problem: Problem, j: int) -> bool:
     costs = [features[:, j] for features in problem.arc_features]
     if min(float(c.min(initial=0.0)) for c in costs) < 0.0:
         return False
     for row in problem.oracle.rows:
         graph = problem.oracle.graphs[row.graph]
         c = costs[row.graph]
-        taken, _ = shortest_arcs(graph, c[graph.forward.arcs], row.source, row.target)
+        taken = shortest_arcs(graph, c[graph.forward.arcs], row.source, row.target)[0]
         # The factor allows for the rounding of the two sums.
         if c[row.path.arcs].sum() > c[taken].sum() * (1.0 + 1e-12):
             return False

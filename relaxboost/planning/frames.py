@@ -18,13 +18,9 @@ from relaxboost.planning.tables import at, called, check_table, numbers
 
 CLASSES = 100
 """The maximum number of different values in a text column that is converted to features."""
-MANY = 10
-"""The maximum number of values that a message lists. It is also the minimum number of rows for
-which a column of distinct whole numbers is taken for names of edges."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
-"""The type of the argument `features`: the names of columns, or a graph or learned costs whose
-features are used."""
+"""The argument `features`: names of columns, or a graph or learned costs with these features."""
 
 
 def from_pandas(
@@ -40,8 +36,8 @@ def from_pandas(
     """Return the graph of a table that has a row for each arc.
 
     A column of numbers becomes a feature of the same name. A column of text or categories becomes
-    one feature for each of its values. For example, the feature ``highway=primary`` is 1 in the
-    rows with the value ``primary`` and 0 in all other rows. Columns joined by ``*`` are multiplied:
+    one feature for each of its values: ``highway=primary`` is 1 in the rows with the value
+    ``primary``, and 0 in all other rows. Columns joined by ``*`` are multiplied:
     ``length*highway=primary`` is the length of primary roads. A column whose name itself contains
     ``*`` or ``=`` can be given by its full name.
 
@@ -52,10 +48,9 @@ def from_pandas(
     source, target : str
         The names of the columns with the labels of the nodes where an arc starts and ends.
     features : sequence of str, str, Graph or LearnedCosts, optional
-        Names of columns, or names of single features such as ``highway=primary``. If a graph or
-        learned costs are passed, their features are used. By default all columns except those of
-        nodes and edge labels are used. In this case, a warning is given if a column of whole
-        numbers, such as ``osmid``, looks like names of edges.
+        Names of columns, or of single features such as ``highway=primary``, or a graph or learned
+        costs with the same features. By default all columns except those of nodes and edge labels
+        are used, with a warning if whole numbers, such as ``osmid``, look like names of edges.
     edge : str, optional
         The name of the column with the labels of edges, which become the `keys` of the graph.
     nodes : pandas.DataFrame, optional
@@ -64,8 +59,7 @@ def from_pandas(
         the middle of the map.
     unseen : {"refuse", "ignore"}
         The treatment of a text value for which the graph or the costs passed as `features` have no
-        feature. With ``"refuse"``, an InputError is raised. With ``"ignore"``, all features made
-        from the column are 0 in that row.
+        feature. ``"ignore"`` sets all features of the column to 0 in that row.
 
     Returns
     -------
@@ -76,9 +70,8 @@ def from_pandas(
     ------
     InputError
         If the table is empty or lacks a column, if a text column has more than 100 values, or if
-        ``x`` and ``y`` are in degrees but lengths in metres. The error is also raised for missing
-        values, numbers that are not finite, self-loops, nodes without coordinates and unknown text
-        values. In these cases the message names the row.
+        ``x`` and ``y`` are in degrees but lengths in metres. For missing values, infinite numbers,
+        self-loops, nodes without coordinates and unknown text values, the message names the row.
 
     Notes
     -----
@@ -114,7 +107,6 @@ def from_pandas(
 
 
 def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
-    """Raise an InputError if a label of a node cannot be hashed, or if an edge is a self-loop."""
     for row, u, v in zip(edges.index, *ends, strict=True):
         try:
             hash((u, v))
@@ -131,7 +123,6 @@ def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
 
 
 def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
-    """Raise an InputError if an edge ends at a node that the table of nodes does not contain."""
     known = dict.fromkeys(nodes.index, 0)
     missing = [label for label in labels if label not in known]
     if missing:
@@ -143,16 +134,13 @@ def _check_rows(nodes: Any, edges: str, labels: list[Hashable]) -> None:
 
 
 def _warn_of_names(edges: str, column: Any) -> None:
-    """Warn if a column of whole numbers looks like names of edges.
-
-    This is the case if the column has the name of an id, or if all its numbers are different.
-    """
     if column.dtype.kind not in "iu":
         return
-    # Lengths, counts and capacities are below a million; numbers of OpenStreetMap are above it.
+    # Names of edges are distinct, and either nearly consecutive or, in OpenStreetMap, above a
+    # million. Lengths, counts and capacities are smaller. Very short tables prove nothing.
     close = column.max() - column.min() < 2 * len(column) or column.min() >= 1e6
     is_id = re.search(r"(^|_|osm)id$", str(column.name), re.IGNORECASE)
-    if is_id or (len(column) >= MANY and column.is_unique and close):
+    if is_id or (len(column) >= 10 and column.is_unique and close):
         warnings.warn(
             f"{edges}: the whole numbers of column {column.name!r} look like names of edges, and "
             "are used as a feature; select the columns that are features, with features=[...]",
@@ -161,14 +149,11 @@ def _warn_of_names(edges: str, column: Any) -> None:
 
 
 def columns_of(features: Wanted, known: Iterable[Hashable] = ()) -> list[str]:
-    """Return the names of the columns from which the requested features are made, without
-    duplicates.
-    """
+    """Return the distinct names of the columns from which the requested features are made."""
     return list(dict.fromkeys(c for name in _terms(features) for c in _parts(name, known)[0]))
 
 
 def _terms(features: Wanted) -> list[str]:
-    """Return the names of the requested features as a list."""
     if isinstance(features, LearnedCosts):
         return list(features.features)
     if isinstance(features, Graph):
@@ -182,10 +167,7 @@ def _terms(features: Wanted) -> list[str]:
 
 
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
-    """Split the name of a feature into its columns and the text value of the last column.
-
-    The text value is None if the last column contains numbers.
-    """
+    """Split the name of a feature into its columns and the text value of the last, or None."""
     if name in known:
         return [name], None
     left, equals, value = name.partition("=")
@@ -197,7 +179,6 @@ def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]
 
 
 def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]]:
-    """Return the matrix of the features of a table, and the names of the features."""
     if unseen not in ("refuse", "ignore"):
         raise InputError(f'unseen must be "refuse" or "ignore", got {unseen!r}')
     # Features are found by text, whatever the names of columns are.
@@ -225,7 +206,7 @@ class _Columns:
         self._texts: dict[str, Any] = {}
 
     def names(self, term: str) -> list[str]:
-        """Return the names of the features that are made from a column or a product of columns."""
+        """Return the names of the features made from a column or a product of columns."""
         parts, value = _parts(term, self.table.columns)
         if value is not None:
             known = list(self._text(parts[-1]).categories)
@@ -233,13 +214,11 @@ class _Columns:
                 raise InputError(
                     f"the feature {term!r} does not exist, because no row of edges has the value "
                     f"{value!r} in the column {parts[-1]!r}; the existing values are "
-                    f"{few(known, MANY)}"
+                    f"{few(known, 10)}"
                 )
             return [term]
         # Columns of Booleans and of numbers have kinds b, i, u and f.
-        texts = [
-            part for part in parts if self.table[part].infer_objects().dtype.kind not in "biuf"
-        ]
+        texts = [x for x in parts if self.table[x].infer_objects().dtype.kind not in "biuf"]
         if not texts:
             return [term]
         values = list(self._text(texts[0]).categories)
@@ -284,7 +263,6 @@ class _Columns:
                 )
 
     def _text(self, name: str) -> Any:
-        """Return a text column as a pandas categorical."""
         import pandas as pd
 
         if name not in self._texts:
@@ -314,7 +292,6 @@ def _positions(nodes: Any) -> Array:
 
 
 def _check_units(graph: Graph, nodes: Any) -> None:
-    """Raise an InputError if coordinates seem to be in degrees although lengths are in metres."""
     at = graph.position
     if "lon" in nodes.columns or "length" not in graph.names or at is None:
         return

@@ -25,11 +25,11 @@ class Adjacency(NamedTuple):
     """The arcs of a graph, sorted by their tail (forward adjacency) or by their head (backward)."""
 
     start: Whole
-    """The entries of the adjacency from start[v] to start[v + 1] − 1 belong to node v."""
+    """The entries from start[v] to start[v + 1] − 1 belong to node v."""
     far: Whole
-    """The node at the other end of the arc, for each entry of the adjacency."""
+    """The node at the other end of the arc of each entry."""
     arcs: Whole
-    """The index of the arc in the graph, for each entry of the adjacency."""
+    """The index of the arc of each entry in the graph."""
 
 
 class Path:
@@ -44,7 +44,7 @@ class Path:
     Raises
     ------
     InputError
-        If an index is out of range, or if an arc does not start where the previous arc ends.
+        If an index is out of range, or if an arc does not start where the one before it ends.
     """
 
     def __init__(self, graph: Graph, arcs: Whole) -> None:
@@ -60,14 +60,13 @@ class Path:
                 f"step {bad[0] + 1} of the path is arc {self.arcs[bad[0]]}, but arcs are numbered "
                 f"0 to {graph.arcs - 1}"
             )
-        # Each arc must start where the arc before it ends.
         broken = np.flatnonzero(graph.head[self.arcs[:-1]] != graph.tail[self.arcs[1:]])
         if broken.size:
             step = int(broken[0]) + 1
-            ends = graph.label(graph.head[self.arcs[step - 1]])
+            end = graph.label(graph.head[self.arcs[step - 1]])
             raise InputError(
                 f"step {step + 1} of the path, {graph.arc_name(int(self.arcs[step]))}, does not "
-                f"start at {ends!r}, where the step before it ends"
+                f"start at {end!r}, where the step before it ends"
             )
 
     @property
@@ -113,8 +112,8 @@ class Path:
         return hash((id(self.graph), self.arcs.tobytes()))
 
     def __repr__(self) -> str:
-        first, last = self.graph.label(self.source), self.graph.label(self.target)
-        return f"Path({first!r} -> {last!r}, {len(self)} arcs)"
+        label = self.graph.label
+        return f"Path({label(self.source)!r} -> {label(self.target)!r}, {len(self)} arcs)"
 
 
 class Graph:
@@ -122,9 +121,8 @@ class Graph:
 
     Arc e leads from node ``tail[e]`` to node ``head[e]``; parallel arcs are allowed. Each *site*
     has features, a row of the matrix X. The sites are the arcs by default, the cells of a grid, or
-    the edges of an undirected graph. From the costs C of the sites, the costs of the arcs are
-    computed as c = B C, where B = `sites` is a non-negative matrix of shape (E, S). Linear costs
-    are C = X w.
+    the edges of an undirected graph. Costs C of the sites give the costs c = B C of the arcs, where
+    B = `sites` is a non-negative matrix of shape (E, S). Linear costs are C = X w.
 
     The functions `from_pandas`, `from_osmnx`, `from_networkx`, `grid` and `turns` create graphs.
 
@@ -180,7 +178,6 @@ class Graph:
         if self.tail.size == 0:
             raise InputError("a graph needs at least one arc")
         if nodes is None:
-            # The number of nodes cannot be derived from the arcs if some nodes have no arc.
             nodes = int(max(self.tail.max(), self.head.max())) + 1
         self.labels = _labels(nodes)
         self.nodes = len(self.labels)
@@ -253,9 +250,7 @@ class Graph:
 
     @cached_property
     def incidence(self) -> Any:
-        """The sparse matrix, shape (nodes, E), with +1 at the tail and −1 at the head of each
-        arc.
-        """
+        """The sparse matrix, shape (nodes, E), with +1 at the tail and −1 at the head of an arc."""
         from scipy.sparse import csc_array
 
         ends = np.stack([self.tail, self.head], axis=1).ravel()
@@ -290,16 +285,17 @@ class Graph:
         InputError
             If there is no such arc, or if there are several.
         """
-        u, v = self.node(tail), self.node(head)
+        u = self.node(tail)
+        v = self.node(head)
         what = f"{tail!r} -> {head!r}"
-        if key is not None and self.keys is None:
-            raise InputError(f"{what}: the arcs of this graph have no keys; leave key out")
         start, far, arcs = self.forward
         # Only the arcs that leave the node are compared.
         here = slice(start[u], start[u + 1])
         joining = arcs[here][far[here] == v].tolist()
         others: Any = ""
-        if key is not None and self.keys is not None:
+        if key is not None:
+            if self.keys is None:
+                raise InputError(f"{what}: the arcs of this graph have no keys; leave key out")
             what += f" with key {key!r}"
             known = [repr(self.keys[arc]) for arc in joining]
             others = known and f"the arcs between these nodes have the keys {few(known, 8)}"
@@ -325,8 +321,7 @@ class Graph:
         nodes : sequence of labels
             The nodes of the path, at least two.
         arcs : array of int
-            The indices of the arcs, each of which starts where the previous arc ends. Pass them if
-            parallel arcs make the path through the nodes ambiguous; `arc` returns an index.
+            The indices of the arcs, for paths with parallel arcs; `arc` returns an index.
 
         Raises
         ------
@@ -427,8 +422,7 @@ class ExtraFeatures(UserWarning):
 def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:
     """Return X, shape (S, d), or B X, shape (E, d), with the features in the order of the names.
 
-    Other features of the graph are ignored, with one `ExtraFeatures` warning per graph. If the
-    graph lacks features, an InputError names them.
+    Other features cause one `ExtraFeatures` warning per graph, and missing ones an InputError.
     """
     X = graph.arc_features if arcs else graph.features
     if graph.names == names:

@@ -14,8 +14,7 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""The number of cells next to a diagonal step that must be passable, for each value of `corners`.
-There are two such cells."""
+"""How many of the two cells next to a diagonal step must be passable: both, one or none."""
 
 
 def grid(
@@ -28,16 +27,15 @@ def grid(
 ) -> Graph:
     """Return the graph of a grid whose cells have features.
 
-    The nodes are the cells, with the labels (row, column). The sites are also the cells, so the
-    learned costs form a map. The cost of a step is its length (1, or √2 along a diagonal) times the
-    mean cost of the two cells that it joins.
+    The cells are the nodes, with the labels (row, column), and the sites, so that learned costs
+    form a map. The cost of a step is its length (1, or √2 along a diagonal) times the mean cost of
+    the two cells that it joins.
 
     Parameters
     ----------
     layers : array of shape (L, H, W) or (H, W)
-        The features of the cells. Features of passable cells must be finite, and features of
-        blocked cells are ignored. With a layer of ones, linear costs can depend on the length of a
-        path.
+        The features of the cells, which are ignored for blocked cells. With a layer of ones, linear
+        costs can depend on the length of a path.
     passable : array of bool, shape (H, W), optional
         Blocked cells have no arcs. By default all cells are passable.
     names : sequence of L str, optional
@@ -51,14 +49,14 @@ def grid(
     Returns
     -------
     Graph
-        The graph has H·W nodes and as many sites, which are the cells, row by row. `labels.shape`
-        is (H, W), and `position` is (column, row). The features of blocked cells are 0.
+        The graph, with the cells row by row. `labels.shape` is (H, W), and `position` is (column,
+        row). The features of blocked cells are 0.
 
     Raises
     ------
     InputError
-        If a feature of a passable cell is not finite, if shapes do not match, or if no two passable
-        cells are neighbours.
+        If a feature of a passable cell is not finite, if shapes do not match, or if there is no
+        arc.
 
     Examples
     --------
@@ -74,13 +72,10 @@ def grid(
     from scipy.sparse import csr_array
 
     X, free = _checked(layers, passable)
-    for name, given, allowed in (
-        ("neighbours", neighbours, (8, 4)),
-        ("corners", corners, CORNERS),
-    ):
-        if given not in allowed:
-            raise InputError(f"{name} must be one of {', '.join(map(str, allowed))}, got {given!r}")
-    # Sites are the cells, so that their number is known without the arcs.
+    if neighbours not in (8, 4):
+        raise InputError(f"neighbours must be one of 8, 4, got {neighbours!r}")
+    if corners not in CORNERS:
+        raise InputError(f"corners must be one of {', '.join(CORNERS)}, got {corners!r}")
     H, W = free.shape
     tail, head, length = _arcs(free, neighbours, corners)
     if tail.size == 0:
@@ -105,7 +100,7 @@ def grid(
 
 
 def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flags]:
-    """Return layers of shape (L, H, W), and a boolean array that marks the passable cells."""
+    """Return layers of shape (L, H, W), and the mask of the passable cells, shape (H, W)."""
     X = doubles("layers", layers)
     X = X[None] if X.ndim == 2 else X
     if X.ndim != 3 or 0 in X.shape:

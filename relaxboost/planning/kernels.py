@@ -8,11 +8,10 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""The value of the argument `ahead` of `search` when there are no distance estimates."""
+"""The argument `ahead` of `search` without distance estimates. Compiled code needs a fixed type."""
 
 _ARITY = 4
-"""The number of children of each node of the heap in the search. Four children cause fewer cache
-misses than two."""
+"""The number of children of each node of the heap. Four cause fewer cache misses than two."""
 
 
 @njit(nogil=True)
@@ -21,13 +20,11 @@ def search(
 ) -> tuple[Array, Whole]:
     """Return the distances from `source`, and the adjacency entry by which each node was reached.
 
-    The search is Dijkstra's algorithm on an indexed heap. All costs must be >= 0. If `ahead` is not
-    empty, the search is A*, and `ahead` holds admissible estimates of the distance to the target,
-    which are inf for nodes without a path to the target. The search ends when the target is removed
-    from the heap. If the target is −1, the search covers the whole graph.
+    The search is Dijkstra's algorithm for costs >= 0 on an indexed heap. If `ahead` is not empty,
+    the search is A*, and `ahead` holds admissible estimates of the distance to the target, or inf.
+    The search ends when the target leaves the heap. If the target is −1, it covers the graph.
     """
     nodes = start.size - 1
-    # An empty array stands for no estimates, because compiled code needs a fixed type.
     guided = ahead.size > 0
     distance = np.full(nodes, np.inf)
     via = np.full(nodes, -1, dtype=np.int64)
@@ -72,7 +69,7 @@ def search(
 
 @njit(nogil=True, inline="always")
 def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: int) -> None:
-    """Put a node at the top of the heap, and move it down until the heap is ordered."""
+    # The node enters at the top of the heap, and moves down until the heap is ordered.
     hole = 0
     while True:
         child = _ARITY * hole + 1
@@ -93,7 +90,7 @@ def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: 
 
 @njit(nogil=True, inline="always")
 def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: int) -> None:
-    """Put a node at position `hole` of the heap, and move it up until the heap is ordered."""
+    # The node enters at the position `hole`, and moves up until the heap is ordered.
     while hole > 0:
         parent = (hole - 1) // _ARITY
         if key[parent] <= value:
@@ -127,15 +124,15 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return the distances from `source`, the last adjacency entry into each node, and a node or
-    −1.
+    """Return the distances from `source`, the last adjacency entry into each node, and a node on a
+    negative cycle, or −1 if no such cycle was found.
 
     The method is the Bellman–Ford algorithm with a queue, restricted to the nodes for which
-    `inside` is true. The third result is a node on a negative cycle, or −1 if no such cycle was
-    found. Distances are computed as pairs of doubles, because in plain doubles the distances on a
-    cycle of cost 0 could decrease forever. An improvement counts only if it exceeds the rounding
-    errors that can accumulate around a cycle.
+    `inside` is true.
     """
+    # Distances are pairs of doubles, because in plain doubles the distances on a cycle of cost 0
+    # could decrease forever. An improvement counts only if it exceeds the rounding errors that can
+    # accumulate around a cycle.
     nodes = start.size - 1
     high, low = np.full(nodes, np.inf), np.zeros(nodes)
     via = np.full(nodes, -1, dtype=np.int64)
@@ -155,7 +152,12 @@ def relax(
             v = far[entry]
             if not inside[v]:
                 continue
-            total, rest = _added(high[u], low[u], cost[entry])
+            # TwoSum gives the rounding error of the sum of a distance and a cost.
+            plain = high[u] + cost[entry]
+            back = plain - high[u]
+            error = (high[u] - (plain - back)) + (cost[entry] - back) + low[u]
+            total = plain + error
+            rest = error - (total - plain)
             # Differences of leading parts are exact enough, because the distances are close.
             gain = (high[v] - total) + (low[v] - rest)
             if high[v] != np.inf and not gain > rate * max(abs(total), abs(high[v])):
@@ -172,16 +174,6 @@ def relax(
             if found >= 0:
                 return high, via, found
     return high, via, _cycle(via, near)
-
-
-@njit(nogil=True, inline="always")
-def _added(high: float, low: float, cost: float) -> tuple[float, float]:
-    """Return the sum of a distance and a cost as a pair of doubles, computed with TwoSum."""
-    total = high + cost
-    back = total - high
-    rest = (high - (total - back)) + (cost - back) + low
-    rounded = total + rest
-    return rounded, rest - (rounded - total)
 
 
 @njit(nogil=True)
@@ -203,14 +195,10 @@ def _cycle(via: Whole, near: Whole) -> int:
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
     """Return the least slack c + π_near − π_far of all arcs, an arc that attains it, and a bound.
 
-    The slack shows whether the potentials π prove that a path is shortest. A potential of +inf
-    states that the source does not reach the node, and −inf that the node does not reach the
-    target. If an arc shows that an infinite potential is wrong, its slack is −inf.
-
-    Let the size of an arc be the largest of |c|, |π_near| and |π_far|. The bound is the largest
-    size of the arcs whose slack is at most a millionth of their size. On all other arcs, rounding
-    errors cannot hide a negative slack. Therefore a huge cost far from the path does not widen the
-    bracket.
+    A potential π of +inf states that the source does not reach the node, and −inf that the node
+    does not reach the target. If an arc shows that such a potential is wrong, its slack is −inf.
+    The bound is the largest of |c|, |π_near| and |π_far| of the arcs on which rounding errors may
+    hide a negative slack.
     """
     worst = np.inf
     where = -1
@@ -223,6 +211,8 @@ def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple
             return -np.inf, e, size
         slack = cost[e] + here - there
         largest = max(abs(cost[e]), abs(here), abs(there))
+        # On other arcs the slack exceeds all rounding errors. A huge cost far from the path
+        # therefore does not widen the bracket.
         if not slack > 1e-6 * largest:
             size = max(size, largest)
         if slack < worst:

@@ -31,9 +31,7 @@ def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
 
 
 class Labels:
-    """The labels of the nodes of a graph, in the order of the nodes' indices, without
-    duplicates.
-    """
+    """The labels of the nodes of a graph in the order of the nodes' indices, all different."""
 
     def __init__(self, labels: Sequence[Hashable]) -> None:
         self._labels = list(labels)

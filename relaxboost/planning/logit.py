@@ -58,18 +58,17 @@ class LogitFit(LearnedCosts):
     names : tuple of str
         The names of the features.
     log_likelihood : float
-        The sum of log p over the training tasks, weighted by their weights. If a task has several
-        demonstrations, the mean of their log p is used.
+        The weighted sum of log p over the training tasks. If a task has several demonstrations, the
+        mean of their log p is used.
     covariance : array of shape (d, d)
-        The inverse of the negative Hessian of the log-likelihood, shape (d, d).
+        The inverse of the negative Hessian of the log-likelihood.
     robust : array of shape (d, d)
         The sandwich estimate of the covariance: `covariance`, times the sum of the outer products
         of the scores (BHHH), times `covariance`. It is valid for independent trips even if the
         model is wrong.
     status : str
-        "optimal", "max_rounds", or "stalled" if no step gains more than the rounding errors. A run
-        stalls near the maximum, or if the sums over walks in circles would be infinite for lower
-        costs.
+        "optimal", "max_rounds", or "stalled" if no step gains more than the rounding errors, near
+        the maximum or where lower costs would make sums over walks in circles infinite.
     rounds : int
     """
 
@@ -87,14 +86,12 @@ class LogitFit(LearnedCosts):
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
     def site_costs(self, graph: Graph) -> Array:
-        made: Array = -(features_by_name(graph, self.names) @ self.utilities)
-        return made
+        return -(features_by_name(graph, self.names) @ self.utilities)
 
     def costs(self, graph: Graph) -> Array:
-        """Return the costs of a graph's arcs, shape (E,), for planners.
+        """Return arc costs, shape (E,), at which the shortest path is the most probable path.
 
-        The shortest path is the most probable path. Individual costs may be negative, but no cycle
-        has a negative cost.
+        Individual costs may be negative, but no cycle has a negative cost.
         """
         return -(features_by_name(graph, self.names, arcs=True) @ self.utilities)
 
@@ -112,9 +109,9 @@ class LogitFit(LearnedCosts):
     def probabilities(self, graph: Graph, target: Any) -> Array:
         """Return the probability that a traveller at an arc's tail takes the arc, shape (E,).
 
-        If the target can be reached from a node, the probabilities of the arcs from this node sum
-        to 1. At the target itself the sum is smaller, because the walk may end there. All other
-        arcs have probability 0. `target` is the label of a node.
+        `target` is the label of a node. The probabilities of the arcs from each node that reaches
+        the target sum to 1, except at the target itself, where the walk may end. All other arcs
+        have probability 0.
         """
         place = np.array([graph.node(target)])
         # Reduced costs keep the sums from underflow at nodes far from the target.
@@ -135,8 +132,8 @@ class RecursiveLogit:
         The initial utilities. They are multiplied by increasing factors until the sums over walks
         are finite. By default all features have the same cost per unit of their mean.
     tol : float
-        The tolerance, > 0. Newton's method ends when its quadratic model predicts that the mean
-        log-likelihood per task would increase by less than `tol`.
+        The tolerance, > 0. Newton's method ends when its quadratic model predicts an increase of
+        the mean log-likelihood per task below `tol`.
     max_rounds : int
         The maximum number of Newton steps, at least 1.
 
@@ -166,8 +163,7 @@ class RecursiveLogit:
         ------
         InputError
             If graphs have different features, if no initial utilities are found, or if some
-            features have the same sum on all likely walks. In the last case the message names these
-            features.
+            features have the same sum on all likely walks.
         """
         tasks = checked_tasks(tasks)
         names = same_names([task.graph for task in tasks])
@@ -192,7 +188,7 @@ class RecursiveLogit:
                 status = "max_rounds" if rounds == self.max_rounds else ""
         if status != "optimal":
             warnings.warn(_UNFINISHED[status].format(rounds), UserWarning, stacklevel=2)
-        covariance = _inverse(at.hessian, unit, names)
+        covariance = _covariance(at.hessian, unit, names)
         # The sum of outer products of scores estimates their covariance (BHHH).
         outer = (at.scores * weight[:, None]).T @ (at.scores * weight[:, None])
         return LogitFit(
@@ -206,7 +202,6 @@ class RecursiveLogit:
         )
 
     def _first(self, groups: list[_Group], weight: Array, unit: Array) -> _Point:
-        """Return the initial point: the start times the least tried factor with finite sums."""
         at = -unit
         if self.start is not None:
             at = doubles("start", self.start)
@@ -215,6 +210,7 @@ class RecursiveLogit:
                     f"start must have {unit.size} finite numbers, one per feature, got "
                     f"{self.start!r}"
                 )
+        # The point is the start times the least factor for which the sums over walks are finite.
         # Steps of √2 lose less than half of the likelihood's scale; 2^13 is beyond all that helps.
         factors = 2.0 ** np.arange(0.0, 14.0, 0.5)
         for factor in factors:
@@ -232,10 +228,6 @@ class RecursiveLogit:
 class Walks:
     """The sums of weights exp(−cost) over the walks of a graph.
 
-    The matrix I − M is factorised by elimination without row exchanges. Off the diagonal, this adds
-    only numbers of the same sign. Therefore entries of N far below 1 are as accurate as large ones,
-    unless they underflow.
-
     Parameters
     ----------
     graph : Graph
@@ -245,10 +237,7 @@ class Walks:
     Raises
     ------
     EndlessWalks
-        If the spectral radius of M is not provably below 1. For each y > 0, the radius is at most
-        the largest ratio (M y)_i / y_i (Collatz & Wielandt). For y = N (N 1) the ratio is 1 − 1/k,
-        where k is the mean number of nodes on walks from i. The radius counts as proved if every k
-        is below 10^12.
+        If the spectral radius of M is not provably below 1.
     """
 
     def __init__(self, graph: Graph, costs: Array) -> None:
@@ -264,11 +253,16 @@ class Walks:
         if np.isfinite(self.weights).all():
             A = sparse.csc_array(sparse.eye_array(graph.nodes, format="csr") - M)
             try:
-                # A threshold of 0 keeps the pivots on the diagonal, so that no row is exchanged.
+                # A threshold of 0 keeps the pivots on the diagonal. Without row exchanges, the
+                # elimination adds only numbers of the same sign off the diagonal, so that entries
+                # of N far below 1 are as accurate as large ones, unless they underflow.
                 self.factor: Any = splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0)
+                """The factors of I − M, whose method `solve` returns N b, or Nᵀ b for "T"."""
                 y = self.factor.solve(self.factor.solve(np.ones(graph.nodes)))
             except RuntimeError:  # a pivot is 0, so that the radius is not below 1
                 pass
+        # For each y > 0, the radius is at most the largest (M y)_i / y_i (Collatz & Wielandt). For
+        # y = N (N 1) this ratio is 1 − 1/k, where k is the mean number of nodes on walks from i.
         with np.errstate(all="ignore"):
             shrinks = (y > 0.0) & (M @ y < (1.0 - 1e-12) * y)
         if not (np.isfinite(y).all() and shrinks.all()):
@@ -285,44 +279,37 @@ class Walks:
         self.potential = np.log(y)
 
     def matrix(self, values: Array) -> sparse.csr_array:
-        """Return the sparse matrix with the sums of the values of all arcs from node i to node
-        j.
-        """
+        """Return the sparse matrix with the sum of the values of all arcs from node i to j."""
         ends = self.graph.tail, self.graph.head
         return sparse.csr_array((values, ends), shape=(self.graph.nodes,) * 2)
-
-    def solve(self, b: Array, transposed: bool = False) -> Array:
-        """Return the product N b, or Nᵀ b if `transposed`, by solving with the factors of I − M."""
-        made: Array = self.factor.solve(b, trans="T" if transposed else "N")
-        return made
 
     def to(self, targets: Whole) -> Array:
         """Return the sums z over walks from all nodes to targets, shape (nodes, targets)."""
         units = np.zeros((self.graph.nodes, len(targets)))
         units[targets, np.arange(len(targets))] = 1.0
-        return self.solve(units)
+        return self.factor.solve(units)
 
     def towards(self, target: int) -> tuple[Walks, Array]:
         """Return walks at reduced costs c + δ_head − δ_tail >= 0, and distances δ to the target.
 
-        At these costs, the sums over walks to the target are at least 1, so they cannot underflow
-        even if it is far away. Dijkstra's algorithm finds δ although costs may be negative: it uses
-        the costs c + log y_tail − log y_head, which are positive because M y < y.
+        At these costs, sums over walks to the target are at least 1 and cannot underflow.
         """
         graph = self.graph
+        # Costs may be negative, but c + log y_tail − log y_head is positive, because M y < y.
         π = self.potential
         # Rounding may leave reduced costs a little below 0.
         reduced = np.maximum(self.costs + π[graph.tail] - π[graph.head], 0.0)
         start, far, arcs = graph.backward
         away = search(start, far, reduced[arcs], target, -1, NOTHING)[0]
-        there, here = away[graph.head], away[graph.tail]
+        there = away[graph.head]
+        here = away[graph.tail]
         with np.errstate(invalid="ignore"):
             costs = np.where(np.isfinite(there), np.maximum(reduced + there - here, 0.0), np.inf)
         return Walks(graph, costs), away - π + π[target]
 
 
 class _Block:
-    """The sums over walks from the sources to the targets of trips, from a single factorisation."""
+    """The sums over walks of trips, from a single factorisation."""
 
     def __init__(self, walks: Walks, places: Whole, source: Whole, target: Whole) -> None:
         self.walks = walks
@@ -387,18 +374,16 @@ def _groups(tasks: tuple[Task, ...], names: tuple[str, ...]) -> list[_Group]:
 
 
 def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
-    """Return the mean log-likelihood per task at utilities β, with its gradient and Hessian.
-
-    The matrix M and the vector z are defined at the top of the module. With M_k = M ∘ X_k the
-    derivatives of z are ∂_k z = N M_k z. The second derivatives at the sources are u'(M_kl z + M_k
-    ∂_l z + M_l ∂_k z) with u = Nᵀ(weights / z). They require only one more linear solve instead of
-    d².
-    """
+    # M, N and z are defined at the top of the module. With M_k = M ∘ X_k, the derivatives of z are
+    # ∂_k z = N M_k z. The second derivatives at the sources are u'(M_kl z + M_k ∂_l z + M_l ∂_k z)
+    # with u = Nᵀ(weights / z), which needs one more linear solve instead of d².
     each = np.empty(weight.size)
     scores = np.empty((weight.size, beta.size))
     hessian = np.zeros((beta.size, beta.size))
     for group in groups:
-        X, tail, head = group.X, group.graph.tail, group.graph.head
+        X = group.X
+        tail = group.graph.tail
+        head = group.graph.head
         for block in _sums(Walks(group.graph, -(X @ beta)), group.source, group.target):
             walks = block.walks
             z = block.z
@@ -407,13 +392,13 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
             b = np.zeros_like(z)
             # Several trips may have the same pair of ends.
             np.add.at(b, ends, weight[at] / block.there)
-            u = walks.solve(b, transposed=True)[tail]
+            u = walks.factor.solve(b, "T")[tail]
             flow = walks.weights * np.einsum("et,et->e", u, z[head])
             mixed = np.empty((group.graph.arcs, beta.size))
             mean = np.empty((at.size, beta.size))
             # A matrix of derivatives is sparse, and a solve for all targets at once is fast.
             for k in range(beta.size):
-                dz = walks.solve(walks.matrix(walks.weights * X[:, k]) @ z)
+                dz = walks.factor.solve(walks.matrix(walks.weights * X[:, k]) @ z)
                 mean[:, k] = dz[ends] / block.there
                 mixed[:, k] = walks.weights * np.einsum("et,et->e", u, dz[head])
             cross = X.T @ mixed
@@ -425,10 +410,7 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
 
 
 def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
-    """Return a cost per unit of each feature with which its mean |cost| is 1, shape (d,).
-
-    The sign of this cost is the sign of the feature's mean.
-    """
+    """Return the cost per unit of each feature that has the mean |cost| 1 and the mean's sign."""
     size = np.mean([np.abs(group.X).mean(axis=0) for group in groups], axis=0)
     largest = 1e100  # The Hessian contains squares of the features, which must be finite doubles.
     odd = np.flatnonzero((size < 1.0 / largest) | (size > largest))
@@ -442,19 +424,16 @@ def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
             f"{largest:.0e}"
         )
     mean = np.mean([group.X.mean(axis=0) for group in groups], axis=0)
-    made: Array = np.where(mean < 0.0, -1.0, 1.0) / size
-    return made
+    return np.where(mean < 0.0, -1.0, 1.0) / size
 
 
 def _spectrum(hessian: Array, unit: Array) -> tuple[Array, Array]:
-    """Return the eigenvalues and eigenvectors of the negative Hessian for rescaled features."""
-    # The Hessian is symmetric, and negative semidefinite up to rounding.
-    values, vectors = np.linalg.eigh(-hessian * np.outer(unit, unit))
-    return values, vectors
+    # The negative Hessian, for rescaled features, is positive semidefinite up to rounding.
+    return np.linalg.eigh(-hessian * np.outer(unit, unit))
 
 
 def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
-    """Return the Newton step, shortened if necessary, and the gain that its model predicts."""
+    """Return the Newton step and the gain of the log-likelihood that its model predicts."""
     values, vectors = _spectrum(at.hessian, unit)
     slope = vectors.T @ (at.gradient * unit)
     step = vectors @ (slope / np.maximum(values, max(_FLAT * values[-1], 1e-300)))
@@ -468,10 +447,7 @@ def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
 def _line_search(
     groups: Sequence[_Group], weight: Array, at: _Point, step: Array, tol: float
 ) -> _Point | None:
-    """Halve the step until the log-likelihood increases enough, and return the new point.
-
-    Return None if no step increases it enough.
-    """
+    """Halve the step until the log-likelihood increases enough. Return the point, or None."""
     slope = float(at.gradient @ step)
     t = 1.0
     # A gain below a thousandth of tol does not matter, and rounding hides one below 1e-12.
@@ -486,8 +462,7 @@ def _line_search(
     return None
 
 
-def _inverse(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
-    """Return the inverse of the negative Hessian, or raise an InputError if it is singular."""
+def _covariance(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
     values, vectors = _spectrum(hessian, unit)
     if not values[0] > _FLAT * values[-1]:
         alike = [n for n, v in zip(names, vectors[:, 0], strict=True) if abs(v) > 1e-3]
@@ -496,5 +471,4 @@ def _inverse(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
             "demonstrations are almost certain, or these features have the same sum on all walks; "
             "leave one of them out"
         )
-    made: Array = (vectors / values) @ vectors.T * np.outer(unit, unit)
-    return made
+    return (vectors / values) @ vectors.T * np.outer(unit, unit)

@@ -26,8 +26,7 @@ class Gains(NamedTuple):
 
     constant: float
     arcs: Whole | None
-    """The indices of the arcs with a nonzero gain, without duplicates. The value is None if
-    `values` has an entry for every arc of the graph."""
+    """The distinct indices of the arcs with a nonzero gain, or None for all arcs of the graph."""
     values: Array
     """The gain of each entry of `arcs` or, if `arcs` is None, of each arc of the graph."""
 
@@ -38,8 +37,7 @@ class Gains(NamedTuple):
         if not self.arcs.size:
             return np.zeros(arcs.size)
         at = np.searchsorted(self.arcs, arcs)
-        # An index beyond the last entry is replaced by the first entry, which then differs from the
-        # arc.
+        # Beyond the last entry any index will do, because its entry differs from the arc.
         at[at == self.arcs.size] = 0
         return np.where(self.arcs[at] == arcs, self.values[at], 0.0)
 
@@ -48,11 +46,8 @@ class Gains(NamedTuple):
         return self.constant + float(self.at(path).sum())
 
     def floor(self, path: Whole) -> float:
-        """Return a lower bound on min(0, ℓ) for a path, where ℓ is the loss in exact arithmetic.
-
-        The loss of a demonstration should be 0. However, the constant is a rounded sum, which may
-        not cancel the gains of the arcs exactly.
-        """
+        """Return a lower bound on min(0, ℓ) for a path, where ℓ is the loss in exact arithmetic."""
+        # The constant is a rounded sum, which may not cancel the gains of a demonstration exactly.
         # The result of fsum is the nearest double to the exact sum.
         exact = math.fsum([self.constant, *self.at(path).tolist()])
         return 0.0 if exact >= 0.0 else down(exact)
@@ -62,10 +57,9 @@ class PathLoss(ABC):
     """A loss ℓ(path; demonstration) that is a constant plus a sum over the arcs of the path. The
     loss of the demonstration itself is 0.
 
-    A user-defined loss is a subclass that defines `gains`, and should be immutable. If no arc has a
-    gain above 0, costs >= 0 remain >= 0 when the gains are subtracted, so Dijkstra's algorithm is
-    exact. A subclass with a `name` is added to `LOSSES`, and the command line then accepts this
-    name.
+    A user-defined loss is an immutable subclass that defines `gains`. If no gain is above 0,
+    Dijkstra's algorithm is exact, because costs >= 0 minus the gains are >= 0. A subclass with a
+    `name` is added to `LOSSES`, and the command line then accepts this name.
 
     Examples
     --------
@@ -108,8 +102,7 @@ class CountedArcs(PathLoss):
     Parameters
     ----------
     weight : callable, optional
-        A function that returns the weight > 0 of each arc of a graph, shape (E,), for example its
-        length. By default each weight is 1.
+        A function that returns the weight > 0 of each arc of a graph, shape (E,), 1 by default.
     scale : float
         The factor of the loss, > 0.
     """
@@ -124,9 +117,7 @@ class CountedArcs(PathLoss):
         positive("scale", self.scale)
 
     def gains(self, demonstration: Path) -> Gains:
-        """Return the constant and the gains: −weight for arcs of the demonstration if missed arcs
-        count, and weight for all other arcs if strayed arcs count.
-        """
+        # The gain is −weight on missed arcs and weight on strayed arcs, if these arcs count.
         graph = demonstration.graph
         arcs, times = np.unique(demonstration.arcs, return_counts=True)
         each = np.ones(graph.arcs)
@@ -150,9 +141,8 @@ class CountedArcs(PathLoss):
 class Missed(CountedArcs):
     """The number of arcs of the demonstration that the path misses.
 
-    The costs minus the gains are c + 1 on arcs of the demonstration, so Dijkstra's algorithm
-    remains exact for costs >= 0. An arc that the demonstration takes twice is counted twice. The
-    parameters `weight` and `scale` are those of `CountedArcs`.
+    The costs minus the gains are c + 1 on arcs of the demonstration, so that they remain >= 0 for
+    costs >= 0. An arc that the demonstration takes twice counts twice; see `CountedArcs`.
     """
 
     name = "missed"
@@ -162,8 +152,7 @@ class Missed(CountedArcs):
 class Strayed(CountedArcs):
     """The number of arcs of the path that are not in the demonstration; see `CountedArcs`.
 
-    On arcs that are not in the demonstration, the costs minus the gains are c − 1, which may be
-    negative.
+    On these arcs, the costs minus the gains are c − 1, which may be negative.
     """
 
     name = "strayed"
@@ -171,10 +160,9 @@ class Strayed(CountedArcs):
 
 
 class Hamming(CountedArcs):
-    """The Hamming distance between the path and the demonstration; see `CountedArcs`.
+    """The number of missed arcs plus the number of strayed arcs; see `CountedArcs`.
 
-    The distance is the number of missed arcs plus the number of strayed arcs. The costs minus the
-    gains may be negative.
+    The costs minus the gains may be negative.
     """
 
     name = "hamming"
@@ -189,8 +177,8 @@ class Distance(PathLoss):
     Parameters
     ----------
     reach : float
-        The distance, > 0, at which an arc has the full loss 1. Its unit is that of the graph's
-        `position` (cells for a grid).
+        The distance, > 0, at which an arc has the full loss 1, in the unit of the graph's
+        `position`.
     scale : float
         The factor of the loss, > 0. The costs minus the gains may be negative.
     """
@@ -227,9 +215,7 @@ class NoLoss(PathLoss):
 
 
 def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
-    """Return the gains with sorted arcs, or raise an InputError if a user-defined loss is
-    invalid.
-    """
+    """Return the gains with sorted arcs, or raise an InputError if the loss is not valid."""
     graph = demonstration.graph
     if not isinstance(gains, Gains):
         raise InputError(f"{loss!r}: the method gains must return Gains(constant, arcs, values)")

@@ -33,22 +33,18 @@ def paths(
     Parameters
     ----------
     where : Task, sequence of Task, or Graph
-        The graph to draw. If tasks are passed, which must all have the same graph, their
-        demonstrations, sources and targets are drawn too.
+        The graph, or tasks on one graph, whose demonstrations, sources and targets are drawn too.
     planned, alternatives : Path, Plan, or sequence of these, optional
-        The paths to draw over the demonstrations. Demonstrations are thick and dark, plans are
-        dashed orange, and alternatives are dotted blue, so that all of them are visible on shared
-        arcs.
+        The paths to draw over the demonstrations. Demonstrations are thick and dark, plans dashed
+        orange, and alternatives dotted blue, so that all are visible on shared arcs.
     costs : array of shape (S,) or (E,), or a fit, optional
-        Costs per site or per arc, which are shown as colours. On a grid the cells are coloured. If
-        costs per arc are passed for a grid, the colour of a cell shows the mean cost per unit of
-        length of the arcs that enter it. On a network, the colour of a line shows the mean cost of
-        the arcs between its two nodes.
+        Costs per site or per arc, which are shown as colours of cells or lines. A cell shows the
+        mean cost per unit of length of the arcs that enter it, if costs per arc are passed for a
+        grid. A line shows the mean cost of the arcs between its two nodes.
     label : str
         The label of the colour bar.
     scale : {"linear", "log"}
-        The scale of the colours. ``"log"`` is suitable for positive costs of different orders of
-        magnitude, such as boosted costs.
+        The scale of the colours. ``"log"`` suits positive costs of different orders of magnitude.
     axes : Axes, optional
         The axes to draw on. By default a new figure with the proportions of the graph is created.
 
@@ -80,29 +76,26 @@ def paths(
 
 
 def zoom(axes: Any, margin: float = 0.3) -> Any:
-    """Crop a picture made by `paths` to the drawn paths plus a margin, and return it.
-
-    `margin` is a fraction of the extent of the paths. The cropped picture never shows more than
-    the original.
-    """
+    """Crop a picture made by `paths` to its paths plus a margin, a fraction of their extent."""
     drawn = [np.asarray(line.get_xydata()) for line in axes.get_lines()]
     if not drawn:
         raise InputError(
             "zoom needs a picture with at least one path; pass a task or a plan to paths"
         )
     xy = np.concatenate(drawn)
-    middle, half = 0.5 * (xy.max(axis=0) + xy.min(axis=0)), 0.5 * np.ptp(xy, axis=0)
+    middle = 0.5 * (xy.max(axis=0) + xy.min(axis=0))
+    half = 0.5 * np.ptp(xy, axis=0)
     # A straight path would otherwise become a strip.
     half = np.maximum(half, 0.6 * half.max()) + margin * half.max()
     seen = np.sort([axes.get_xlim(), axes.get_ylim()]).T
-    low, high = np.maximum(middle - half, seen[0]), np.minimum(middle + half, seen[1])
+    low = np.maximum(middle - half, seen[0])
+    high = np.minimum(middle + half, seen[1])
     # Rows of a grid run downwards.
     flipped = axes.yaxis_inverted()
     axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]) if flipped else (low[1], high[1]))
     if np.prod(high - low) > 0.3 * np.prod(seen[1] - seen[0]):
         return axes
-    # The first collection of the axes contains the roads. Fewer roads are visible after the crop,
-    # so that their lines can be thicker.
+    # The roads are the first collection. After the crop, fewer of them are visible.
     for lines in axes.collections[:1]:
         lines.set_linewidths(np.maximum(lines.get_linewidths(), 0.7))
     return axes
@@ -117,19 +110,15 @@ _STYLES: dict[str, dict[str, Any]] = {
 _BLOCKED = "#26282c"
 _FREE = "#f4f1ea"
 _ROAD = "#b9bec4"
-SMALL = 300
+MAX_LAYOUT_NODES = 300
 """The maximum number of nodes of a network for which missing coordinates are computed."""
-FEW = 40
+MAX_NAMED_NODES = 40
 """The maximum number of nodes of a network for which labels are drawn."""
-MANY = 8
-"""If there are more paths of one kind than this, for example plans, they are drawn with thin
-lines."""
+MAX_THICK_PATHS = 8
+"""The maximum number of paths of one kind, for example plans, that are drawn with thick lines."""
 
 
 def _colour_norm(values: Array | None, scale: str) -> Any:
-    """Return the matplotlib normalisation that maps costs to colours, or None if there are no
-    costs.
-    """
     from matplotlib.colors import LogNorm, Normalize
 
     if scale not in ("linear", "log"):
@@ -149,7 +138,6 @@ def _colour_norm(values: Array | None, scale: str) -> Any:
 
 
 def _tasks(where: Any) -> Sequence[Task]:
-    """Return the tasks to draw, or an empty list if a Graph was given."""
     if isinstance(where, Graph):
         return []
     tasks = [where] if isinstance(where, Task) else where
@@ -202,9 +190,7 @@ class _Drawing:
         return made
 
     def values(self, costs: Any) -> Array | None:
-        """Return the costs that determine the colours of the picture, or None if there are no
-        costs.
-        """
+        """Return the costs that the colours show, or None without costs."""
         if costs is None:
             return None
         graph = self.graph
@@ -226,8 +212,7 @@ class _Drawing:
         length = np.linalg.norm(self.xy[graph.head] - self.xy[graph.tail], axis=1)
         entered = np.bincount(graph.head, minlength=graph.nodes)
         with np.errstate(invalid="ignore", divide="ignore"):
-            made: Array = np.bincount(graph.head, c / length, graph.nodes) / entered
-        return made
+            return np.bincount(graph.head, c / length, graph.nodes) / entered
 
     def panel(self) -> Any:
         """Return the axes of a new figure with the proportions of the graph."""
@@ -239,9 +224,7 @@ class _Drawing:
         return Figure(figsize=(6.6, 5.6 * ratio + 0.9), layout="constrained").subplots()
 
     def cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the cells of a grid, and return the image for the colour bar, or None if there are
-        no costs.
-        """
+        """Draw the cells of a grid. Return the image for the colour bar, or None without costs."""
         from matplotlib.colors import ListedColormap
 
         free = self.used.reshape(self.grid)
@@ -253,9 +236,7 @@ class _Drawing:
         return axes.imshow(shown, cmap=_heat_colours(), norm=norm, zorder=2)
 
     def lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the edges of a network, and return the lines for the colour bar, or None if there
-        are no costs.
-        """
+        """Draw the edges of a network. Return the lines for the colour bar, or None."""
         from matplotlib.collections import LineCollection
 
         count = len(self.edges)
@@ -277,12 +258,11 @@ class _Drawing:
         axes.autoscale_view()
         axes.margins(0.06)
         axes.set_axis_off()
-        if self.graph.nodes <= FEW:
+        if self.graph.nodes <= MAX_NAMED_NODES:
             self._names(axes)
         return None if values is None else lines
 
     def _names(self, axes: Any) -> None:
-        """Draw the labels of the nodes of a small network."""
         box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "0.6", "lw": 0.6}
         for node, place in enumerate(self.xy):
             name = str(self.graph.label(node))
@@ -297,7 +277,7 @@ class _Drawing:
 
         for kind, some in self.routes.items():
             style = dict(_STYLES[kind])
-            style["linewidth"] *= 1.0 if len(some) <= MANY else 0.3
+            style["linewidth"] *= 1.0 if len(some) <= MAX_THICK_PATHS else 0.3
             wide = 1.2 * style["linewidth"] + 0.6
             # A white rim separates paths that run over each other.
             halo = [patheffects.withStroke(linewidth=wide, foreground="white")]
@@ -309,14 +289,11 @@ class _Drawing:
                 axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
 
     def marks(self, axes: Any) -> None:
-        """Mark the sources and targets of tasks.
-
-        The markers are drawn around the node labels if these are shown, and otherwise on top of the
-        lines.
-        """
-        size = 85 if len(self.ends) <= MANY else 12
+        """Mark the sources and targets of tasks."""
+        size = 85 if len(self.ends) <= MAX_THICK_PATHS else 12
         order = 8.0
-        if self.grid is None and self.graph.nodes <= FEW:
+        # Markers are behind the labels of the nodes, and large enough to be seen around them.
+        if self.grid is None and self.graph.nodes <= MAX_NAMED_NODES:
             size = 330
             order = 3.0
         for column, (name, marker, colour) in enumerate(
@@ -325,27 +302,24 @@ class _Drawing:
             at = sorted({pair[column] for pair in self.ends})
             if at:
                 look: dict[str, Any] = {"s": size * (1.0 - 0.15 * column), "c": colour}
-                x, y = self.xy[at].T
                 look.update(edgecolors="black", zorder=order, clip_on=False)
-                axes.scatter(x, y, marker=marker, label=name, **look)
+                axes.scatter(*self.xy[at].T, marker=marker, label=name, **look)
 
 
 def _heat_colours() -> Any:
-    """Return a colour map of light to medium colours, on which dark lines with a white rim stand
-    out.
-    """
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
+    # Dark lines with a white rim stand out on light to medium colours.
     return ListedColormap(colormaps["YlGnBu"](np.linspace(0.27, 0.78, 256)))
 
 
 def _add_legend(axes: Any, alone: bool) -> None:
-    """Add the legend below the figure, or below the axes if the figure has other axes."""
     handles, names = axes.get_legend_handles_labels()
     if not handles:
         return
     place: dict[str, Any] = {"loc": "outside lower center", "ncols": len(handles)}
+    # In a figure with other axes, the legend is below its own axes.
     if not alone:
         place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01), "ncols": min(4, len(names))}
     marks = 0.6 if len(axes.texts) else 1.0
@@ -354,15 +328,12 @@ def _add_legend(axes: Any, alone: bool) -> None:
 
 
 def _layout(graph: Graph) -> Array:
-    """Return reproducible coordinates, shape (nodes, 2), for a small network without
-    coordinates.
-    """
     import networkx as nx
 
-    if graph.nodes > SMALL:
+    if graph.nodes > MAX_LAYOUT_NODES:
         raise InputError(
             f"a picture of {graph.nodes} nodes needs their coordinates: {PLACES}; "
-            f"missing coordinates are computed only for networks of up to {SMALL} nodes"
+            f"missing coordinates are computed only for networks of up to {MAX_LAYOUT_NODES} nodes"
         )
     plain = nx.Graph(zip(graph.tail.tolist(), graph.head.tolist(), strict=True))
     plain.add_nodes_from(range(graph.nodes))

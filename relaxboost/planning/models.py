@@ -43,8 +43,7 @@ VERSION = 1
 class LinearModel(LinearCosts):
     """Linear costs c = B X w that were read from a file.
 
-    Unlike a `Fit`, they have no tasks and no proof of the bracket. The regulariser and the losses
-    are described in words.
+    Unlike a `Fit`, they have no tasks and no proof of the bracket.
 
     Attributes
     ----------
@@ -81,15 +80,13 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
     Raises
     ------
     InputError
-        If the costs are of another kind, if `load_model` would reject them, or if the file cannot
-        be written.
+        If the costs are of another kind, or if the file cannot be written or loaded again.
     """
     target = check_output(path, (".json",))
     if isinstance(costs, BoostedCosts):
         content = {"format": BOOSTED, "version": VERSION} | _boosted_content(costs)
     else:
         model = costs if isinstance(costs, LinearModel) else _without_tasks(costs)
-        # JSON needs lists and numbers of Python instead of NumPy arrays.
         held = vars(model) | {"weights": model.w.tolist()}
         content = {"format": FORMAT, "version": VERSION} | {name: held[name] for name in _LINEAR}
     try:
@@ -109,16 +106,26 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
     Raises
     ------
     InputError
-        If the file is missing, is not JSON, or has another format or version. The error is also
-        raised if a field is missing, unknown or out of range, and the message then names the field.
+        If the file is missing or is not JSON, if its format or version is unknown, or if a field is
+        missing, unknown or out of range.
     """
     file = Path(path)
-    return _model(file, _read(file))
+    if not file.is_file():
+        what = "is no file" if file.exists() else "does not exist"
+        raise InputError(f"{file} {what}; pass a model written by relaxboost plan fit --out")
+    try:
+        with shallow():
+            content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} is not a JSON file of costs: {error}") from None
+    if not isinstance(content, dict):
+        raise InputError(
+            f"{file} is not a model of learned costs: the content must be a JSON object"
+        )
+    return _model(file, content)
 
 
 def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
-    """Validate the content of a file, and return the costs that it describes."""
-    # The format decides which fields are expected.
     kind = content.pop("format", None)
     if kind not in (FORMAT, BOOSTED):
         raise InputError(
@@ -168,12 +175,10 @@ def _without_tasks(fit: Any) -> LinearModel:
         )
     problem = fit.problem
     common = {field.name: getattr(fit, field.name) for field in fields(LinearCosts)}
-    # A dict keeps the order of the tasks, and each loss once.
-    losses = dict.fromkeys(repr(task.loss) for task in problem.tasks)
     return LinearModel(
         **common,
         regulariser=problem.described,
-        losses=tuple(losses),
+        losses=tuple(dict.fromkeys(repr(task.loss) for task in problem.tasks)),
         nonnegative=problem.nonnegative,
         negative=problem.oracle.negative,
         power=1,
@@ -181,7 +186,6 @@ def _without_tasks(fit: Any) -> LinearModel:
 
 
 def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
-    """Return the fields of the JSON file for boosted costs."""
     boosted = costs.boosted
     loss = costs.loss
     base: Any = loss.base
@@ -215,7 +219,6 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
 
 
 def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
-    """Return the boosted costs that the fields of a JSON file describe."""
     names = tuple(content["names"])
     rounds = content["rounds"]
     _check(file, content, "chosen", f"at most rounds, {rounds}", lambda x: x <= rounds)
@@ -244,7 +247,6 @@ def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
 
 @contextmanager
 def _damage(file: Path, where: str) -> Iterator[None]:
-    """Convert an error in a damaged field of a file into an InputError that names the field."""
     try:
         yield
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -289,7 +291,6 @@ def _learner(given: Any, width: int) -> tuple[Any, Any]:
 
 
 def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> None:
-    """Raise an InputError if costs overflow, or if saving them again would change their values."""
     terms: Any = costs.boosted.terms
     sizes = [abs(t.coefficient) * float(abs(t.hypothesis.leaves).max()) for t in terms]
     # Sums and squares of 1e100 are doubles, and a round multiplies no cost by exp(600).
@@ -303,22 +304,6 @@ def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> No
         )
 
 
-def _read(file: Path) -> dict[str, Any]:
-    if not file.is_file():
-        what = "is no file" if file.exists() else "does not exist"
-        raise InputError(f"{file} {what}; pass a model written by relaxboost plan fit --out")
-    try:
-        with shallow():
-            content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{file} is not a JSON file of costs: {error}") from None
-    if not isinstance(content, dict):
-        raise InputError(
-            f"{file} is not a model of learned costs: the content must be a JSON object"
-        )
-    return content
-
-
 def _no_constant(text: str) -> None:
     raise ValueError(f"{text} is not JSON")
 
@@ -326,7 +311,6 @@ def _no_constant(text: str) -> None:
 def _check(
     file: Path, content: dict[str, Any], name: str, rule: str, holds: Callable[[Any], bool]
 ) -> None:
-    """Raise an InputError if the value of a field violates the rule for this field."""
     if not holds(content[name]):
         shown = json.dumps(content[name])
         # A message must not repeat a whole table of terms.
@@ -357,7 +341,6 @@ _NAME = ("a name", _is_name)
 _COUNT = ("a whole number >= 0", _is_count)
 _NAMES = ("a list of different names of features", _all(_is_name))
 _NEGATIVE = (f"one of {', '.join(NEGATIVE)}", lambda x: isinstance(x, str) and x in NEGATIVE)
-_POWER = ("1 or 2", lambda x: type(x) is int and x in (1, 2))
 _SIZE = ("a finite number >= 0", lambda x: _is_number(x) and x >= 0.0)
 _FLAG = ("true or false", lambda x: isinstance(x, bool))
 _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
@@ -374,10 +357,9 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "losses": ("a list of descriptions", _all(_is_name)),
     "nonnegative": _FLAG,
     "negative": _NEGATIVE,
-    "power": _POWER,
+    "power": ("1 or 2", lambda x: type(x) is int and x in (1, 2)),
 }
-"""The fields of a file for linear costs, in order. Each field has a rule in words and a function
-that checks the rule."""
+"""The fields of a file for linear costs, in order: the rule of each in words, and its check."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "base": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -34,9 +35,9 @@ def from_networkx(
     """Return the graph of a networkx graph, with features from its attributes.
 
     Nodes keep their names as labels. Arcs are in the order of ``G.edges``. An edge k of an
-    undirected graph becomes the arcs 2k and, in the other direction, 2k + 1. Both arcs share a
-    site, so their features and their learned costs are equal. In a multigraph, ``graph.arc(u, v,
-    key)`` returns the index of an arc, which ``graph.path(arcs=...)`` accepts.
+    undirected graph becomes the arcs 2k and, in the other direction, 2k + 1, which share a site and
+    so have equal costs. In a multigraph, ``graph.arc(u, v, key)`` returns the index of an arc,
+    which ``graph.path(arcs=...)`` accepts.
 
     Parameters
     ----------
@@ -48,15 +49,13 @@ def from_networkx(
         ``"slope*crossings"``. An attribute whose name itself contains ``*`` can be given by its
         full name. If neither edge nor node features are given, every arc has the single feature 1.
     node_features : sequence of str, or str, optional
-        Node attributes of the same kinds. The features of an arc are its edge features, followed by
-        its node features.
+        Node attributes of the same kinds, whose features follow the edge features.
     names : sequence of str, optional
         The names of all features. By default they are the names of attributes and dict keys, and
         ``"x[0]"`` for the entries of an array.
     at : {"entering", "leaving", "mean"}
         An arc has the node features of its head (``"entering"``), of its tail (``"leaving"``), or
-        the mean of both. If the node features are those of a head or a tail, the two arcs of an
-        undirected edge differ, and each arc is its own site.
+        the mean of both. With the first two, each arc of an undirected edge is its own site.
     position : str, pair of str, or mapping, optional
         A node attribute that contains (x, y), two attributes such as ``("x", "y")``, or a dict from
         nodes to (x, y).
@@ -65,8 +64,10 @@ def from_networkx(
     ------
     InputError
         If the graph has no edges, if an edge is a self-loop, or if an attribute is missing or not a
-        finite number. The message names the first such edge or node.
+        finite number.
     """
+    from scipy.sparse import csr_array
+
     edges = edges_of(G)
     if at not in AT:
         raise InputError(f"at must be one of {', '.join(AT)}, got {at!r}")
@@ -76,12 +77,15 @@ def from_networkx(
     labels = Labels(G.nodes)
     tail, head = (np.array([labels.number(edge[end]) for edge in edges]) for end in (0, 1))
     X, default, paired = _features(G, edges, tail, head, features, node_features, at)
+    n = len(edges)
+    # Paired arcs 2k and 2k + 1 share the site k.
+    B = csr_array((np.ones(n), np.arange(n) // 2, np.arange(n + 1))) if paired else None
     return Graph(
         tail,
         head,
         X,
         names=default if names is None else names,
-        sites=_shared_sites(len(edges)) if paired else None,
+        sites=B,
         nodes=labels,
         position=None if position is None else _positions(G, position),
         keys=[edge[2] for edge in edges] if G.is_multigraph() else None,
@@ -102,8 +106,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     networkx.DiGraph or networkx.MultiDiGraph
         The nodes are the labels, with the attribute ``pos`` if the graph has positions. The
         attributes of an edge are its features by name, the index ``arc`` of the arc, and ``cost``
-        if costs were given. An undirected edge becomes two arcs. Edge keys are the `keys` of the
-        graph, or 0, 1, ...
+        if costs were given. Edge keys are the `keys` of the graph, or 0, 1, ...
     """
     import networkx as nx
 
@@ -152,13 +155,12 @@ def _features(
     node_features: str | Sequence[str] | None,
     at: str,
 ) -> tuple[Array | None, list[str] | None, bool]:
-    """Return features of sites, the feature names, and whether both arcs of an edge share a site.
-
-    The two arcs of an undirected edge share a site unless their features depend on the direction.
-    """
-    of_edges, first = _columns("edge", [(edge[:-1], edge[-1]) for edge in edges], features)
-    of_nodes, last = _columns("node", list(G.nodes(data=True)), node_features)
-    here, there = of_nodes[tail], of_nodes[head]
+    """Return features of sites, their names, and whether both arcs of an edge share a site."""
+    named = [(edge[:-1], edge[-1]) for edge in edges]
+    of_edges, first = _Attributes("edge", named).columns(features)
+    of_nodes, last = _Attributes("node", list(G.nodes(data=True))).columns(node_features)
+    here = of_nodes[tail]
+    there = of_nodes[head]
     ends = {"entering": there, "leaving": here, "mean": 0.5 * here + 0.5 * there}
     X = np.concatenate([of_edges, ends[at]], axis=1)
     # Both arcs of an undirected edge share a site, unless the direction decides their features.
@@ -170,121 +172,98 @@ def _features(
     return X[::2] if paired else X, names, paired
 
 
-def _shared_sites(arcs: int) -> Any:
-    """Return the matrix B of `Graph` in which the arcs 2k and 2k + 1 share the site k."""
-    from scipy.sparse import csr_array
+class _Attributes:
+    """The attributes of the edges, or of the nodes, of a networkx graph."""
 
-    return csr_array((np.ones(arcs), np.arange(arcs) // 2, np.arange(arcs + 1)))
+    def __init__(self, kind: str, things: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> None:
+        self.kind = kind
+        self.things = things
 
+    @cached_property
+    def known(self) -> dict[str, None]:
+        """The names of all attributes."""
+        return dict.fromkeys(str(name) for _, data in self.things for name in data)
 
-def _columns(
-    kind: str,
-    things: Sequence[tuple[Hashable, Mapping[str, Any]]],
-    wanted: str | Sequence[str] | None,
-) -> tuple[Array, list[str]]:
-    """Return the requested attributes as an array with one row per edge or node, and their
-    names.
-    """
-    if wanted is None:
-        return np.empty((len(things), 0)), []
-    attributes = [wanted] if isinstance(wanted, str) else list(wanted)
-    if not attributes or not all(isinstance(name, str) for name in attributes):
-        raise InputError(f"the {kind} features must be attribute names, got {wanted!r}")
-    names: list[str] = []
-    columns = []
-    known = {str(name): None for _, data in things for name in data}
-    for name in attributes:
-        if name in known or "*" not in name:
-            _check_known(kind, name, name, things, known)
-            table = _table(kind, name, things)
-            names += map(str, table.columns)
-            columns.append(table.to_numpy(np.float64))
-        else:
-            names.append(name)
-            columns.append(_product(kind, name, things, known))
-    return np.concatenate(columns, axis=1), names
+    def columns(self, wanted: str | Sequence[str] | None) -> tuple[Array, list[str]]:
+        """Return the requested features, with one row per edge or node, and their names."""
+        if wanted is None:
+            return np.empty((len(self.things), 0)), []
+        features = [wanted] if isinstance(wanted, str) else list(wanted)
+        if not features or not all(isinstance(name, str) for name in features):
+            raise InputError(f"the {self.kind} features must be attribute names, got {wanted!r}")
+        names: list[str] = []
+        columns = []
+        for feature in features:
+            factors = [feature] if feature in self.known else feature.split("*")
+            tables = [self._table(factor, feature) for factor in factors]
+            names += map(str, tables[0].columns)
+            columns.append(np.prod([table.to_numpy(np.float64) for table in tables], axis=0))
+        return np.concatenate(columns, axis=1), names
 
+    def _table(self, name: str, feature: str) -> Any:
+        """Return an attribute, which is a feature or a factor of one, as a frame of numbers."""
+        import pandas as pd
 
-def _product(
-    kind: str,
-    name: str,
-    things: Sequence[tuple[Hashable, Mapping[str, Any]]],
-    known: Mapping[str, None],
-) -> Array:
-    """Return the product of several attributes as a column. Their names are joined by ``*``."""
-    made = np.ones((len(things), 1))
-    for factor in name.split("*"):
-        _check_known(kind, factor, name, things, known)
-        table = _table(kind, factor, things)
-        if table.shape[1] > 1:
+        kind = self.kind
+        self._check_complete(name, "" if feature == name else f" of the feature {feature!r}")
+        # A frame aligns dicts by their keys, so that a missing key becomes nan.
+        rows = [_parts(name, data.get(name)) for _, data in self.things]
+        table = pd.DataFrame(rows, dtype=object)
+        bad = np.argwhere(~table.map(_is_number).to_numpy())
+        if bad.size:
+            row, column = bad[0]
+            what = f"attribute {name!r} of {kind} {self.things[row][0]!r} is"
+            value = table.iloc[row, column]
+            part = f" in {table.columns[column]}"
+            if table.columns[column] == name:
+                _check_text(what, value)
+                part = ""
             raise InputError(
-                f"the feature {name!r} multiplies single numbers, but the attribute {factor!r} of "
-                f"{kind}s contains several numbers; store the product as an attribute"
+                f"{what} {value!r}{part}; features must be finite numbers: fill in a number, or "
+                f"leave the {kind} out"
             )
-        made = made * table.to_numpy(np.float64)
-    return made
+        if feature != name:
+            if table.shape[1] > 1:
+                raise InputError(
+                    f"the feature {feature!r} multiplies single numbers, but the attribute "
+                    f"{name!r} of {kind}s contains several numbers; store the product as an "
+                    "attribute"
+                )
+            table.columns = [feature]
+        return table
+
+    def _check_complete(self, name: str, of: str) -> None:
+        kind = self.kind
+        if name not in self.known:
+            raise InputError(
+                f"no {kind} has an attribute {name!r}{of}; {kind}s have "
+                f"{few(list(self.known), 8) or 'no attributes'}"
+                f"{did_you_mean(name, self.known, 0.6)}"
+            )
+        # Both arcs of an undirected edge have the same dict.
+        every = {id(data) for _, data in self.things}
+        gaps = {id(data): thing for thing, data in self.things if data.get(name) is None}
+        if gaps:
+            raise InputError(
+                f"attribute {name!r}{of} is missing for {len(gaps)} of {len(every)} {kind}s, such "
+                f"as {next(iter(gaps.values()))!r}; fill in values, or leave these {kind}s out"
+            )
 
 
-def _check_known(
-    kind: str,
-    name: str,
-    feature: str,
-    things: Sequence[tuple[Hashable, Mapping[str, Any]]],
-    known: Mapping[str, None],
-) -> None:
-    """Raise an InputError if an attribute is missing for some or all of the edges or nodes."""
-    of = "" if feature == name else f" of the feature {feature!r}"
-    if name not in known:
-        raise InputError(
-            f"no {kind} has an attribute {name!r}{of}; {kind}s have "
-            f"{few(list(known), 8) or 'no attributes'}{did_you_mean(name, known, 0.6)}"
-        )
-    # Both arcs of an undirected edge have the same dict.
-    every = {id(data): thing for thing, data in things}
-    gaps = {id(data): thing for thing, data in things if data.get(name) is None}
-    if gaps:
-        raise InputError(
-            f"attribute {name!r}{of} is missing for {len(gaps)} of {len(every)} {kind}s, such as "
-            f"{next(iter(gaps.values()))!r}; fill in values, or leave these {kind}s out"
-        )
-
-
-def _table(kind: str, name: str, things: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> Any:
-    """Return the values of an attribute as a DataFrame with one row for each edge or node."""
-    import pandas as pd
-
-    # A frame aligns dicts by their keys, so that a missing key becomes nan.
-    table = pd.DataFrame([_parts(name, data.get(name)) for _, data in things], dtype=object)
-    bad = np.argwhere(~table.map(_is_number).to_numpy())
-    if bad.size:
-        row, column = bad[0]
-        if table.columns[column] == name:
-            _check_text(kind, name, things[row][0], table.iloc[row, column])
-        part = "" if table.columns[column] == name else f" in {table.columns[column]}"
-        raise InputError(
-            f"attribute {name!r} of {kind} {things[row][0]!r} is {table.iloc[row, column]!r}{part};"
-            f" features must be finite numbers: fill in a number, or leave the {kind} out"
-        )
-    return table
-
-
-def _check_text(kind: str, name: str, thing: Hashable, value: Any) -> None:
-    """Raise an InputError if the value of an attribute is text instead of a number."""
+def _check_text(what: str, value: Any) -> None:
     if not isinstance(value, str):
         return
-    what = f"attribute {name!r} of {kind} {thing!r} is the text {value!r}"
     try:
         float(value)
     except ValueError:
         raise InputError(
-            f"{what}; map each class to a number with a dict, {{{value!r}: 1, 'other': 0}}, or "
-            "make the graph from a table with from_pandas, which converts text"
+            f"{what} the text {value!r}; map each class to a number with a dict, {{{value!r}: 1, "
+            "'other': 0}, or make the graph from a table with from_pandas, which converts text"
         ) from None
-    raise InputError(f"{what}; convert the text to a number with float")
+    raise InputError(f"{what} the text {value!r}; convert the text to a number with float")
 
 
 def _parts(name: str, value: Any) -> dict[Hashable, Any]:
-    """Return the numbers in the value of an attribute, as a dictionary by column name."""
     if isinstance(value, Mapping):
         return dict(value)
     # Arrays and lists have no names for their entries.
@@ -299,7 +278,6 @@ def _is_number(value: Any) -> bool:
 
 
 def _positions(G: Any, given: Any) -> Array:
-    """Return the positions (x, y) of the nodes, an array of shape (nodes, 2)."""
     if not isinstance(given, str | Mapping):
         given = tuple(given)
         if not all(isinstance(name, str) for name in given):
@@ -322,7 +300,6 @@ def _positions(G: Any, given: Any) -> Array:
 
 
 def _place(given: Any, node: Hashable, data: Mapping[str, Any]) -> Any:
-    """Return the position of a node as the user gave it, before the position is checked."""
     if isinstance(given, Mapping):
         return given.get(node)
     return data.get(given) if isinstance(given, str) else [data.get(name) for name in given]

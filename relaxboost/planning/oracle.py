@@ -30,10 +30,7 @@ NEGATIVE = ("exact", "simple", "relaxed")
 
 
 class Demonstration(NamedTuple):
-    """A demonstration, with the indices of its task and its graph, and its weight.
-
-    The weights of all demonstrations sum to 1.
-    """
+    """A demonstration, the indices of its task and graph, and its weight. Weights sum to 1."""
 
     task: int
     graph: int
@@ -48,15 +45,13 @@ class AugmentedPlan(NamedTuple):
     """A loss-augmented plan: the path with the least cost minus loss, and the margin loss."""
 
     taken: Whole
-    """The arcs of the path. A relaxed plan also contains all arcs of negative cost that are not on
-    it."""
+    """The arcs of the path. A relaxed plan also contains all other arcs of negative cost."""
     value: float
     """The margin loss R_i of the demonstration."""
     exact: bool
     """Whether the plan is exact. If the plan was relaxed, `value` is only an upper bound on R_i."""
     bound: float
-    """An upper bound on R_i over paths that visit no node twice, proved by potentials. The value is
-    nan unless a proof was requested."""
+    """An upper bound on R_i over paths that visit no node twice, proved by potentials, or nan."""
 
 
 class AugmentedPlans(NamedTuple):
@@ -65,8 +60,7 @@ class AugmentedPlans(NamedTuple):
     value: float
     """The mean of the margin losses R_i, weighted by the weights of the demonstrations."""
     bound: float
-    """An upper bound on the exact mean of the margin losses, proved by potentials. The value is nan
-    unless a proof was requested."""
+    """An upper bound on the exact mean, proved by potentials, or nan if no proof was requested."""
     each: tuple[AugmentedPlan, ...]
     """The plan of each demonstration."""
 
@@ -84,11 +78,10 @@ class Oracle:
     tasks : sequence of Task
     negative : {"exact", "simple", "relaxed"}
         The treatment of costs that are negative after the loss is subtracted. ``"exact"`` uses the
-        Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. If there
-        is such a cycle, ``"simple"`` plans over paths that visit no node twice, by integer
-        programming, which is exact but slow. With ``"relaxed"``, a plan also takes arcs of negative
-        cost that are not on its path. This treatment is fast, and yields a convex upper bound on
-        the loss, which equals the loss if no cost is negative.
+        Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. In this
+        case, ``"simple"`` plans over paths that visit no node twice, by integer programming, which
+        is slow. With ``"relaxed"``, a plan also takes arcs of negative cost off its path. This is
+        fast, and yields a convex upper bound on the loss, or the loss if no cost is negative.
     """
 
     def __init__(self, tasks: Sequence[Task], negative: str = "exact") -> None:
@@ -109,11 +102,8 @@ class Oracle:
                 rows.append(Demonstration(*at, path, gains, each))
         self.rows = tuple(rows)
         self.graphs = tuple(number)
-
-    @property
-    def weights(self) -> Array:
+        self.weights = np.array([row.weight for row in rows])
         """The weights of the demonstrations, which sum to 1."""
-        return np.array([row.weight for row in self.rows])
 
     def evaluate(
         self, costs: Sequence[Array], prove: bool = False, *, clock: Clock | None = None
@@ -127,14 +117,7 @@ class Oracle:
         prove : bool
             Whether to check the potentials of every plan, and to compute `AugmentedPlans.bound`.
         clock : Clock, optional
-            The time limit. When the time is up, no further plan is started.
-
-        Raises
-        ------
-        TimeUp
-            If the time is up before all plans are made.
-        NegativeCycle
-            If costs minus losses are negative around a cycle, with negative="exact".
+            The time limit. If it ends before the last plan, `TimeUp` is raised.
         """
         ready = [_Priced(graph, c) for graph, c in zip(self.graphs, costs, strict=True)]
 
@@ -152,9 +135,7 @@ class Oracle:
         return AugmentedPlans(float(self.weights @ values), bound, each)
 
     def _chunks(self, threads: int) -> list[list[list[int]]]:
-        """Return chunks of demonstrations, one for each thread task. Each chunk is a list of groups
-        of demonstrations with the same target.
-        """
+        """Return the work of each thread: a list of groups of demonstrations with one target."""
         # Demonstrations with the same target can share the estimates of A*.
         members: dict[tuple[int, int], list[int]] = defaultdict(list)
         for i, row in enumerate(self.rows):
@@ -170,13 +151,12 @@ class Oracle:
     def _group(
         self, ready: list[_Priced], rows: list[int], prove: bool, clock: Clock | None
     ) -> list[tuple[int, AugmentedPlan]]:
-        """Return the loss-augmented plans of demonstrations with the same graph and target."""
         priced = ready[self.rows[rows[0]].graph]
         target = self.rows[rows[0]].target
         # If all gains are <= 0, the distances without loss never exceed those with it. They are
         # estimates for A*, and worth a search if at least two demonstrations use them.
         ahead = NOTHING
-        if sum(_grows(self.rows[i].gains) for i in rows) > 1 and priced.sorted.min() >= 0.0:
+        if sum(_is_guided(self.rows[i].gains) for i in rows) > 1 and priced.sorted.min() >= 0.0:
             start, far, arcs = priced.graph.backward
             ahead = search(start, far, priced.costs[arcs], target, -1, NOTHING)[0]
         made = []
@@ -184,16 +164,13 @@ class Oracle:
             if clock is not None:
                 clock.check()
             row = self.rows[i]
-            guide = ahead if _grows(row.gains) else NOTHING
+            guide = ahead if _is_guided(row.gains) else NOTHING
             made.append((i, self._planned(priced, row, guide, prove)))
         return made
 
     def _planned(
         self, priced: _Priced, row: Demonstration, ahead: Array, prove: bool
     ) -> AugmentedPlan:
-        """Return the loss-augmented plan of a demonstration, which minimises the costs minus
-        gains.
-        """
         graph = priced.graph
         ordered = priced.less(row.gains)
         low = np.minimum(ordered, 0.0) if ordered.min() < 0.0 else NOTHING
@@ -206,9 +183,8 @@ class Oracle:
             taken, π = shortest_arcs(graph, ordered, row.source, row.target, ahead)
             if prove:  # The distance of a node that was not taken from the heap is at least π.
                 π = np.minimum(π, π[row.target] - (ahead if ahead.size else 0.0))
-                least = check_plan(
-                    Plan(Path(graph, taken), ordered[graph.place], π, "dijkstra")
-                ).lower
+                plan = Plan(Path(graph, taken), ordered[graph.place], π, "dijkstra")
+                least = check_plan(plan).lower
         else:
             with error_prefix(f"task {self.tasks[row.task].name}: "):
                 costs = ordered[graph.place]
@@ -235,10 +211,6 @@ class Oracle:
 
 
 class _Priced:
-    """A graph with arc costs, from which the costs minus gains of each demonstration are
-    computed.
-    """
-
     def __init__(self, graph: Graph, costs: Array) -> None:
         self.graph = graph
         self.costs = arc_costs(graph, costs)
@@ -253,5 +225,6 @@ class _Priced:
         return made
 
 
-def _grows(gains: Gains) -> bool:
+def _is_guided(gains: Gains) -> bool:
+    # Gains <= 0 raise costs, so that distances without the loss are estimates for A*.
     return gains.arcs is not None and bool((gains.values <= 0.0).all())

@@ -34,24 +34,21 @@ def from_osmnx(
 ) -> Graph:
     """Return the graph of a street network from OSMnx, with features from its tags.
 
-    Features are made from attributes of edges, as in `from_pandas`. A numeric attribute becomes a
-    feature of the same name, a text attribute becomes features such as ``highway=primary``, and
-    products are written ``length*highway``. When OSMnx merges ways, it collects their tags in
-    lists. A list of numbers is replaced by its mean. A list of strings is replaced by the first
-    string in alphabetical order, because OSMnx's order changes from run to run. Missing text
-    becomes ``missing``. An attribute is treated as numeric if most of its tags are numbers.
-    ``speed_kph`` is `maxspeed` in km/h, parsed from "50", "30 mph" or lists of these.
-    ``travel_time`` is the number of seconds at this speed. If edges already have these two
-    attributes, they are used unchanged.
+    Features are made from attributes of edges, as in `from_pandas`, for example ``length``,
+    ``highway=primary`` or ``length*highway``. An attribute is numeric if most of its tags are
+    numbers. When OSMnx merges ways, it collects their tags in lists. A list of numbers is replaced
+    by its mean, and a list of strings by its first string in alphabetical order, because OSMnx's
+    order changes from run to run. Missing text becomes ``missing``. ``speed_kph`` is `maxspeed` in
+    km/h, parsed from "50", "30 mph" or lists of these. ``travel_time`` is the number of seconds at
+    this speed. If edges already have these two attributes, they are used unchanged.
 
     If a tag of a numeric attribute is missing, or is text such as "none" or "walk", a value is
     imputed as in OSMnx: the mean over the edges of the same `highway` class, or the mean of these
     means if the class has no numbers. `Graph.notes` lists the values that were imputed or left out,
     and an `Imputed` warning reports the means.
 
-    Coordinates in degrees are converted to metres from the middle of the map, so that angles and
-    pictures are correct. Features of turns can be added with `turns` and `turn_angles`. Self-loops
-    are left out, because no shortest path takes them. Parallel arcs are kept, with OSMnx's keys.
+    Coordinates in degrees are converted to metres from the middle of the map. Self-loops are left
+    out, because no shortest path takes them. Parallel arcs are kept, with OSMnx's keys.
 
     Parameters
     ----------
@@ -59,8 +56,7 @@ def from_osmnx(
         The street network, with a ``crs``, coordinates ``x`` and ``y`` of the nodes, and the
         ``length`` of each edge in metres.
     features : sequence of str, str, Graph or LearnedCosts
-        The attributes of edges to use. If a graph or learned costs are passed, their features are
-        used.
+        The attributes of edges to use, or a graph or learned costs with the same features.
     speeds : mapping, optional
         Speeds in km/h for edges without a numeric speed. The keys are values of `highway`, or
         strings in `maxspeed` such as "DE:urban".
@@ -70,9 +66,8 @@ def from_osmnx(
     Raises
     ------
     InputError
-        If the graph is undirected, or has no edges or no ``crs``. The error is also raised if a
-        node lacks coordinates, if an edge lacks its length, if no edge has a requested attribute,
-        or if no speed is known, and in the cases listed in `from_pandas`.
+        If the graph is undirected or has no ``crs``, if a node lacks coordinates or an edge its
+        length, if no edge has a requested attribute, if no speed is known, or as in `from_pandas`.
 
     References
     ----------
@@ -101,9 +96,9 @@ def from_osmnx(
     if len(every) > len(edges):
         read.notes.append(f"self-loops left out: {len(every) - len(edges)}")
     names = [edge[:3] for edge in edges]
-    table = pd.DataFrame(zip(*zip(*names, strict=True), strict=True), columns=["from", "to", "key"])
     # Errors name an edge by its ends and key; a MultiIndex could not hold all labels.
-    table.index = pd.Index(names, tupleize_cols=False)
+    index = pd.Index(names, tupleize_cols=False)
+    table = pd.DataFrame(names, index, columns=["from", "to", "key"])
     for name in columns_of(features):
         table[name] = read.column(name)
     nodes = _coordinates(G, crs)
@@ -115,7 +110,6 @@ def from_osmnx(
 
 
 def _coordinates(G: Any, crs: Any) -> Any:
-    """Return the table of node coordinates that is passed to `from_pandas` as `nodes`."""
     import pandas as pd
 
     degrees = getattr(crs, "is_geographic", str(crs).lower() in _DEGREES)
@@ -152,8 +146,12 @@ class _Tags:
         if all(missing):
             raise InputError(f"no edge has the attribute {name!r}; remove it from features")
         numbers = np.array(list(map(_number, values)))
-        if name in ("length", "travel_time"):
-            self._check_sign(name, numbers)
+        if name in ("length", "travel_time") and (numbers < 0.0).any():
+            place = int(np.argmax(numbers < 0.0))
+            raise InputError(
+                f"edge {self.edges[place][:3]!r} has the {name} {numbers[place]:g}, which must be "
+                f">= 0; correct the {name}"
+            )
         # A few odd tags do not turn a column of numbers into text.
         if 2 * np.isfinite(numbers).sum() > len(values) - sum(missing):
             return self._filled(name, np.where(np.isfinite(numbers), numbers, np.nan))
@@ -164,16 +162,8 @@ class _Tags:
             )
         return list(map(_tag, values))
 
-    def _check_sign(self, name: str, numbers: Array) -> None:
-        if (numbers < 0.0).any():
-            place = int(np.argmax(numbers < 0.0))
-            raise InputError(
-                f"edge {self.edges[place][:3]!r} has the {name} {numbers[place]:g}, which must be "
-                f">= 0; correct the {name}"
-            )
-
     def _speed(self) -> Array:
-        """Return the speed of each edge in km/h, from attributes, tags, `speeds`, or means."""
+        # The sources are, in this order: speed_kph, maxspeed, `speeds`, and the means of classes.
         tags = [edge[3].get("maxspeed") for edge in self.edges]
         made = np.array([_number(edge[3].get("speed_kph")) for edge in self.edges])
         # A speed of 0 is an error of the map, and would make the travel time infinite.
@@ -183,13 +173,13 @@ class _Tags:
             for word in (_tag(tag), self.classes[place]):
                 if np.isnan(made[place]) and word in self.speeds:
                     made[place] = positive("speeds", self.speeds[word])
-                    given = given + 1
+                    given += 1
         if given:
             self.notes.append(f"the speed of {given} of {len(tags)} edges comes from speeds")
         return self._filled("speed_kph", made)
 
     def _filled(self, name: str, numbers: Array) -> Array:
-        """Return the numbers, with each missing number replaced by the mean of the edge's class."""
+        """Return the numbers. A missing number is replaced by the mean of its edge's class."""
         known = ~np.isnan(numbers)
         if known.all():
             return numbers
@@ -217,8 +207,7 @@ class _Tags:
 
 
 def _list(value: Any) -> Any:
-    """Return the list that a string such as "['a', 'b']" describes, or the value unchanged."""
-    # GraphML files hold lists as text.
+    # GraphML files hold lists as text, such as "['a', 'b']".
     if isinstance(value, str) and value.startswith("["):
         try:
             return ast.literal_eval(value)
@@ -234,9 +223,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _tag(value: Any) -> str:
-    """Return a tag as a string: the alphabetically first string of a list, or "missing" for no
-    value.
-    """
+    """Return a tag as a string: the first of a list in the alphabet, or "missing"."""
     value = _list(value)
     if isinstance(value, list):
         # OSMnx makes lists of sets, in an order that changes from run to run.
@@ -248,20 +235,17 @@ def _number(value: Any) -> float:
     """Return the number in a tag, the mean of a list of numbers, or nan for other text."""
     value = _list(value)
     try:
-        return float(
-            np.mean([float(x) for x in value or ["nan"]]) if isinstance(value, list) else value
-        )
+        if isinstance(value, list):
+            return float(np.mean([float(x) for x in value or ["nan"]]))
+        return float(value)
     except (OverflowError, TypeError, ValueError):
         return float("nan")
 
 
 def _kph(value: Any) -> float:
-    """Return the speed in a `maxspeed` tag in km/h, the mean of several speeds, or nan for no
-    speed.
-    """
+    """Return the mean of the speeds in a `maxspeed` tag in km/h, or nan if there are none."""
     texts = re.findall(r"(\d+(?:[.,]\d+)?)\s*(mph|knots)?", str(value))
     found = [(float(number.replace(",", ".")), unit) for number, unit in texts]
     kph = {"mph": 1.609344, "knots": 1.852}
-    # A speed of 0 is a mistake of the map.
     speeds = [speed * kph.get(unit, 1.0) for speed, unit in found if speed > 0.0]
     return float(np.mean(speeds)) if speeds else float("nan")

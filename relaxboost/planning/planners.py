@@ -1,5 +1,4 @@
-"""Planners, which return a shortest path and, except for `Simple`, potentials that prove that it is
-one."""
+"""Planners, which return a shortest path and, except for `Simple`, potentials that prove it."""
 
 from __future__ import annotations
 
@@ -37,10 +36,9 @@ def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
 def shortest_arcs(
     graph: Graph, ordered: Array, source: int, target: int, ahead: Array = NOTHING
 ) -> tuple[Whole, Array]:
-    """Return the arcs of a shortest path, and the distances that the search found on the way.
+    """Return the arcs of a shortest path, and the distances from the source; see `search`.
 
-    The costs are >= 0, in the order of `graph.forward`. `ahead` contains the distance estimates for
-    A*.
+    The costs are >= 0, in the order of `graph.forward`.
     """
     start, far, arcs = graph.forward
     distance, via = search(start, far, ordered, source, target, ahead)
@@ -51,10 +49,9 @@ def shortest_arcs(
 
 
 def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
-    """Return masks of the nodes that can be reached from the source, and of those from which the
-    target can be reached.
+    """Return masks of the nodes that the source reaches, and of those that reach the target.
 
-    Raise `NoPath` if no path leads from the source to the target.
+    Raise `NoPath` if the source does not reach the target.
     """
     after = _reached(graph.forward, source)
     if not after[target]:
@@ -64,8 +61,7 @@ def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
 
 def _reached(along: Adjacency, root: int) -> Flags:
     distance = search(along.start, along.far, np.zeros(along.far.size), root, -1, NOTHING)[0]
-    found: Flags = np.isfinite(distance)
-    return found
+    return np.isfinite(distance)
 
 
 def no_path(graph: Graph, source: int, target: int) -> NoPath:
@@ -79,17 +75,15 @@ def no_path(graph: Graph, source: int, target: int) -> NoPath:
 
 
 Planner = Callable[[Graph, Array, int, int], Plan]
-"""The type of a planner: a function of a graph, checked costs, and the indices of the source and
-the target."""
+"""A function of a graph, checked costs, and the indices of the source and the target."""
 
 
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
-    If there is a negative cycle on a path from source to target, a `NegativeCycle` is raised. Other
-    negative cycles are ignored. A cycle is negative if the exact sum of its costs, which are
-    doubles, is negative. Such a cycle may be overlooked if its cost is above −nodes² · 2⁻¹⁰¹ times
-    the largest distance on the cycle.
+    A negative cycle on a path from source to target raises a `NegativeCycle`. The exact sum of the
+    costs decides whether a cycle is negative. Such a cycle may be overlooked if its cost is above
+    −nodes² · 2⁻¹⁰¹ times the largest distance on the cycle.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
@@ -111,11 +105,7 @@ def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
 
 
 def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negative: str) -> Plan:
-    """Return a shortest path for costs of any sign.
-
-    If the costs around a cycle are negative and negative="simple", the result is a shortest path
-    among the paths that visit no node twice.
-    """
+    """Return a shortest path, by `Simple` if a cycle is negative and negative="simple"."""
     c = arc_costs(graph, costs)
     try:
         return by_sign(graph, c, source, target)
@@ -130,9 +120,8 @@ class Simple:
     """A planner of paths that visit no node twice, for costs of any sign.
 
     HiGHS solves an integer program, in which a unit flow passes through each node at most once. The
-    ranks of the nodes increase along the flow, so that the flow contains no separate cycles
-    (Miller, Tucker & Zemlin, 1960). The problem is NP-hard: if half of the costs are negative, a
-    graph of 36 nodes can take minutes.
+    ranks of the nodes increase along the flow, which excludes separate cycles (Miller, Tucker &
+    Zemlin, 1960). The problem is NP-hard: a graph of 36 nodes can take minutes.
 
     The plans have no potentials. `Plan.claimed` is the solver's lower bound of the least cost,
     lowered by 1e-10 of the largest cost. It is valid if the solver's error is at most this amount.
@@ -141,8 +130,7 @@ class Simple:
     ----------
     time_limit : float, optional
         The time limit in seconds for each pair of nodes, > 0. When the time is up, the best path so
-        far is returned with ``complete=False``. If the solver has not found any path by then, a
-        path with the fewest arcs is returned.
+        far, or a path with the fewest arcs, is returned with ``complete=False``.
     """
 
     time_limit: float | None = None
@@ -152,7 +140,6 @@ class Simple:
             positive("time_limit", self.time_limit)
 
     def __call__(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
-        """Return a shortest path that visits no node twice, for checked costs and two indices."""
         reached, reaching = between(graph, source, target)
         inside = reached & reaching
         # No simple path enters its source, leaves its target, or passes a node off all ways.
@@ -163,8 +150,8 @@ class Simple:
         hops = np.where(usable, 1.0, np.inf)[graph.forward.arcs]
         best = shortest_arcs(graph, hops, source, target)[0]
         # HiGHS closes gaps to 1e-6. With costs up to 2^13 this is 1e-10 of the largest cost.
-        exponent = np.frexp(np.abs(costs[kept]).max())[1] - 13
         tolerance = 1e-6
+        exponent = np.frexp(np.abs(costs[kept]).max())[1] - 13
         scaled = np.ldexp(costs[kept], -exponent)
         least = sum_bounds(np.minimum(scaled, 0.0))[0]
         proved = False
@@ -193,15 +180,13 @@ class Simple:
 def _solved(
     graph: Graph, kept: Whole, costs: Array, ends: tuple[int, int], seconds: float | None
 ) -> Any:
-    """Solve the integer program. The `x` in SciPy's result contains the flows on arcs, then the
-    ranks of nodes.
-    """
+    """Solve the integer program, whose variables are the flows on arcs and the ranks of nodes."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_array, eye_array
 
     flow = graph.incidence[:, kept].tocsr()
     nodes = graph.nodes
-    most = graph.nodes - 1.0
+    most = nodes - 1.0
     balance = np.zeros(nodes)
     balance[list(ends)] = 1.0, -1.0
     # The rank of the head of an arc with flow is at least 1 above that of its tail.
@@ -243,9 +228,8 @@ def shortest_path(
     planner : {"auto", "simple"} or callable
         ``"auto"`` is Dijkstra's algorithm if no cost is negative, and otherwise the Bellman–Ford
         algorithm. ``"simple"``, or `Simple` with a time limit, finds a shortest path among the
-        paths that visit no node twice, even if cycles are negative. This problem is NP-hard, and
-        the plan has no potentials. A user-defined planner is a function of the graph, the costs
-        and the indices of both nodes that returns a `Plan`.
+        paths that visit no node twice, even if cycles are negative. A user-defined planner is a
+        function of the graph, the costs and the indices of both nodes that returns a `Plan`.
 
     Raises
     ------
@@ -269,10 +253,9 @@ def shortest_paths(
 ) -> list[Plan]:
     """Return a shortest path for each pair of nodes, in the order of the pairs.
 
-    If all costs are >= 0, pairs with the same source share one search of the whole graph. If there
-    are fewer targets than sources, pairs with the same target share a search instead. The searches
-    run in parallel threads, and the plans do not depend on the number of threads. If a pair has
-    several shortest paths, the path that is returned may depend on the other pairs.
+    If all costs are >= 0, pairs with the same source, or with the same target if there are fewer
+    targets, share one search. The searches run in parallel threads, whose number does not change
+    the plans. If a pair has several shortest paths, the plan may depend on the other pairs.
 
     Parameters
     ----------
@@ -284,7 +267,7 @@ def shortest_paths(
     Raises
     ------
     NoPath, NegativeCycle, InputError
-        As in `shortest_path`. The message names the first pair that causes an error.
+        As in `shortest_path`. The message names the pair.
     """
     how = _planner(planner)
     c = arc_costs(graph, costs)
@@ -306,7 +289,7 @@ def shortest_paths(
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return the plans of the pairs by index. Pairs that are not joined by a path are left out."""
+    """Return the plans by the indices of their pairs, without pairs that no path joins."""
     sources, targets = zip(*pairs, strict=True)
     backward = len(set(targets)) < len(set(sources))
     groups: dict[int, list[int]] = defaultdict(list)
@@ -336,12 +319,12 @@ def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[i
 
 
 def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
-    """Return a `NegativeCycle` error with the cycle through the node that `relax` returned."""
     last = graph.forward.arcs[via[node]]
     before = trace(via, graph.forward.arcs, graph.tail, node, graph.tail[last])
     found = NegativeCycle(Path(graph, np.append(before, last)), c)
     if found.cost < 0.0:
         return found
+    # The search found a negative cycle, but the exact sum of its costs is not negative.
     return InputError(
         f"costs of sizes from {np.abs(c).min():g} to {np.abs(c).max():g} differ too much to "
         "compute the sign of the cost of a cycle in doubles; round the small costs"

@@ -17,14 +17,11 @@ from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
 
 _LARGEST = 1e300
-"""The maximum absolute value of a cost. Sums of such costs remain finite, because the number of
-terms is limited by memory."""
+"""The maximum absolute value of a cost. Sums of such costs remain finite doubles."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
-    """Return arc costs as finite doubles of shape (E,), or raise an InputError that names an
-    arc.
-    """
+    """Return arc costs as finite doubles of shape (E,), or raise an InputError."""
     c = doubles("costs", costs)
     if c.shape != (graph.arcs,):
         raise InputError(
@@ -79,10 +76,9 @@ class Plan:
     costs : array of shape (E,)
         The costs for which the path was planned.
     potential : array of shape (nodes,)
-        The potentials π, which satisfy π_head <= π_tail + c on every arc. They prove that no path
-        costs less than π_target − π_source. A potential of +inf occurs only at nodes that cannot be
-        reached from the source, and −inf only at nodes from which the target cannot be reached.
-        The array is None for plans of ``"simple"``.
+        The potentials π, which satisfy π_head <= π_tail + c on every arc, so that no path costs
+        less than π_target − π_source. They may be +inf at nodes that the source does not reach, and
+        −inf at nodes that do not reach the target. ``"simple"`` plans have None.
     planner : str
     claimed : float
         For a plan without potentials, the solver's lower bound on the cost of a path that visits no
@@ -110,39 +106,30 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """The result of checking a plan: the bounds on the least cost that its path and potentials
-    prove.
-    """
+    """The result of checking a plan: the bracket of the least cost that is proved."""
 
     ok: bool
     """Whether the bracket of the least cost is as narrow as rounding allows."""
     lower: float
-    """The proved lower and upper bounds on the least cost of a path from source to target that
-    visits no node twice."""
+    """The proved bounds on the least cost of a path that visits no node twice."""
     upper: float
     reason: str
-    """The reason why the check failed, or an empty string if it succeeded."""
+    """The reason why the check failed, or an empty string."""
 
 
 def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     """Check a plan, and return the bracket of the least cost that its path and potentials prove.
 
-    The planner is not trusted. This function sums the costs of the path, and checks the inequality
-    π_head <= π_tail + c on each arc. Because of rounding, the inequality may be violated by a small
-    amount on some arcs. The lower bound is then reduced by nodes − 1 times the largest such amount
-    and its rounding error, because a path has at most nodes − 1 arcs. If the bound is not reduced,
-    it also holds for walks that visit nodes twice.
+    This function sums the costs of the path, and checks the inequality π_head <= π_tail + c on each
+    arc. If rounding violates the inequality, the lower bound is reduced by nodes − 1 times the
+    largest violation, because a path has at most nodes − 1 arcs. If the bound is not reduced, it
+    also holds for walks that visit nodes twice.
 
     Parameters
     ----------
     plan : Plan
     costs : array of shape (E,), optional
         The costs for which the plan is checked. By default they are the costs of the plan.
-
-    Returns
-    -------
-    PlanCheck
-        The bracket. `PlanCheck.ok` is true if rounding explains upper − lower.
     """
     graph = plan.path.graph
     c = arc_costs(graph, plan.costs if costs is None else costs)
@@ -150,24 +137,30 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     upper = sum_bounds(c[plan.path.arcs])[1]
     nothing = partial(PlanCheck, False, -math.inf, upper)
     if plan.potential is None:
-        ended = "" if plan.complete else ", which a time limit ended"
-        said = (
-            f"; its solver{ended} says {plan.claimed:.17g}" if plan.claimed > -math.inf else ended
-        )
+        said = "" if plan.complete else ", which a time limit ended"
+        if plan.claimed > -math.inf:
+            said = f"; its solver{said} says {plan.claimed:.17g}"
         return nothing(
             f"the plan of {plan.planner!r} has no potentials, so nothing is proved from below{said}"
         )
     π = np.asarray(plan.potential, dtype=np.float64)
     if π.shape != (graph.nodes,) or np.isnan(π).any():
         return nothing("the potentials are not one number per node")
-    source, target = plan.path.source, plan.path.target
+    source = plan.path.source
+    target = plan.path.target
     if not np.isfinite(π[[source, target]]).all():
         return nothing("the potential of the source or of the target is not finite")
     worst, arc, size = worst_slack(graph.tail, graph.head, c, π)
     # An arc leads out of the part that the potentials declare closed.
     if worst == -math.inf:
         return nothing(f"infinite potentials do not separate: {graph.arc_name(arc)}")
-    lower = _below(π[target] - π[source], worst, size, graph.nodes)
+    # The error of each slack is at most that of three roundings of numbers up to 3 · size.
+    wrong = 8.0 * UNIT * size
+    # A slack that is positive beyond rounding needs no allowance.
+    each = 0.0 if worst > wrong else min(worst, 0.0) - wrong
+    difference = π[target] - π[source]
+    lower = down(down(difference) - 2.0 * UNIT * abs(difference))
+    lower = float(down(lower + down((graph.nodes - 1) * each)))
     # For a bracket around 0, outward rounding adds the smallest positive double for each node.
     least = math.ulp(0.0)
     allowed = graph.nodes * (32.0 * UNIT * max(size, abs(upper)) + 16.0 * least)
@@ -177,17 +170,3 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     if worst < 0.0:
         reason += f"; {graph.arc_name(arc)} breaks its inequality by {-worst:.3g}"
     return PlanCheck(False, lower, upper, reason)
-
-
-def _below(difference: float, worst: float, size: float, nodes: int) -> float:
-    """Return a lower bound on the cost of every path with at most nodes − 1 arcs.
-
-    `difference` is π_target − π_source, rounded once. `worst` and `size` come from `worst_slack`.
-    The error of each slack is at most that of three roundings of numbers up to 3 · size.
-    """
-    # A slack that is positive beyond rounding needs no allowance.
-    each = min(worst, 0.0) - 8.0 * UNIT * size if worst < math.inf else 0.0
-    if worst > 8.0 * UNIT * size:
-        each = 0.0
-    wide = 2.0 * UNIT * abs(difference)
-    return float(down(down(down(difference) - wide) + down((nodes - 1) * each)))

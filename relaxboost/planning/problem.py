@@ -24,9 +24,8 @@ from relaxboost.solvers.bundle.cuts import Cut, Cuts
 from relaxboost.solvers.bundle.master import Feasible
 
 GROUPS = 16
-"""The maximum number of groups of demonstrations. Each group has its own cutting planes for its
-part of R. More groups make the model more accurate, but also make the programs of the bundle method
-larger."""
+"""The maximum number of groups of demonstrations, each with its own cutting planes for its part of
+R. More groups make the model more accurate and the programs of the bundle method larger."""
 
 
 class FitPoint(NamedTuple):
@@ -36,8 +35,7 @@ class FitPoint(NamedTuple):
     value: float
     """The value of the objective, Ω(w) + R(w)."""
     bound: float
-    """An upper bound on the exact value of the objective, proved by potentials. The value is nan
-    unless a proof was requested."""
+    """An upper bound on the exact objective, proved by potentials, or nan without a proof."""
     cuts: Cuts
     """The cuts, one for each group of demonstrations. A cut is an affine function that is at most
     the group's part of R everywhere, and equal to it at w."""
@@ -57,35 +55,32 @@ class Problem:
     tasks : sequence of Task
         The tasks to learn from. Their graphs have the same features.
     regulariser : Regulariser
-        The regulariser Ω. By default it is a `Ridge` whose strength is chosen by `fit` if
-        `nonnegative` is true, and `Ridge()` otherwise.
+        The regulariser Ω. The default is a `Ridge`, whose strength `fit` chooses if `nonnegative`.
     nonnegative : bool
-        Whether the weights are restricted to w >= 0. The features must then be >= 0 as well, so
-        that costs are >= 0.
+        Whether the weights and the features must be >= 0, so that costs are >= 0.
     negative : {"exact", "simple", "relaxed"}
         The treatment of costs that are negative after the loss is subtracted; see `Oracle`.
     scale : {"rms", "none"}
-        The scaling s of the weights. With ``"rms"``, s_j is the root mean square of feature j over
-        the arcs of all graphs, or 1 if the feature is 0 everywhere. The optimal costs then do not
-        depend on the units of the features. The features are not centred: paths have different
-        numbers of arcs, so adding a constant to every arc may change which path is shortest. With
-        ``"none"``, every s_j is 1.
+        The scale s. With ``"rms"``, s_j is the root mean square of feature j over the arcs of all
+        graphs, or 1 if the feature is 0 everywhere, so that the optimal costs do not depend on the
+        units of the features. The features are not centred, because adding a constant to every arc
+        may change which path is shortest. With ``"none"``, every s_j is 1.
 
     Attributes
     ----------
     scale : array of shape (d,)
-        s.
+        The scale s.
     chooses : bool
         Whether `fit` chooses the strength of the regulariser.
     floors : array of shape (groups,)
-        A lower bound <= 0 on each group's part of R. The bound is 0 unless, because of rounding,
-        the loss of a demonstration itself is negative.
+        A lower bound <= 0 on each group's part of R, which is 0 unless the rounded loss of a
+        demonstration itself is negative.
 
     Raises
     ------
     InputError
         If the list of tasks is empty, if graphs have different features, or if `nonnegative` is
-        true and a feature is negative. In the last case the message names the arc.
+        true and a feature is negative.
     """
 
     def __init__(
@@ -121,13 +116,12 @@ class Problem:
     def _use(self, oracle: Oracle) -> None:
         self.oracle = oracle
         # Neighbouring demonstrations go to different groups, which balances the groups.
-        count = len(oracle.rows)
-        self.groups = np.arange(count) % GROUPS
-        self.rates = np.zeros((int(self.groups.max()) + 1, count))
-        self.rates[self.groups, np.arange(count)] = oracle.weights
+        place = np.arange(len(oracle.rows))
+        self.rates = np.zeros((min(GROUPS, place.size), place.size))
+        self.rates[place % GROUPS, place] = oracle.weights
         self.least = np.array([row.gains.floor(row.path.arcs) for row in oracle.rows])
         # No term is above 0, so that the factor covers the rounding of the sums.
-        self.floors: Array = self.rates @ self.least * (1.0 + 2.0 * roundoff(count + 8))
+        self.floors: Array = self.rates @ self.least * (1.0 + 2.0 * roundoff(place.size + 8))
         self.arc_features = [graph.arc_features for graph in oracle.graphs]
 
     def changed(
@@ -165,9 +159,7 @@ class Problem:
 
     @property
     def tight(self) -> bool:
-        """Whether R is the exact loss for all w. With negative="relaxed" R may be an upper
-        bound.
-        """
+        """Whether R is the exact loss for all w, and not an upper bound; see `Oracle`."""
         return self.oracle.negative != "relaxed" or self.never_negative
 
     @property
@@ -189,8 +181,7 @@ class Problem:
         return weights
 
     def project(self, w: Array) -> Array:
-        """Return the point v of the domain that is nearest to w, in the sense that ‖s v − s w‖₂ is
-        least.
+        """Return the point v of the domain for which ‖s v − s w‖₂ is least.
 
         The weight of a feature that is 0 on every arc becomes 0.
         """
@@ -225,7 +216,6 @@ class Problem:
             The time limit; see `Oracle.evaluate`.
         """
         weights = self.weights(w)
-        # A single pass over the demonstrations gives value, cuts and plans.
         found = self.oracle.evaluate(self.costs(weights), prove, clock=clock)
         size = self.regulariser.value(self.scale * weights)
         bound = math.nan
@@ -236,20 +226,14 @@ class Problem:
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
     def revalued(self, point: FitPoint) -> FitPoint:
-        """Return the point with its value recomputed for this problem's regulariser. The losses are
-        reused.
-        """
+        """Return the point with the value for this problem's regulariser, without new plans."""
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
 
     def _cuts(self, found: AugmentedPlans) -> Cuts:
-        """Return the cut Σ weight · (ℓ_i + <f_shown − f_taken, w>) for each group of
-        demonstrations.
-
-        The vectors f_shown and f_taken are the sums of the features along the demonstration and
-        along the plan. The cut is a lower bound on the group's part of R, because R_i >= ℓ_i +
-        <f_shown − f_taken, w> for any path in place of the plan.
-        """
+        # The cut of a group is Σ weight · (ℓ_i + <f_shown − f_taken, w>), where f_shown and f_taken
+        # are the sums of the features along the demonstration and along the plan. It is a lower
+        # bound on the group's part of R, because R_i is at least each term for any path.
         functions = PlanFunctions(self.arc_features)
         for row, answer, own in zip(self.oracle.rows, found.each, self.least, strict=True):
             # The plan of a demonstration without loss is the demonstration itself.
@@ -260,11 +244,9 @@ class Problem:
         return functions.combined(self.rates)
 
     def _above(self, found: AugmentedPlans, w: Array) -> float:
-        """Return an upper bound on R at exact costs, given plans for rounded costs.
-
-        The bound includes the rounding errors of the arc costs along each demonstration and along
-        an optimal plan, which takes no arc twice.
-        """
+        """Return an upper bound on R at exact costs, given plans for rounded costs."""
+        # The errors of the arc costs add up along each demonstration and along an optimal plan,
+        # which takes no arc twice.
         γ = 2.0 * roundoff(self.d + 2)
         wrong = [γ * (np.abs(x) @ np.abs(w)) for x in self.arc_features]
         pairs = zip(self.oracle.graphs, wrong, strict=True)
@@ -280,15 +262,14 @@ class Problem:
     def lower(self, cut: Cut) -> float:
         """Return the lower bound a − Ω*(−G/s) on the least objective, for a cut a + <G, w>.
 
-        If Ω* is infinite at −G/s, the cut is first averaged with the constant lower bound on R,
-        with weights for which Ω* is finite. The rounding errors of the cut and of this function are
-        subtracted.
+        The rounding errors of the cut and of this function are subtracted.
         """
         v = -cut.slope
         # The slope moves in the direction that lowers the bound.
         wide = np.abs(cut.error) * (1.0 + 4.0 * UNIT) + 4.0 * UNIT * np.abs(v)
         v = (v + (wide if self.nonnegative else np.copysign(wide, v))) / self.scale
-        # A convex combination of two valid cuts is a valid cut.
+        # If Ω* is infinite, the cut is averaged with the constant lower bound on R, with weights
+        # for which Ω* is finite. A convex combination of two valid cuts is a valid cut.
         s = self.regulariser.reach(v, self.nonnegative)
         conjugate = self.regulariser.conjugate(s * v, self.nonnegative)
         conjugate += 2.0 * roundoff(self.d + 8) * abs(conjugate)
@@ -329,7 +310,7 @@ def root_mean_squares(features: Sequence[Array]) -> Array:
 def _check_sign(graph: Graph) -> None:
     bad = np.argwhere(graph.arc_features < 0.0)
     if bad.size:
-        arc, column = int(bad[0][0]), int(bad[0][1])
+        arc, column = bad[0].tolist()
         raise InputError(
             f"feature {graph.names[column]!r} of {graph.arc_name(arc)} is "
             f"{graph.arc_features[arc, column]:g}, which makes costs negative; shift it to >= 0, "

@@ -28,8 +28,7 @@ from relaxboost.solvers.bundle.cuts import Cut
 from relaxboost.solvers.external import SOLVERS, check_solver
 
 LARGEST = 200_000
-"""The maximum number of arc inequalities, summed over the demonstrations, that `reference`
-accepts."""
+"""The maximum number of arc inequalities of all demonstrations that `reference` accepts."""
 
 
 def reference(
@@ -41,11 +40,10 @@ def reference(
     """Solve a small learning problem as a single convex program, and bracket its minimum.
 
     Finding a shortest path is a linear program. The variables of its dual are node potentials π
-    with π_head <= π_tail + c − gain on each arc. By means of these potentials, R_i <= ξ_i is
-    expressed as linear inequalities. The upper bound is the objective at the solver's w, evaluated
-    by planning. The lower bound is computed from the multipliers of the arc inequalities. These
-    form a flow for each demonstration. The flow is decomposed into paths, and the paths define a
-    cut. Nothing else in the solver's result is used.
+    with π_head <= π_tail + c − gain on each arc, which express R_i <= ξ_i as linear inequalities.
+    The upper bound is the objective at the solver's w, evaluated by planning. The multipliers of
+    the inequalities form a flow for each demonstration. The paths of the flows define a cut, which
+    gives the lower bound. Nothing else in the solver's result is used.
 
     Parameters
     ----------
@@ -112,13 +110,7 @@ def program(problem: Problem) -> Any:
     The variables of the program are ``w``, shape (d,), ``potentials``, and ``slack``, which is R_i
     for each demonstration. For negative="relaxed", there is also ``free``, the gain from each arc
     that is taken for free. Each demonstration has potentials for the nodes on paths from source to
-    target or, for negative="relaxed", for all nodes. The potential of the source is 0, and is not a
-    variable.
-
-    Raises
-    ------
-    InputError
-        As for `reference`.
+    target, or for all nodes if relaxed, except for the source, whose potential is 0.
     """
     if not isinstance(problem, Problem):
         raise InputError(f"program takes a planning.Problem, got {type(problem).__name__}")
@@ -143,19 +135,14 @@ def _check(problem: Problem) -> None:
 
 
 class _Part(NamedTuple):
-    """The arc inequalities of one demonstration in the convex program."""
-
     row: Demonstration
     arcs: Whole
-    """The arcs on paths from source to target, or all arcs if arcs may be taken for free."""
     at: slice
-    """The positions of this demonstration's inequalities among those of all demonstrations."""
+    """The positions of the inequalities of these arcs among those of all demonstrations."""
 
 
 class _Program:
-    """The convex program of a problem, and the cut that is computed from the solver's
-    multipliers.
-    """
+    """The convex program of a problem, and the cut from the multipliers of its solution."""
 
     def __init__(self, problem: Problem, inside: float) -> None:
         self.problem = problem
@@ -186,16 +173,13 @@ class _Program:
         self.program = cp.Problem(cp.Minimize(penalty + p @ slack), rules)
 
     def cut(self, around: bool) -> Cut:
-        """Return the cut that is computed from the multipliers of the arc inequalities.
+        """Return the cut that the multipliers of the arc inequalities give.
 
-        The multipliers are a flow for each demonstration. If the amount of the flow is ρ <= weight,
-        then ρ R_i >= Σ θ (ℓ + <f_shown − f_path, w>), summed over the paths of the flow, with
-        amounts θ and feature sums f_path. If planning is exact and `around` is true, the cycles of
-        the flow are added to the cut, because no cycle has negative cost if R is finite. Cycles
-        improve the bound if they keep w in its domain, and weaken it if they are only rounding
-        errors. If planning is relaxed, arcs that are taken for free are added, each with the part
-        of ρ that the paths do not use.
+        If planning is exact, `around` says whether the cut includes the cycles of the flows.
         """
+        # The multipliers are a flow for each demonstration. If the amount of the flow is ρ <=
+        # weight, then ρ R_i >= Σ θ (ℓ + <f_shown − f_path, w>), summed over the paths of the flow,
+        # with amounts θ and feature sums f_path.
         functions = PlanFunctions(self.problem.arc_features)
         rates = []
         p = self.problem.oracle.weights
@@ -203,9 +187,8 @@ class _Program:
         free = None if self.won is None else _multipliers(self.won)
         γ = roundoff(flow.size + 16)
         for k, part in enumerate(self.parts):
-            row = part.row
-            at = part.at
-            graph = self.problem.oracle.graphs[part.row.graph]
+            row, _, at = part
+            graph = self.problem.oracle.graphs[row.graph]
             paths, cycles = paths_and_cycles(graph, part.arcs, flow[at], row.source, row.target)
             total = sum(amount for _, amount in paths)
             # A solver may make a flow exceed the weight of its demonstration.
@@ -217,12 +200,15 @@ class _Program:
                 taken[arcs] += amount * shrink
             if free is not None:
                 room = np.maximum(total * shrink * (1.0 - 4.0 * γ) - taken[part.arcs], 0.0)
-                # A flow around a cycle costs nothing, and counts as if its arcs were free.
+                # An arc that is taken for free uses the part of ρ that the paths do not use. A flow
+                # around a cycle costs nothing, and counts as if its arcs were free.
                 besides = np.maximum(flow[at] - taken[part.arcs], 0.0)
                 times = np.minimum(free[at] + besides, room)
                 functions.add(row.graph, row.gains, part.arcs, times, None)
                 rates.append(1.0)
             elif around and self.problem.oracle.negative == "exact":
+                # No cycle has negative cost if R is finite. Cycles improve the bound if they keep w
+                # in its domain, and weaken it if they are only rounding errors.
                 for arcs, amount in cycles:
                     functions.add(row.graph, row.gains, arcs, None, None)
                     rates.append(amount)
@@ -242,7 +228,7 @@ def _multipliers(constraint: Any) -> Array:
 
 
 def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
-    """Return the matrix of π_head − π_tail, the index of each π_target, and the list of parts."""
+    """Return the matrix of π_head − π_tail, the index of each π_target, and the parts."""
     blocks = []
     parts = []
     targets = []
@@ -266,7 +252,6 @@ def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
 
 
 def _solve(program: _Program, name: str) -> str:
-    """Solve the convex program with the given solver, and return the solver's status."""
     with warnings.catch_warnings():
         # The warning "Solution may be inaccurate" says less than the bracket.
         warnings.simplefilter("ignore", UserWarning)
@@ -278,8 +263,7 @@ def _solve(program: _Program, name: str) -> str:
 
 
 Amounts = list[tuple[Whole, float]]
-"""The type of a list of paths or cycles. Each entry contains the arcs, in order, and the amount of
-flow along them."""
+"""Paths or cycles: their arcs, in order, and the amount of flow along them."""
 
 
 def paths_and_cycles(
@@ -287,11 +271,11 @@ def paths_and_cycles(
 ) -> tuple[Amounts, Amounts]:
     """Decompose a flow into cycles, and paths from source to target that visit no node twice.
 
-    The amounts of the paths and cycles sum to at most the flow on every arc, up to rounding. The
-    flow may be the result of a solver, and only approximately balanced. Parts of the flow that end
-    at nodes other than the target are dropped. `arcs` contains the arcs with a nonzero flow.
+    The amounts sum to at most the flow on every arc, up to rounding. A flow that a solver balances
+    only approximately loses the parts that do not end at the target.
     """
-    tail, head = graph.tail, graph.head
+    tail = graph.tail
+    head = graph.head
     left = np.zeros(graph.arcs)
     left[arcs] = flow
     least = 1e-11 * left.max()  # A smaller flow is a rounding error of the solver.

@@ -1,6 +1,4 @@
-"""Regularisers of linear costs: penalties on the weights w, or sets to which w is restricted, with
-their conjugates.
-"""
+"""Regularisers of linear costs, which penalise or restrict the weights w, with their conjugates."""
 
 from __future__ import annotations
 
@@ -53,9 +51,7 @@ class Regulariser(ABC):
             positive(name, size)
 
     def value(self, w: Array) -> float:
-        """Return the value Ω(w), which is inf outside the ball. Points returned by `project` are
-        inside.
-        """
+        """Return the value Ω(w), which is inf outside the ball."""
         square, absolute, radius = self.form
         if radius < math.inf and math.fsum(np.abs(w).tolist()) > radius:
             return math.inf
@@ -63,12 +59,10 @@ class Regulariser(ABC):
         return _half_square(w, square, 1.0) + (absolute and absolute * float(np.abs(w).sum()))
 
     def conjugate(self, v: Array, nonnegative: bool) -> float:
-        """Return the conjugate Ω*(v), which is inf outside the domain of Ω*.
-
-        If Ω has a ball, Ω*(v) is the minimum over μ >= 0 of radius · μ + Ω₁*(v), where Ω₁ is Ω
-        without the ball and with the coefficient absolute + μ. Every μ >= 0, even a rounded one,
-        gives an upper bound on Ω*(v).
-        """
+        """Return the conjugate Ω*(v), which is inf outside the domain of Ω*."""
+        # If Ω has a ball, Ω*(v) is the minimum over μ >= 0 of radius · μ + Ω₁*(v), where Ω₁ is Ω
+        # without the ball and with the coefficient absolute + μ. Every μ >= 0, even a rounded one,
+        # gives an upper bound on Ω*(v).
         square, absolute, radius = self.form
         over = np.maximum(_size(v, nonnegative) - absolute, 0.0)
         μ = 0.0
@@ -98,9 +92,7 @@ class Regulariser(ABC):
         return size + absolute * cp.norm1(w), rules
 
     def project(self, w: Array, nonnegative: bool) -> Array:
-        """Return the projection of w onto the domain: the nearest point, up to a few rounding
-        errors.
-        """
+        """Return the nearest point of the domain to w, up to a few rounding errors."""
         w = np.maximum(w, 0.0) if nonnegative else w
         radius = self.form.radius
         size = np.abs(w)
@@ -174,12 +166,8 @@ class L1Radius(Regulariser):
 
 
 def _half_square(v: Array, times: float, over: float) -> float:
-    """Return `times` · ‖v‖²/(2 · `over`), even if ‖v‖² overflows or underflows.
-
-    Powers of two are factored out first, because the result may be in the range of doubles even if
-    ‖v‖² is not.
-    """
-    # After this scaling the largest square is between 1/4 and 1.
+    """Return `times` · ‖v‖²/(2 · `over`), even if ‖v‖² overflows or underflows."""
+    # After the scaling by a power of two, the largest square is between 1/4 and 1.
     exponent = math.frexp(float(np.abs(v).max()))[1]
     scaled = np.ldexp(v, -exponent)
     by, more = math.frexp(0.5 * float(scaled @ scaled) * times / over)
@@ -191,12 +179,8 @@ def _size(v: Array, nonnegative: bool) -> Array:
 
 
 def _height(size: Array, radius: float) -> float:
-    """Return the largest of the sizes minus the threshold θ for which Σ (size − θ)₊ equals the
-    radius.
-
-    The threshold is that of the projection onto the l1 ball. Only differences from the largest size
-    are computed, because the sizes may be far above the radius.
-    """
+    """Return max(size) − θ, where the threshold θ of a projection has Σ (size − θ)₊ = radius."""
+    # Only differences from the largest size are exact enough if the sizes are far above the radius.
     less = np.sort(size.max() - size)
     kept = (radius + np.cumsum(less)) / np.arange(1, less.size + 1)
     return float(kept[np.flatnonzero(less <= kept)[-1]])

@@ -23,9 +23,7 @@ LINKS = ("additive", "exponential")
 
 @dataclass(frozen=True)
 class Linear:
-    """Linear costs X w, stored without the tasks of their fit, for use as the base of boosted
-    costs.
-    """
+    """Linear costs X w as the base of boosted costs, without the tasks of their fit."""
 
     w: tuple[float, ...]
     names: tuple[str, ...]
@@ -33,9 +31,8 @@ class Linear:
     """The minimum cost. With the exponential link, lower costs are raised to this value."""
 
     def __call__(self, graph: Graph) -> Array:
-        """Return the linear costs of a graph's sites, shape (S,)."""
-        made: Array = features_by_name(graph, self.names) @ np.array(self.w)
-        return np.maximum(made, self.floor) if self.floor else made
+        C = features_by_name(graph, self.names) @ np.array(self.w)
+        return np.maximum(C, self.floor) if self.floor else C
 
 
 @dataclass(frozen=True)
@@ -50,15 +47,13 @@ class PlanningLoss(Loss):
     Parameters
     ----------
     link : {"exponential", "additive"}
-        With ``"exponential"``, C = base · exp(F). Costs are positive, and the loss is not convex in
-        F. The weak learner fits the gradient of R with respect to C, as in LEARCH. With
-        ``"additive"``, C = base + F. The loss is convex in F and the convergence theorems hold, but
-        costs may be negative.
+        With ``"exponential"``, C = base · exp(F). Costs are positive, the loss is not convex in F,
+        and the weak learner fits the gradient of R in C, as in LEARCH. With ``"additive"``, C =
+        base + F. The loss is convex in F, but costs may be negative.
     base : float, linear costs or callable, optional
-        The costs per site at F = 0. They must be finite, and > 0 for the exponential link. Linear
-        costs are passed as a `Fit` or a `LinearModel`. A function must return the costs of a graph,
-        shape (S,). By default `planning.boost` uses the linear costs that `fit` learns from its
-        tasks, and `bind` uses 1.
+        The costs per site at F = 0, which must be > 0 for the exponential link. Linear costs are a
+        `Fit` or a `LinearModel`. A function returns the costs of a graph, shape (S,). By default
+        `planning.boost` uses the linear costs that `fit` learns from its tasks, and `bind` uses 1.
     negative : {"relaxed", "exact", "simple"}
         The treatment of costs that are negative after the loss is subtracted; see `Oracle`. With
         ``"relaxed"``, R is a convex upper bound on the loss, and equals the loss if none of these
@@ -86,8 +81,7 @@ class PlanningLoss(Loss):
         if self.negative not in NEGATIVE:
             raise InputError(f"negative must be one of {', '.join(NEGATIVE)}")
         if isinstance(self.base, LinearCosts):
-            # A fit keeps its tasks, which are left out here because they would make copies of the
-            # loss large.
+            # The tasks of a fit would make copies of the loss large.
             object.__setattr__(self, "base", Linear(tuple(self.base.w.tolist()), self.base.names))
         elif isinstance(self.base, LearnedCosts):
             raise InputError(
@@ -130,8 +124,7 @@ class PlanningLoss(Loss):
 
     def linked(self, start: Array, F: Array) -> Array:
         """Return the costs of sites, shape (S,), given their base costs and the values of F."""
-        made: Array = start * np.exp(F) if self.link == "exponential" else start + F
-        return made
+        return start * np.exp(F) if self.link == "exponential" else start + F
 
     def bind(
         self, y: Any, weights: Any = None, *, groups: Any = None, classes: Any = None
@@ -142,10 +135,9 @@ class PlanningLoss(Loss):
         ----------
         y : sequence of Task
         weights : array of shape (S,), optional
-            The weights > 0 of the sites in the L² norm of the functional gradient descent. By
-            default they are equal. They do not change the loss, because tasks have their own
-            weights. With equal weights, a weak learner mostly fits the many sites that are on no
-            path. Therefore `planning.boost` uses the weights of `PlanningRisk.visited`.
+            The weights > 0 of the sites in the L² norm of the functional gradient descent, which
+            do not change the loss. With equal weights, the default, a weak learner mostly fits the
+            many sites on no path, so that `planning.boost` uses `PlanningRisk.visited`.
         groups, classes
             Not used in planning.
         """
@@ -158,9 +150,7 @@ class PlanningLoss(Loss):
 
 
 class PlanningRisk(Risk):
-    """The margin loss R of some tasks as a function of the boosted function F; see
-    `PlanningLoss`.
-    """
+    """The margin loss R of some tasks as a function of the boosted F; see `PlanningLoss`."""
 
     closed_form = False
 
@@ -178,45 +168,34 @@ class PlanningRisk(Risk):
             raise InputError(
                 "the weights of sites must be > 0, because the gradient is divided by the weights"
             )
-        # A weak learner cannot distinguish sites with equal features.
-        # Adding 0 turns -0.0 into 0.0, so that both count as equal.
+        # A weak learner cannot distinguish sites with equal features. Adding 0 turns -0.0 into 0.0.
         X = np.concatenate([graph.features for graph in graphs]) + 0.0
         self.features, entry = np.unique(X, axis=0, return_inverse=True)
-        """The feature vectors of all sites, without duplicates. F has one entry for each of
-        them."""
+        """The distinct feature vectors of the sites. F has one entry for each of them."""
         self._entry = entry.ravel()
         self.measure = Empirical(len(self.features), self._shared(p))
-        # The gradient contribution of the demonstrations is constant, so that it is computed once.
         self._shown = [row.path.arcs for row in self.oracle.rows]
 
     @property
     def sites(self) -> int:
-        """The total number of sites in all graphs. Sites with equal features share an entry of
-        F.
-        """
+        """The number of sites of all graphs. Sites with equal features share an entry of F."""
         return int(self._ends[-1])
 
     def site_costs(self, F: Array) -> Array:
-        """Return the costs of all sites for the values F of the boosted function, shape (S,), one
-        graph after another.
-        """
+        """Return the costs of the sites, shape (S,), at F, one graph after another."""
         return self.loss.linked(self._start, F[self._entry])
 
     def arc_costs(self, F: Array) -> list[Array]:
-        """Return the arc costs of each graph for the values F of the boosted function."""
+        """Return the arc costs of each graph at F."""
         parts = np.split(self.site_costs(F), self._ends[1:-1])
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk R at F, and its L² gradient with respect to F (to C for the exponential
-        link).
-        """
+        """Return the risk R at F, and its L² gradient in F, or in C for the exponential link."""
         found = self.oracle.evaluate(self.arc_costs(F))
-        rates = self.oracle.weights
         value = found.value
-        plans = [answer.taken for answer in found.each]
         # The gradient of a margin loss is the demonstration minus the plan.
-        away = self._passed(self._shown, rates) - self._passed(plans, rates)
+        away = self._passed(self._shown) - self._passed([one.taken for one in found.each])
         gradient = self._shared(self._gathered(away)) / self.measure.p
         # The regulariser is measured in the same geometry as the gradient.
         if self.loss.strength:
@@ -225,45 +204,38 @@ class PlanningRisk(Risk):
         return value, gradient
 
     def visited(self) -> Array:
-        """Return weights of the sites, shape (S,), which increase with the visits of paths.
+        """Return weights > 0 of the sites, shape (S,), with the sum 1.
 
-        The paths are the demonstrations and the plans at F = 0. If a path takes arc e, it visits
-        each site s with the amount B[e, s], where B is the matrix of `Graph`. A tenth of the weight
-        is spread evenly over all sites, so that unvisited sites have a positive weight. The
-        weights sum to 1.
+        Nine tenths of the weight are proportional to the visits of the demonstrations and of the
+        plans at F = 0. A path that takes arc e visits each site s with the amount B[e, s], where B
+        is the matrix of `Graph`.
         """
         # Each site gets some weight, because the gradient is divided by weights.
         unvisited = 0.1
         found = self.oracle.evaluate(self.arc_costs(self.zero())).each
         both = self._shown, [answer.taken for answer in found]
-        passed = [self._gathered(self._passed(x, self.oracle.weights)) for x in both]
+        passed = [self._gathered(self._passed(paths)) for paths in both]
         each: Array = 0.5 * (1.0 - unvisited) * sum(v / v.sum() for v in passed)
         return each + unvisited / self.sites
 
-    def _passed(self, paths: list[Whole], rates: Array) -> Array:
-        """Return the flow Σ rate · path on all arcs, given a path for each demonstration."""
+    def _passed(self, paths: list[Whole]) -> Array:
+        """Return the flow Σ weight · path on all arcs, given a path for each demonstration."""
         firsts = [self._first[row.graph] for row in self.oracle.rows]
         arcs = np.concatenate([path + first for path, first in zip(paths, firsts, strict=True)])
-        each = np.repeat(rates, [path.size for path in paths])
+        each = np.repeat(self.oracle.weights, [path.size for path in paths])
         return np.bincount(arcs, each, int(self._first[-1])).astype(np.float64, copy=False)
 
     def _gathered(self, flow: Array) -> Array:
-        """Return the product of Bᵀ and the flow for the sites of all graphs, one graph after
-        another.
-        """
         parts = zip(self.oracle.graphs, np.split(flow, self._first[1:-1]), strict=True)
         return np.concatenate([graph.gathered(part) for graph, part in parts])
 
     def _shared(self, each: Array) -> Array:
-        """For each entry of F, return the sum of the values of the sites that share it."""
+        # The sites that share an entry of F add up their values.
         return np.bincount(self._entry, each, len(self.features)).astype(np.float64, copy=False)
 
     def conjugate(self, Z: Any) -> Any:
-        """Raise an InputError, because `functional.optimum` cannot bound this risk from below.
-
-        The conjugate of the risk is finite only on a set without interior, so the lower bound would
-        be 0.
-        """
+        """Raise an InputError, because `functional.optimum` cannot bound this risk from below."""
+        # The conjugate is finite only on a set without interior, and would give the bound 0.
         raise InputError(
             "functional.optimum cannot bound a PlanningLoss from below; for linear costs use "
             "planning.fit or planning.reference, which bracket the optimum"

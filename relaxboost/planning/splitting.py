@@ -34,19 +34,17 @@ def split(
     folds : int
         The number of folds, at least 2.
     rng : int, numpy.random.Generator or None
-        The seed of the random assignment: an integer >= 0, a generator, or None for a new seed. The
-        same seed gives the same folds.
+        The seed of the random assignment: an integer >= 0, a generator, or None for a new seed.
     by : {"overlap", "pair", "source", "target", "graph", "task"}, callable, or sequence
         How tasks are grouped. The tasks of a group are never split between the training set and the
         test set. Without groups, a trip that is made every day would be in both sets. By default
         the groups are clusters of overlapping tasks. Two tasks overlap if they share at least half
         of their arcs (their Jaccard index, the number of arcs of both tasks divided by that of
-        either task, is at least 0.5). They are in the same cluster if they overlap, or if a chain
-        of overlapping tasks connects them. ``"pair"`` groups tasks with the same source and target.
-        Trips that differ only in their first street may then be in both sets. With ``"task"``,
-        every task is its own group. A callable maps a task to a hashable value, and a sequence
-        contains a hashable value for each task. Tasks with equal values form a group. The sizes of
-        folds differ by at most the size of the largest group.
+        either task, is at least 0.5). A cluster contains all tasks that a chain of overlapping
+        tasks connects. ``"pair"`` groups tasks with the same source and target, so that trips that
+        differ only in their first street may be in both sets. With ``"task"``, every task is its
+        own group. A callable maps a task to a hashable value, and a sequence contains such a value
+        for each task. Tasks with equal values form a group.
 
     Raises
     ------
@@ -92,21 +90,20 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
     # A product has 256 rows, because all pairs of many trips may not fit in memory.
     for start in range(0, rows.shape[0], 256):
         shared = (rows[start : start + 256] @ columns).tocoo()
-        i, j = shared.row + start, shared.col
+        i = shared.row + start
+        j = shared.col
         # Arcs of both divided by arcs of either is the Jaccard index; half of it makes a cluster.
         near = shared.data / (size[i] + size[j] - shared.data) >= 0.5
         ends = label[owner[i[near]]], label[owner[j[near]]]
         # Clusters of earlier blocks grow by the edges of this block.
         joined = sparse.coo_array((np.ones(ends[0].size), ends), shape=(label.size, label.size))
         label = connected_components(joined, directed=False)[1][label]
-    found: list[int] = label.tolist()
-    return found
+    return label.tolist()
 
 
 def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:
-    """Return a 0-1 matrix of the arcs of each demonstration, and the index of the task of each row.
-
-    The matrix has a row for each demonstration, and a column for each arc of all graphs.
+    """Return a 0-1 matrix with a row for each demonstration and a column for each arc of all
+    graphs, and the index of the task of each row.
     """
     first = {}
     columns = 0
@@ -134,13 +131,7 @@ _GROUPS: dict[str, Callable[[Sequence[Task]], Iterable[Hashable]]] = {
 
 
 def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
-    """Return the index of the group of each task. Groups are numbered in order of appearance.
-
-    Raises
-    ------
-    InputError
-        If `by` is an unknown name, or a sequence of another length.
-    """
+    """Return the index of the group of each task. Groups are numbered in order of appearance."""
     if isinstance(by, str | None):
         if by not in _GROUPS:
             raise InputError(f"by must be one of {', '.join(_GROUPS)}, or a callable, got {by!r}")

@@ -23,8 +23,7 @@ from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
 
 FLOOR = 1e-6
-"""The floor of additive costs, and of linear costs at the start of boosting, as a fraction of the
-mean cost."""
+"""The floor of additive costs, and of linear costs at the start, as a fraction of the mean cost."""
 
 
 class LinearStart(NamedTuple):
@@ -35,31 +34,16 @@ class LinearStart(NamedTuple):
     strength: float
     """The strength of the ridge of the linear costs, or nan if the base is the constant 1."""
     ended: str
-    """"time_limit" if the time limit ended the fit of the linear costs, or an empty string if the
-    fit is complete."""
+    """"time_limit" if the time limit ended the fit of the linear costs, or an empty string."""
 
 
 def linear_start(
     tasks: Sequence[Task], link: str, clock: Clock, strength: float | None = None
 ) -> LinearStart:
-    """Learn linear costs from tasks, and return them as the start of boosting.
+    """Learn linear costs from tasks in at most half of the time left, as the start of boosting.
 
-    The result is the constant 1 if a feature is negative somewhere, or if all learned costs are 0.
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-    link : {"additive", "exponential"}
-        The exponential link needs costs > 0, so costs of 0 are raised slightly.
-    clock : Clock
-        The time limit. The fit takes at most half of the remaining time.
-    strength : float, optional
-        The strength of the ridge. By default `fit` chooses the strength.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After Ctrl-C, because a later run cannot continue from unfinished linear costs.
+    By default `fit` chooses the strength of the ridge. The result is the constant 1 if a feature is
+    negative somewhere, or if all learned costs are 0.
     """
     graphs = list(dict.fromkeys(task.graph for task in tasks))
     if any((graph.features < 0.0).any() for graph in graphs):
@@ -68,10 +52,10 @@ def linear_start(
     problem = Problem(tasks, None if strength is None else Ridge(strength), negative="relaxed")
     limit = max(clock.left / 2.0, 1e-9) if math.isfinite(clock.left) else None
     with warnings.catch_warnings():
-        # The warnings of `fit` about unhelpful costs are not shown, because they advise to boost,
-        # which follows here.
+        # The warnings of `fit` about unhelpful costs advise to boost, which follows here.
         warnings.simplefilter("ignore", UserWarning)
         found = fit(problem, time_limit=limit)
+    # A later run cannot continue from unfinished linear costs.
     if found.status == "interrupted":
         raise KeyboardInterrupt
     brief = "time_limit" in (found.status, found.chosen and found.chosen.ended)
@@ -79,28 +63,26 @@ def linear_start(
     mean = float(np.concatenate([graph.features @ found.w for graph in graphs]).mean())
     if mean <= 1e-9 * found.upper:  # Costs this small are rounding errors of 0.
         return LinearStart(1.0, math.nan, ended)
+    # The exponential link needs costs > 0.
     floor = FLOOR * mean if link == "exponential" else 0.0
-    used = found.chosen.strength if found.chosen else problem.regulariser.form.square
-    return LinearStart(Linear(tuple(found.w.tolist()), found.names, floor), used, ended)
+    base = Linear(tuple(found.w.tolist()), found.names, floor)
+    return LinearStart(base, found.problem.regulariser.form.square, ended)
 
 
 class ChosenRounds(NamedTuple):
     """The record of the cross-validation by which `boost` chose the number of rounds."""
 
     rounds: int
-    """The chosen number of rounds. It is 0 if no number of rounds improves the score by more than
-    one standard error."""
+    """The chosen number of rounds, or 0 if none improves the score by more than `error`."""
     scores: tuple[float, ...]
-    """The score of each number of rounds, starting with 0 rounds: the mean F1 over the held-out
-    trips, which measures how many arcs a plan shares with the trip. The tuple is empty if there
-    were too few trips for folds."""
+    """The score of each number of rounds, from 0: the mean F1 of the arcs that a plan shares with a
+    held-out trip. The tuple is empty if there were too few trips for folds."""
     error: float
     """The standard error of the gain of the best score over the score of 0 rounds."""
     folds: int
     """The number of folds, or 0 if there were too few trips for folds."""
     ended: str
-    """The reason why larger numbers of rounds were not tried: "time_limit" or "interrupted". The
-    string is empty if all numbers were tried."""
+    """The reason why more rounds were not tried: "time_limit", "interrupted", or ""."""
 
     def __repr__(self) -> str:
         shown = ", without folds"
@@ -112,8 +94,7 @@ class ChosenRounds(NamedTuple):
 
 
 Train = Callable[[list[Task], PlanningLoss, Callable[[BoostState], Any]], str]
-"""The type of the argument `train` of `choose_rounds`: a function that boosts on the given tasks,
-calls a callback after each round, and returns the status of the run."""
+"""A function that boosts on tasks with a callback, and returns the status of the run."""
 
 
 def choose_rounds(
@@ -125,33 +106,11 @@ def choose_rounds(
     most: int,
     clock: Clock,
 ) -> ChosenRounds:
-    """Choose the number of rounds whose costs plan held-out trips best.
+    """Choose the number of rounds, at most `most`, whose costs plan held-out trips best.
 
-    Trips that overlap are always in the same fold. The linear costs from which boosting starts on a
-    fold are learned only from the training trips of the fold. The best number of rounds is chosen
-    only if its gain over 0 rounds exceeds the standard error of this gain, because the best of many
-    scores is high by chance (Breiman et al. 1984, Sec. 3.4.3).
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-    loss : PlanningLoss
-        The loss. Its base is the start of boosting on all tasks.
-    strength : float
-        The strength of the ridge for the linear costs from which boosting starts on each fold. If
-        it is nan, boosting starts from `loss.base`.
-    average : bool
-        Whether the result of boosting is the mean of the iterates of all rounds.
-    train : callable
-    most : int
-        The maximum number of rounds.
-    clock : Clock
-        The time limit. The choice takes at most half of the remaining time.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After Ctrl-C.
+    Boosting starts on each fold from linear costs, which are learned with the given strength of the
+    ridge from the training trips of the fold. If the strength is nan, it starts from `loss.base`.
+    `average` says whether the result of boosting is the mean of the iterates of all rounds.
     """
     search = StrengthSearch()
     groups = clusters(tasks)
@@ -183,15 +142,14 @@ def choose_rounds(
 
 
 def _best(held: list[Array], rounds: int, ended: str) -> ChosenRounds:
-    """Choose the number of rounds with the best mean score over all held-out trips.
-
-    `held` contains an array of scores, shape (rounds, trips), for each fold.
-    """
+    """Choose from the scores of each fold, arrays of shape (rounds, trips)."""
     rows = [np.minimum(np.arange(rounds), len(scores) - 1) for scores in held]
     trips = np.concatenate([x[row] for x, row in zip(held, rows, strict=True)], axis=1)
     scores = trips.mean(axis=1)
     best = int(scores.argmax())
     error = float((trips[best] - trips[0]).std(ddof=1)) / math.sqrt(trips.shape[1])
+    # The best of many scores is high by chance, so that its gain over 0 rounds must exceed the
+    # standard error of this gain (Breiman et al. 1984, Sec. 3.4.3).
     chosen = best if scores[best] - scores[0] > error else 0
     return ChosenRounds(chosen, tuple(scores.tolist()), error, len(held), ended)
 
@@ -212,7 +170,6 @@ class _Watched:
         self._sum = {graph: np.zeros(graph.size) for graph in self._starts}
 
     def __call__(self, state: BoostState) -> bool:
-        """Record the F1 scores after this round, and return True if the time is up."""
         costs = {}
         for graph, start in self._starts.items():
             for term in state.terms:

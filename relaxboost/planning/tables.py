@@ -24,9 +24,7 @@ def at(what: str, table: Any, row: Any) -> str:
 
 
 def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
-    """Raise an InputError unless a table is a non-empty DataFrame with the given columns and
-    without missing values in them.
-    """
+    """Raise an InputError unless a table has rows, and the given columns without missing values."""
     if not hasattr(table, "iloc") or len(table) == 0:
         found = f"{type(table).__name__}{' without any' if hasattr(table, 'iloc') else ''}"
         raise InputError(f"{what} must be a pandas.DataFrame with rows, got {found}")
@@ -46,7 +44,6 @@ def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
 
 
 def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
-    """Raise an InputError at the first row in which a column lacks a value."""
     if missing.any():
         first = int(missing.argmax())
         raise InputError(

@@ -23,8 +23,7 @@ class Task:
     source, target : labels of nodes
         The labels of the source and the target, which must be different nodes.
     demonstration : Path, sequence of node labels, or list of these
-        The demonstrated path. A list of paths, lists or arrays is read as several demonstrations,
-        and the loss of the task is the mean of their losses.
+        The demonstrated path, or several. The loss of the task is the mean of their losses.
     loss : PathLoss
         The loss of paths that differ from the demonstration. The default is `Missed()`.
     weight : float
@@ -36,7 +35,7 @@ class Task:
     ------
     InputError
         If a node is not in the graph, if source and target are equal, or if a demonstration is not
-        a path of the graph from source to target. The message names the first step without an arc.
+        a path of the graph from source to target.
     """
 
     def __init__(
@@ -73,9 +72,7 @@ class Task:
 
     @classmethod
     def along(cls, path: Path, loss: PathLoss | None = None, **options: Any) -> Task:
-        """Return the task whose demonstration is the given path, from its first to its last
-        node.
-        """
+        """Return the task whose demonstration is the given path, between the ends of the path."""
         graph = path.graph
         return cls(graph, graph.label(path.source), graph.label(path.target), path, loss, **options)
 
@@ -93,16 +90,12 @@ class Task:
             raise InputError(
                 "the demonstration is a path in another graph; pass a path in the task's graph"
             )
-        # The plans of the task lead between its nodes, so that the demonstration must join the same
-        # nodes.
-        for what, found, wanted in (
-            ("starts", path.source, self.source),
-            ("ends", path.target, self.target),
-        ):
+        label = self.graph.label
+        ends = ("starts", path.source, self.source), ("ends", path.target, self.target)
+        for what, found, wanted in ends:
             if found != wanted:
                 raise InputError(
-                    f"the demonstration {what} at {self.graph.label(found)!r}, not at "
-                    f"{self.graph.label(wanted)!r}"
+                    f"the demonstration {what} at {label(found)!r}, not at {label(wanted)!r}"
                 )
         return path
 
@@ -113,9 +106,6 @@ class Task:
 
 
 def _several(given: Any) -> list[Any]:
-    """Return the demonstrations of a task as a list, even if the caller passed a single
-    demonstration.
-    """
     if isinstance(given, Path):
         return [given]
     # A text is iterable, but its letters are not a path.
@@ -131,9 +121,7 @@ def _several(given: Any) -> list[Any]:
 
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
-    """Return the tasks as a tuple, or raise an InputError if some are not tasks, or if there
-    are none.
-    """
+    """Return the tasks as a tuple, or raise an InputError unless all are tasks, at least one."""
     # A single task is the likeliest mistake.
     if isinstance(tasks, Task) or not np.iterable(tasks):
         raise InputError(f"tasks must be a list of tasks, such as [task], got {tasks!r:.60}")

@@ -19,8 +19,7 @@ from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 
 STEPS = ("node", "edge")
-"""The names of the columns for the steps of trips. A table of trips must have at least one of
-them."""
+"""The names of the columns for the steps of trips, one of which a table must have."""
 
 
 class Join(NamedTuple):
@@ -30,8 +29,7 @@ class Join(NamedTuple):
     row: Hashable
     """The index of the row after the gap in the table of trips."""
     nodes: tuple[Hashable, ...]
-    """The nodes of the path that fills the gap. If both rows have the same node, the tuple contains
-    only this node."""
+    """The nodes of the path that fills the gap, or the single node of both rows."""
 
 
 class Trips(tuple[Task, ...]):
@@ -63,22 +61,18 @@ def paths_from_pandas(
     Parameters
     ----------
     trips : pandas.DataFrame
-        The table, with a column ``trip`` of trip labels, and a column ``node`` or ``edge``. If both
-        columns exist, ``edge`` is used. An edge is an entry of the graph's `keys`, or a tuple
-        (source, target, key). If the rows of a trip are not in order, a column ``order`` must
-        contain numbers or pandas times.
+        The table, with a column ``trip`` of trip labels, and a column ``edge`` or, if there is
+        none, ``node``. An edge is an entry of the graph's `keys`, or a tuple (source, target, key).
+        If the rows of a trip are not in order, a column ``order`` must contain numbers or times.
     graph : Graph
-        The graph of the trips. If it is a `TurnGraph`, the trips in the table are paths of the
-        original graph.
+        The graph of the trips, or a `TurnGraph` whose original graph is that of the trips.
     parallel : str, optional
         A feature, such as ``"length"``. If several arcs join the nodes of two consecutive rows, the
-        trip takes the arc with the least value of this feature. By default such a trip is rejected,
-        because the arc is unknown.
+        trip takes the arc with the least value of this feature. By default such a trip is rejected.
     gaps : str, optional
         A feature >= 0. If no arc joins the nodes of two consecutive rows, the gap is filled with
-        the path that has the least sum of this feature. If the two rows have the same node, the
-        node is used once. `Trips.joined` lists the gaps that were filled. By default a trip with a
-        gap is rejected.
+        the path that has the least sum of this feature, or with nothing between equal nodes.
+        `Trips.joined` lists these gaps. By default a trip with a gap is rejected.
     loss : PathLoss, optional
         The loss of the tasks. The default is `Missed()`.
     bad : {"refuse", "drop"}
@@ -94,9 +88,8 @@ def paths_from_pandas(
     ------
     InputError
         If the table is empty or lacks a column, if the order is text or has ties, or if no trip is
-        left. The error is also raised if a trip has an unknown node or edge, a gap, a one-way
-        street in the wrong direction, an ambiguous parallel arc, or a single node, or if it ends
-        where it starts. In these cases the message names the trip and the row.
+        left. For a trip with an unknown node or edge, a gap, an ambiguous arc, a single node or
+        equal ends, the message names the trip and the row.
     """
     if bad not in ("refuse", "drop"):
         raise InputError(f'bad must be "refuse" or "drop", got {bad!r}')
@@ -105,19 +98,9 @@ def paths_from_pandas(
         raise InputError(
             f"graph must be a planning.Graph, got {kind}; from_networkx converts a networkx graph"
         )
-    known = getattr(trips, "columns", ())
     # If both columns exist, edges are used, because nodes do not identify parallel arcs.
-    step = "edge" if "edge" in known else "node"
-    near = next(filter(None, (did_you_mean(str(x), STEPS, 0.6) for x in known)), "")
-    if step not in known and near:
-        raise InputError(
-            f"{called('trips', trips)} needs a column 'node' or 'edge'; it has "
-            f"{', '.join(map(str, known))}{near}"
-        )
-    check_table("trips", trips, ["trip", step])
-    if "order" in known:
-        check_table("trips", trips, ["order"])
-        trips = _ordered(trips)
+    step = "edge" if "edge" in getattr(trips, "columns", ()) else "node"
+    trips = _checked(trips, step)
     reader = _Reader(graph, step == "edge", parallel, gaps)
     tasks: list[Task] = []
     joined: list[Join] = []
@@ -128,12 +111,10 @@ def paths_from_pandas(
             tasks.append(reader.task(trip, rows.items(), loss))
             joined += reader.joined
         except InputError as error:
-            file = trips.attrs.get(FILE)
             where = f"trip {trip!r}, row {reader.row!r}"
-            if file is not None:
-                where = f"{file}, line {reader.row}, trip {trip!r}"
+            if FILE in trips.attrs:
+                where = f"{trips.attrs[FILE]}, line {reader.row}, trip {trip!r}"
             dropped[trip] = f"{where}: {error}"
-    # Without any trip left there is nothing to learn.
     if dropped and (bad == "refuse" or not tasks):
         remedy = '; bad="drop" leaves them out' if tasks else ""
         count = f"{len(dropped)} of {len(dropped) + len(tasks)} trips are refused{remedy}"
@@ -144,15 +125,24 @@ def paths_from_pandas(
     return made
 
 
-def _ordered(trips: Any) -> Any:
-    """Sort the rows by the column `order`, or raise an InputError if it is text.
-
-    Text is rejected because "10" sorts before "9".
-    """
+def _checked(trips: Any, step: str) -> Any:
+    """Check the columns of a table of trips. Return its rows, sorted by the column `order`."""
+    known = getattr(trips, "columns", ())
+    near = next(filter(None, (did_you_mean(str(x), STEPS, 0.6) for x in known)), "")
+    if step not in known and near:
+        raise InputError(
+            f"{called('trips', trips)} needs a column 'node' or 'edge'; it has "
+            f"{', '.join(map(str, known))}{near}"
+        )
+    check_table("trips", trips, ["trip", step])
+    if "order" not in known:
+        return trips
+    check_table("trips", trips, ["order"])
     import pandas as pd
 
     order = trips["order"]
     rows = trips.index.tolist()
+    # Text is rejected, because "10" sorts before "9".
     if order.infer_objects().dtype.kind not in "iufmM":
         first = int(pd.to_numeric(order.astype(object), errors="coerce").isna().argmax())
         raise InputError(
@@ -180,8 +170,7 @@ class _Reader:
         self.gaps = gaps
         self.graph = graph = graph.original if isinstance(graph, TurnGraph) else graph
         self._lengths = {name: self._feature(name) for name in (parallel, gaps) if name is not None}
-        # The arc between each pair of nodes is stored in a dictionary, because trips have many
-        # steps.
+        # Trips have many steps, so that the arcs between each pair of nodes are looked up.
         self._between: dict[tuple[int, int], list[int]] = {}
         for arc, pair in enumerate(zip(graph.tail.tolist(), graph.head.tolist(), strict=True)):
             self._between.setdefault(pair, []).append(arc)
@@ -193,20 +182,19 @@ class _Reader:
         self.joined: list[Join] = []
         self._searches = True
         self.row: Hashable = None
-        """The index of the current row of the table, for use in messages."""
+        """The index of the current row of the table."""
 
     def task(self, trip: Hashable, rows: Iterable[Any], loss: PathLoss | None) -> Task:
-        """Return the task of a trip, given its rows as pairs of a table index and a node or an
-        edge.
-        """
+        """Return the task of a trip, whose rows are pairs of an index and a node or an edge."""
         self.joined = []
         arcs: list[int] = []
         here = None
         for self.row, name in rows:
-            first = last = self._number(name)
-            own = [first] if self.by_edge else []
+            first = last = number = self._number(name)
+            own = [number] if self.by_edge else []
             if self.by_edge:
-                first, last = int(self.graph.tail[first]), int(self.graph.head[last])
+                first = int(self.graph.tail[number])
+                last = int(self.graph.head[number])
             # A row that repeats a node is a gap, unless rows are edges.
             if here is not None and (here != first or not own):
                 arcs += self._step(trip, here, first)
@@ -226,7 +214,6 @@ class _Reader:
         return Task.along(path, loss, name=f"trip {trip}")
 
     def _step(self, trip: Hashable, u: int, v: int) -> list[int]:
-        """Return the arc from node u to node v, or the arcs of the path that fills the gap."""
         # Between two named edges any further arc is a gap, even if it is the only arc.
         arcs = [] if self.by_edge else self._between.get((u, v), [])
         if len(arcs) > 1 and self.parallel is None:
@@ -256,7 +243,7 @@ class _Reader:
         return arcs
 
     def _apart(self, u: int, v: int) -> str:
-        """Return a sentence that explains why no arc joins two nodes, and what to change."""
+        """Return a sentence that explains why no arc joins two nodes, with advice."""
         names = self.graph.label(u), self.graph.label(v)
         first = self.graph.names[0]
         if u == v:
@@ -285,9 +272,7 @@ class _Reader:
         raise InputError(f"{what} is not in the graph{remedy}")
 
     def _edges(self) -> dict[Hashable, int]:
-        """Return a dictionary from each edge key to the index of its arc, or to −2 if several arcs
-        have the key.
-        """
+        """Return the index of the arc of each edge key, or −2 if several arcs have the key."""
         known: dict[Hashable, int] = {}
         if self.graph.keys is None:
             raise InputError(

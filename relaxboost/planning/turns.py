@@ -19,9 +19,8 @@ class TurnGraph(Graph):
 
     The node ``("arc", e)`` is arc e of the original graph. Each node v of the original graph
     becomes two nodes: paths from v start at ``("start", v)``, and paths to v end at ``("end", v)``.
-    The first arcs of the line graph are the turns, which lead from an arc of the original graph to
-    an arc that follows it. The other arcs lead from ``("start", v)`` to each arc that leaves v, and
-    from each arc that enters v to ``("end", v)``.
+    The first arcs of the line graph are the turns. The other arcs lead from ``("start", v)`` to
+    each arc that leaves v, and from each arc that enters v to ``("end", v)``.
     """
 
     original: Graph
@@ -43,19 +42,15 @@ class TurnGraph(Graph):
     def lift(self, path: Path) -> Path:
         """Return the path of this graph that corresponds to a path of the original graph.
 
-        Raises
-        ------
-        InputError
-            If a turn of the path is not allowed. The message names the first such turn.
+        An InputError names the first turn of the path that is not allowed.
         """
         if path.graph is not self.original:
             raise InputError(
                 "lift takes a path of the original graph, from which this graph of turns was made"
             )
-        # A pair of arcs is a single number, which bisection finds.
+        # A turn, a pair of arcs, becomes a single number. Those of the sorted turns are ascending,
+        # so that bisection finds them.
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
-        # Turns are sorted by the arc before the turn and then by the arc after it, so that these
-        # numbers are ascending.
         there = self.before * self.original.arcs + self.after
         forbidden = np.flatnonzero(~np.isin(wanted, there))
         if forbidden.size:
@@ -70,9 +65,7 @@ class TurnGraph(Graph):
         return Path(self, np.r_[starting, np.searchsorted(there, wanted), ending])
 
     def lower(self, path: Path) -> Path:
-        """Return the path of the original graph that corresponds to a path from a start to an
-        end.
-        """
+        """Return the path of the original graph for a path of this graph from a start to an end."""
         nodes = path.numbers
         if path.graph is not self or nodes[0] < self.original.arcs or nodes[-1] < nodes[0]:
             raise InputError("lower takes a path of this graph from a start to an end")
@@ -80,9 +73,7 @@ class TurnGraph(Graph):
 
 
 def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
-    """Return the turns of a graph, in ascending order: the arc before each turn, and the arc after
-    it.
-    """
+    """Return the arc before each turn of a graph, and the arc after it, in ascending order."""
     start, _, arcs = graph.forward
     # Every arc is followed by all arcs that leave its head.
     count = np.diff(start)[graph.head]
@@ -102,8 +93,7 @@ def turns(
     """Return the graph in which every turn from an arc to the next arc has features and a cost.
 
     The cost of a path is the cost of its arcs in the original graph plus the cost of its turns. A
-    shortest path may visit a node of the original graph twice, for example if it turns round in a
-    side street.
+    shortest path may visit a node of the original graph twice, to turn round in a side street.
 
     Parameters
     ----------
@@ -111,15 +101,13 @@ def turns(
     features : callable or array, optional
         The features of the P turns, of shape (P,) or (P, k), in the order of `turn_pairs`, or a
         function ``features(before, after)`` that returns such features, for example the result of
-        `turn_angles`. The turn features come after the features of the graph, and every turn is a
-        separate site.
+        `turn_angles`. They follow the features of the graph, and every turn is a separate site.
     names : sequence of k str, optional
         The names of the turn features.
     u_turns : bool
         Whether a path may turn back from an arc directly to the node where this arc starts.
     allowed : callable or array of bool, optional
-        An array of shape (P,), or a function of the same kind as `features`, whose values are False
-        for forbidden turns.
+        An array of shape (P,), or such a function, that is False for forbidden turns.
 
     Returns
     -------
@@ -177,14 +165,12 @@ def turns(
 
 
 def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
-    """Return a function that computes a turn feature: the angle by which the direction changes, 0
-    to π.
+    """Return a function that computes the angles of turns, 0 to π, as a turn feature.
 
     Parameters
     ----------
     graph : Graph
-        A graph with `position`. An arc of length 0 has no direction, and its angle with every
-        other arc is 0.
+        A graph with `position`. The angle of an arc of length 0 with every other arc is 0.
     """
     if graph.position is None:
         raise InputError(f"turn_angles needs the coordinates of the nodes: {PLACES}")
@@ -192,9 +178,9 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
 
     def angles(before: Whole, after: Whole) -> Array:
         # The arctangent of cross and dot product needs no division by lengths.
-        (x, y), (a, b) = step[before].T, step[after].T
-        made: Array = np.abs(np.arctan2(x * b - y * a, x * a + y * b))
-        return made
+        x, y = step[before].T
+        a, b = step[after].T
+        return np.abs(np.arctan2(x * b - y * a, x * a + y * b))
 
     return angles
 
@@ -202,7 +188,6 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
 def _kept(
     graph: Graph, before: Whole, after: Whole, u_turns: bool, allowed: PairFeatures | None
 ) -> Flags:
-    """Return an array with a boolean for each turn, which is True if the turn is allowed."""
     keep: Flags = np.ones(before.size, dtype=bool)
     if allowed is not None:
         keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)
@@ -218,7 +203,6 @@ def _kept(
 def _turn_features(
     features: PairFeatures | None, before: Whole, after: Whole, keep: Flags
 ) -> Array:
-    """Return the features of the turns that are kept, of shape (P, k)."""
     if features is None:
         return np.empty((int(keep.sum()), 0))
     T = doubles("turn features", features(before, after) if callable(features) else features)

@@ -35,8 +35,7 @@ from relaxboost.testing.core import (
 from relaxboost.testing.learning import check_online_loss, check_schedule
 from relaxboost.testing.proxies import check_proxy, proxy_checks
 
-# A check comes before the checks that depend on it, so that the first error is nearest to the
-# cause.
+# A check comes before the checks that rely on it, so that the first error is nearest to its cause.
 _ORDER: tuple[Callable[[Case], None], ...] = (
     interface.resolve,
     domain.center,
@@ -100,10 +99,9 @@ def check_relaxation(
     """Check that a relaxation satisfies its interface.
 
     The results of its methods are compared with each other, and with the results of a cone solver
-    for `cvxpy_penalty`, at random points and at special points. The relative tolerance depends on
-    the level of proof: it is 1e-9 for exact and enclosed relaxations, and 1e-5 for numerical
-    relaxations. For lower bounds of exact and enclosed relaxations, only the rounding errors of the
-    comparison are tolerated.
+    for `cvxpy_penalty`, at random points and at special points. The relative tolerance is 1e-9 for
+    exact and enclosed relaxations, and 1e-5 for numerical relaxations. For lower bounds of exact
+    and enclosed relaxations, only the rounding errors of the comparison are tolerated.
 
     Parameters
     ----------
@@ -112,29 +110,25 @@ def check_relaxation(
     sizes : iterable of int
         The numbers m of examples for which the relaxation is checked.
     seed : int
-        The seed of the random instances. It is an integer and not a generator, so that a single
-        check can be repeated: its instances do not depend on which other checks run.
+        The seed of the random instances, which do not depend on which other checks run.
     only : str or iterable of str, optional
         The names of the checks to run. By default all checks in `checks()` are run.
     skip : iterable of str
         The names of checks to skip. They are listed in the report.
     inadmissible : iterable of int
-        The numbers of examples for which `resolve` must raise InputError. It must not raise
-        InputError for any other number.
+        The only numbers of examples for which `resolve` must raise InputError.
 
     Returns
     -------
     ConformanceReport
-        The results of all checks for all sizes, with the largest violations. The report can be
-        printed.
+        The results of all checks for all sizes, with the largest violations, as a table to print.
 
     Raises
     ------
     ConformanceError
-        If a check fails. The error contains the violated property, the instance and the size of the
-        violation. All checks are run, each up to the first size for which it fails. The error of
-        the first failed check, in the order of `checks()`, is raised, and its attribute `others`
-        contains the other errors.
+        If a check fails. All checks are run, each up to the first size for which it fails. The
+        error of the first failed check, in the order of `checks()`, is raised, and its attribute
+        `others` contains the other errors.
     InputError
         If the argument is not a relaxation, or if the name of a check is unknown.
 
@@ -179,8 +173,8 @@ def check_relaxation(
 
 
 def _shown(given: Relaxation, asked: object) -> str:
-    """Return the name of a relaxation for a report: its repr or its family."""
-    # The default repr has an address in memory, which differs from run to run.
+    # The default repr has an address in memory, which differs from run to run. The report then
+    # shows the family of the relaxation.
     written = repr(given)
     whole = given is asked and not written.startswith("<")
     return written if whole else given.family.rpartition(".")[2]
@@ -189,10 +183,7 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation for m examples, with the points for its checks.
-
-    The result is None if m is listed as inadmissible and the relaxation rejects it.
-    """
+    """Return the relaxation for m examples, or None if it rejects m, as `refuses` says."""
     given: Any = relaxation
     try:
         given = relaxation if isinstance(relaxation, Relaxation) else relaxation(m)

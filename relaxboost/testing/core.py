@@ -22,9 +22,7 @@ from relaxboost.relaxations.numerical import Programs
 
 _BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
 _SOLVER = 1e-6
-"""The tolerance for the difference of two numbers if at least one of them is computed by a cone
-solver.
-"""
+"""The tolerance for the difference of two numbers of which a cone solver computes at least one."""
 
 
 class ConformanceError(AssertionError):
@@ -43,7 +41,7 @@ class ConformanceError(AssertionError):
     instance : dict
         The vectors and numbers for which the property is violated.
     others : tuple of ConformanceError
-        The errors of the other checks that failed in the same run.
+        The errors of the other failed checks.
     """
 
     def __init__(
@@ -83,7 +81,6 @@ class ConformanceError(AssertionError):
 
 
 def _expression(value: Any) -> str:
-    """Return a Python expression for the value, or a note with the shape of a long array."""
     if isinstance(value, np.ndarray):
         # A long array would hide the other lines of the message.
         is_long = value.size > 20
@@ -98,10 +95,8 @@ def _expression(value: Any) -> str:
 class ConformanceRow:
     """The result of a check for one size m: the largest violation, and its tolerance.
 
-    `figure` is the size of the violation of a property. If it is negative, the property holds with
-    slack. `status` is ``"passed"``, or ``"not claimed"`` for a trait that the relaxation does not
-    claim. It is ``"skipped"`` or ``"inadmissible"`` only if the caller listed the check in
-    ``skip``, or the size in ``inadmissible``.
+    If the violation `figure` is negative, the property holds with slack. `status` is ``"passed"``,
+    ``"skipped"``, ``"inadmissible"``, or ``"not claimed"`` for a trait that is not claimed.
     """
 
     check: str
@@ -132,9 +127,7 @@ class ConformanceReport:
 
 
 class Subject:
-    """A relaxation that was resolved for m examples, and the points that are shared by all
-    checks.
-    """
+    """A relaxation that was resolved for m examples, and the points that all checks share."""
 
     def __init__(self, given: Relaxation, relaxation: Relaxation, m: int, seed: int) -> None:
         self.given = given
@@ -142,7 +135,7 @@ class Subject:
         self.m = m
         self.seed = seed
         self.large = m > 50
-        """Whether m is so large that cone programs are slow. In this case only a few are solved."""
+        """Whether m is so large that cone programs are slow, so that only a few are solved."""
 
     @cached_property
     def programs(self) -> Programs:
@@ -151,9 +144,7 @@ class Subject:
 
     @cached_property
     def feasible(self) -> list[Vector]:
-        """Points of the simplex at which f is finite: the center, random points and extreme
-        points.
-        """
+        """Points of the simplex where f is finite: the center, random points, extreme points."""
         # The points depend on the seed and on m only, so that one check alone sees the same points.
         rng = np.random.default_rng([self.seed, self.m])
         m = self.m
@@ -174,10 +165,7 @@ class Subject:
 
 
 class Judge(ABC):
-    """The base class of objects that compare the results of a check with tolerances.
-
-    The largest violation relative to its tolerance is recorded.
-    """
+    """The comparisons of a check, with the largest violation relative to its tolerance."""
 
     def __init__(self) -> None:
         self.worst: tuple[float, float, float] = (-math.inf, math.nan, math.nan)
@@ -194,7 +182,7 @@ class Judge(ABC):
         """Record the size of a violation. Raise an error if it exceeds the tolerance or is nan."""
         # Adding 0.0 turns -0.0 into 0.0, which prints without a sign.
         figure = float(figure) + 0.0
-        self.comparisons = self.comparisons + 1
+        self.comparisons += 1
         # This comparison fails for nan, as `figure > tolerance` would not.
         if not figure <= tolerance:
             raise self.error(promise, figure, tolerance, **instance)
@@ -217,18 +205,12 @@ class Judge(ABC):
 
 
 def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
-    """Run `check(case)`, and return its row of the report.
+    """Run `check(case)`, and return its row of the report, or raise a ConformanceError.
 
     The case is a `Case`, or another `Judge` that has the attribute `m`.
-
-    Raises
-    ------
-    ConformanceError
-        If a property is violated, or if the check raises any other exception.
     """
     try:
-        # Floating-point warnings are switched off, because a check judges the result of an
-        # overflow.
+        # A check judges the result of an overflow, so that warnings are switched off.
         with np.errstate(all="ignore"):
             check(case)
     except ConformanceError:
@@ -243,18 +225,9 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
 
 
 class CheckRun:
-    """A run of the selected checks for several sizes. A check that has failed is not run again.
+    """A run of the selected checks for several sizes, whose rows are added to the report.
 
-    Parameters
-    ----------
-    checks : dict of str to callable
-        All checks by name, in the order in which they run.
-    only : str or iterable of str, optional
-        The names of the checks to run. By default all checks run.
-    skip : str or iterable of str
-        The names of checks to skip.
-    report : ConformanceReport
-        The report to which rows are added.
+    `checks` are all checks by name, in order. `only` and `skip` are names of checks.
     """
 
     def __init__(
@@ -271,10 +244,7 @@ class CheckRun:
         self.faults: dict[str, ConformanceError] = {}
 
     def add(self, m: int, case: Callable[[str], Any], over: str = "") -> None:
-        """Run every check for m examples or weights.
-
-        The function `case` creates the case for a check, given the name of the check.
-        """
+        """Run every check for m examples or weights, on the case for the name of the check."""
         for name in self._names:
             if name in self._skipped:
                 self.report.rows.append(ConformanceRow(name, m, "skipped", over=over))
@@ -292,9 +262,7 @@ class CheckRun:
             self.report.rows.append(ConformanceRow(name, m, "inadmissible", over=over))
 
     def result(self) -> ConformanceReport:
-        """Return the report, or raise the error of the first failed check in the order of all
-        checks.
-        """
+        """Return the report, or raise the error of the first failed check in their order."""
         if self.faults:
             first, *others = (self.faults[name] for name in self._checks if name in self.faults)
             raise first.beside(others)
@@ -328,22 +296,15 @@ class Case(Judge):
         self.claimed = bool(getattr(self.f.traits, trait))
         return self.claimed
 
-    # Judging ------------------------------------------------------------------------------
-
     def tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for numbers of the given scale, at the relaxation's level of proof.
-
-        If f or F is evaluated by a solver, the tolerance is at least the accuracy of a cone solver.
-        """
+        """Return the tolerance for numbers of the given scale, by the level of proof of f."""
         # The level may be exact although a method of the class uses a solver.
         least = _SOLVER if self._asks_solver or needs_solver(self.f) else 0.0
         return max(_BASE[level_of(self.f)], least) * max(1.0, scale)
 
     @property
     def _asks_solver(self) -> bool:
-        """Whether the penalty or the relaxed margin is computed by cvxpy, because the class does
-        not define it.
-        """
+        # A class that does not define these methods inherits those that use cvxpy.
         kind = type(self.f)
         is_f = kind.penalty is Relaxation.penalty
         return is_f or kind.relaxed_margin is Relaxation.relaxed_margin
@@ -362,11 +323,8 @@ class Case(Judge):
         return max(_SOLVER * max(1.0, scale), self.tol(scale))
 
     def rounding(self, scale: float = 1.0) -> float:
-        """Return the tolerance for rounding errors in the check itself.
-
-        If the bounds of f are numerical, or if f is evaluated by a solver, the larger tolerance
-        `tol` is returned, because solvers accept points that violate a constraint by 1e-9.
-        """
+        """Return the tolerance for rounding errors in the check, or `tol` if a solver is used."""
+        # Solvers accept points that violate a constraint by 1e-9.
         if not bounds_of(self.f).is_proved or self._asks_solver:
             return self.tol(scale)
         # The error of a sum of m products grows with m.
@@ -375,12 +333,9 @@ class Case(Judge):
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
-        """Return the error for a violated property, with this check, the size and the instance."""
         return ConformanceError(
             self.check, repr(self.f), self.m, promise, figure, tolerance, instance
         )
-
-    # Instances ----------------------------------------------------------------------------
 
     def margins(self, count: int = 4) -> list[Vector]:
         """Return test vectors of margins: random, with ties, outside [−1, 1], and all equal."""
@@ -406,9 +361,7 @@ class Case(Judge):
         return tried
 
     def points(self, count: int = 12) -> list[Vector]:
-        """Return test points of R^m: feasible points, scaled points, points with changed signs, and
-        random points.
-        """
+        """Return test points of R^m: feasible, scaled, with changed signs, and random points."""
         m = self.m
         rng = self.rng
         feasible = self.subject.feasible
@@ -426,8 +379,6 @@ class Case(Judge):
                 ][i % 6]
             )
         return tried
-
-    # Quantities ---------------------------------------------------------------------------
 
     def objective(self, d: Vector, u: Vector, beta: float = 0.0) -> float:
         """Return the objective <d, u> + f(d) + β Σ d log d at the point d."""

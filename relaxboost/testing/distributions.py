@@ -59,8 +59,7 @@ def small_beta(case: Case) -> None:
     spread = bounds_of(case.f).entropy_range(case.m)
     betas = (1e-9, 1e-6, 1e-2) if not case.rough else (1e-6, 1e-2)
     for beta in betas:
-        # The smoothed distribution cannot distinguish margins whose difference is small compared
-        # with β.
+        # The smoothed distribution cannot distinguish margins that differ by less than about β.
         close = 10.0 * beta * case.rng.normal(size=case.m)
         for u in (*case.margins(1 if case.subject.large else 4), close):
             value = case.f.relaxed_margin(u.copy())[0]
@@ -77,12 +76,10 @@ def large_beta(case: Case) -> None:
         d = case.f.distribution(u.copy(), beta)
         at = case.objective(d, u)
         for other, price in zip(case.subject.feasible, case.subject.prices, strict=True):
-            figure = entropy(d) - entropy(other)
             allowed = (math.fsum((other * u).tolist()) + price - at) / beta
+            figure = entropy(d) - entropy(other) - allowed
             promise = "Σ d log d is least at distribution(u, β) for large β, up to 1/β"
-            case.at_most(
-                figure - allowed, case.rough_tol(), promise, u=u, beta=beta, d=d, other=other
-            )
+            case.at_most(figure, case.rough_tol(), promise, u=u, beta=beta, d=d, other=other)
 
 
 def stability(case: Case) -> None:
@@ -122,6 +119,5 @@ def game(case: Case) -> None:
         apart = max(lower - best.upper, best.lower - upper)
         tolerance = 0.0 if bounds_of(case.f).is_proved else case.tol()
         promise = f"the brackets of reference(game) and {name} overlap"
-        case.at_most(
-            apart, tolerance, promise, A=A, got=(lower, upper), reference=(best.lower, best.upper)
-        )
+        both = {"got": (lower, upper), "reference": (best.lower, best.upper)}
+        case.at_most(apart, tolerance, promise, A=A, **both)

@@ -58,14 +58,10 @@ def entropy_range(case: Case) -> None:
     heights = [entropy(d) for d in points]
     low = int(np.argmin(heights))
     high = int(np.argmax(heights))
-    case.at_most(
-        heights[high] - heights[low] - claimed,
-        case.tol(),
-        "max h − min h over the domain in the simplex is at most entropy_range(m)",
-        claimed=claimed,
-        d_high=points[high],
-        d_low=points[low],
-    )
+    promise = "max h − min h over the domain in the simplex is at most entropy_range(m)"
+    figure = heights[high] - heights[low] - claimed
+    ends = {"d_high": points[high], "d_low": points[low]}
+    case.at_most(figure, case.tol(), promise, claimed=claimed, **ends)
 
 
 def penalty_bound(case: Case) -> None:

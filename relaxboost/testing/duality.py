@@ -13,10 +13,7 @@ from relaxboost.testing.core import Case, size
 
 
 def optimum(problem: Any, parameter: Any, at: Vector) -> float:
-    """Return the optimal value of a cvxpy problem with its parameter set to `at`.
-
-    The result is ±inf if the problem is infeasible or unbounded, and nan if the solver fails.
-    """
+    """Return the optimal value of a problem at a parameter, or nan if the solver fails."""
     # A parameter keeps the compiled problem, so that cvxpy translates it once.
     parameter.value = at
     status, value = solve_problem(problem)
@@ -25,9 +22,7 @@ def optimum(problem: Any, parameter: Any, at: Vector) -> float:
 
 
 def _is_too_large(value: float) -> bool:
-    """Return whether a conjugate is finite but too large to be computed accurately by a cone
-    solver.
-    """
+    # A cone solver does not compute such a conjugate accurately.
     return 1e4 < abs(value) < math.inf
 
 
@@ -89,7 +84,5 @@ def fenchel_young(case: Case) -> None:
             # fsum rounds once, so that the tolerance covers the errors of f and f* only.
             inner = math.fsum((d * theta).tolist())
             slack = value + above - inner
-            scale = size(inner, value, above)
-            case.at_most(
-                -slack, case.tol(scale), "<d, θ> <= f(d) + f*(θ)", d=d, theta=theta, f=value
-            )
+            tolerance = case.tol(size(inner, value, above))
+            case.at_most(-slack, tolerance, "<d, θ> <= f(d) + f*(θ)", d=d, theta=theta, f=value)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from relaxboost.online.schedules import Constants, Schedule
 from relaxboost.testing.core import ConformanceError
 
 
-def _demand(kept: bool, check: str, what: object, at: int, promise: str, **instance: Any) -> None:
+def _demand(check: str, what: object, at: int, kept: bool, promise: str, **instance: Any) -> None:
     if not kept:
         again = f"check_{check}(...)"
         raise ConformanceError(check, repr(what), at, promise, instance=instance, again=again)
@@ -40,21 +42,15 @@ def check_schedule(schedule: Schedule, rounds: int = 200, rng: Rng = 0) -> None:
         for i in range(rounds):
             beta = schedule.temperature(i, squares, known)
             seen: dict[str, Any] = {"i": i, "squares": squares, "known": known, "beta": beta}
-            demand = ("schedule", schedule, i)
-            _demand(0.0 < beta < math.inf, *demand, "β_i is positive and finite", **seen)
-            _demand(beta >= last, *demand, "β_i >= β_{i−1}", before=last, **seen)
+            demand: Callable[..., None] = partial(_demand, "schedule", schedule, i, **seen)
+            demand(0.0 < beta < math.inf, "β_i is positive and finite")
+            demand(beta >= last, "β_i >= β_{i−1}", before=last)
             steady = not schedule.steady or i == 0 or beta == last
-            _demand(
-                steady,
-                *demand,
-                "all β_i are equal, since the schedule is `steady`",
-                before=last,
-                **seen,
-            )
+            demand(steady, "all β_i are equal, since the schedule is `steady`", before=last)
             if law is not None:
                 b, p, q, r = law
                 close = math.isclose(beta, b * math.sqrt(p + q * i + r * squares), rel_tol=1e-12)
-                _demand(close, *demand, "β_i = b √(p + q i + r squares) of law()", law=law, **seen)
+                demand(close, "β_i = b √(p + q i + r squares) of law()", law=law)
             last = beta
             # Slopes of 0, small ones and the largest, within the constant.
             size = min(lipschitz, 10.0) * float(rng.choice([0.0, 0.1, 1.0]))
@@ -73,7 +69,6 @@ def check_online_loss(loss: OnlineLoss, size: int = 5, rng: Rng = 0) -> None:
         If a property is violated. The attribute `m` of the error is the number of weights.
     """
     rng = generator(rng)
-    demand = ("online_loss", loss, size)
     for trial in range(200):
         # The bound of slopes is in the dual norm, for both norms that learners use.
         order, dual = (1, np.inf) if trial % 2 else (2, 2)
@@ -82,21 +77,18 @@ def check_online_loss(loss: OnlineLoss, size: int = 5, rng: Rng = 0) -> None:
         h *= bound / max(float(np.linalg.norm(h, dual)), 1e-9)
         # By Hölder's inequality the predictions <w, h> are then at most `reach`.
         points = [w * reach / bound / max(float(np.linalg.norm(w, order)), 1e-9) for w in points]
-        y = float(
-            rng.choice([-1.0, 1.0])
-            if loss.task == "binary"
-            else rng.choice([-targets, 0.3 * targets])
-        )
+        y = float(rng.choice([-1.0, 1.0] if loss.task == "binary" else [-targets, 0.3 * targets]))
         w = points[0]
         value, u = loss.evaluate(w.copy(), h.copy(), y)
         seen: dict[str, Any] = {"w": w, "h": h, "y": y}
         form = u.shape == (size,) and bool(np.isfinite([value, *u]).all())
-        _demand(form, *demand, "evaluate() gives a number and shape (M,), finite", **seen)
+        demand: Callable[..., None] = partial(_demand, "online_loss", loss, size, **seen)
+        demand(form, "evaluate() gives a number and shape (M,), finite")
         steepest = loss.lipschitz(reach, bound, targets) * (1.0 + 1e-9)
         slope = float(np.linalg.norm(u, dual))
-        _demand(slope <= steepest, *demand, "‖u‖ <= lipschitz()", u=u, lipschitz=steepest, **seen)
+        demand(slope <= steepest, "‖u‖ <= lipschitz()", u=u, lipschitz=steepest)
         for x in (*points[1:], -w, 0.0 * w):
             other = loss.evaluate(x.copy(), h.copy(), y)[0]
             above = other - value - float(u @ (x - w))
             rounding = 1e-12 * (abs(value) + abs(other) + 1.0)
-            _demand(above >= -rounding, *demand, "Q(x) >= Q(w) + <u, x − w>", x=x, u=u, **seen)
+            demand(above >= -rounding, "Q(x) >= Q(w) + <u, x − w>", x=x, u=u)

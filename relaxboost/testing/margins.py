@@ -115,18 +115,18 @@ def every_witness(case: Case) -> None:
             if not bounds.is_proved:  # The error of a solver grows with the size of the witness.
                 scale = max(scale, min(1e6, size(*_numbers(witness))))
             promise = "lower_bound(u, w) is not above F(u) for any w (−inf where w proves nothing)"
-            tolerance = case.rounding(scale)
-            case.at_most(
-                float(lower) - best, tolerance, promise, u=u, witness=witness, lower=lower, F=best
-            )
-            case.demand(not math.isnan(lower), promise, u=u, witness=witness, lower=lower)
+            seen: dict[str, Any] = {"u": u, "witness": witness, "lower": lower}
+            case.at_most(float(lower) - best, case.rounding(scale), promise, **seen, F=best)
+            case.demand(not math.isnan(lower), promise, **seen)
 
 
 def _mangled(witness: Any, rng: np.random.Generator) -> Iterator[Any]:
     """Yield copies of a witness in which a number or an array is modified in various ways."""
     # A bool selects a case of a formula and has no neighbouring values.
     if isinstance(witness, float | int) and not isinstance(witness, bool):
-        yield from _mangled_number(float(witness))
+        w = float(witness)
+        yield from (0.0, -w, 0.5 * w, 2.0 * w, w + 1e-9, w - 1e-3, w + 1e-3, w + 1.0, w - 1.0)
+        yield from (w + 50.0, math.nan, math.inf, -math.inf, 1.7e308, -1.7e308)
     elif isinstance(witness, np.ndarray) and witness.dtype.kind == "f" and witness.size:
         yield from _mangled_array(witness, rng)
     elif isinstance(witness, tuple):
@@ -142,11 +142,6 @@ def _mangled_fields(witness: Any, rng: np.random.Generator) -> Iterator[Any]:
     for part in fields(witness):
         for changed in _mangled(getattr(witness, part.name), rng):
             yield replace(witness, **{part.name: changed})
-
-
-def _mangled_number(w: float) -> Iterator[float]:
-    yield from (0.0, -w, 0.5 * w, 2.0 * w, w + 1e-9, w - 1e-3, w + 1e-3, w + 1.0, w - 1.0)
-    yield from (w + 50.0, math.nan, math.inf, -math.inf, 1.7e308, -1.7e308)
 
 
 def _mangled_array(x: Vector, rng: np.random.Generator) -> Iterator[Vector]:

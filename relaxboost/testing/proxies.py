@@ -14,6 +14,7 @@ import math
 import pickle
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -321,21 +322,19 @@ def check_proxy(
     sizes : iterable of int
         The numbers of weights M.
     seed : int
-        The seed of the random points. It is an integer and not a generator, so that a single check
-        can be repeated: its points do not depend on which other checks run.
+        The seed of the random points, which do not depend on which other checks run.
     only, skip : str or iterable of str
         The names of the checks to run and of those to skip, from `proxy_checks()`. Skip
         ``"symmetry"`` if V treats weights differently, and ``"modulus_attained"`` if the modulus is
         conservative.
     inadmissible : iterable of int
-        The numbers of weights for which `proxy.check` must raise InputError. It must not raise
-        InputError for any other number.
+        The only numbers of weights for which `proxy.check` must raise InputError.
 
     Raises
     ------
     ConformanceError
-        If a check fails. All checks are run. The error of the first failed check, in the order of
-        `proxy_checks()`, is raised, and its attribute `others` contains the other errors.
+        If a check fails. The error of the first failed check, in the order of `proxy_checks()`, is
+        raised, and its attribute `others` contains the other errors.
     InputError
         If the argument is not a Proxy, or if the name of a check is unknown.
     """
@@ -344,7 +343,10 @@ def check_proxy(
         raise InputError(f"check_proxy needs a Proxy, got {proxy!r}{hint}")
     checking = CheckRun(_CHECKS, only, skip, ConformanceReport(repr(proxy)))
     refused = set(inadmissible)
-    for domain, m in _cases(proxy, domains, sizes):
+    if domains is None:
+        kinds: Iterable[Any] = proxy.domains
+        domains = [kind(radius) for kind in kinds for radius in (1, 2.5)]
+    for domain, m in product(domains, sizes):
         if _refuses(proxy, domain, m, m in refused):
             checking.refused(m, repr(domain))
         else:
@@ -352,25 +354,8 @@ def check_proxy(
     return checking.result()
 
 
-def _cases(
-    proxy: Proxy, domains: Iterable[Domain] | None, sizes: Iterable[int]
-) -> list[tuple[Domain, int]]:
-    """Return all pairs of a domain and a number of weights.
-
-    By default the domains are `proxy.domains` with the radii 1 and 5/2.
-    """
-    if domains is None:
-        kinds: Iterable[Any] = proxy.domains
-        domains = [kind(radius) for kind in kinds for radius in (1, 2.5)]
-    sizes = list(sizes)
-    return [(domain, m) for domain in domains for m in sizes]
-
-
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
-    """Return whether the proxy rejects m weights on a domain.
-
-    Raise ConformanceError if the result contradicts the argument `inadmissible`.
-    """
+    """Return whether `check` rejects m weights, or raise an error if this was not announced."""
     message = ""
     try:
         proxy.check(domain, m)

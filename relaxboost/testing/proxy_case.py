@@ -35,12 +35,9 @@ class ProxyCase(Judge):
         """The smallest ratio of the left side to the right side of the check of strong convexity:
         (V(x) + V(y))/2 − V((x + y)/2) >= α‖x − y‖²/8."""
 
-    # Judging ------------------------------------------------------------------------------
-
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
-        """Return the error for a violated property, with the check, proxy, domain and instance."""
         shown = f"{self.proxy!r} over {self.domain!r}"
         again = f"check_proxy(..., [{self.domain!r}], sizes=({{m}},), only={{check!r}})"
         return ConformanceError(
@@ -67,7 +64,7 @@ class ProxyCase(Judge):
         away = float(np.abs(self.domain.repair(w.copy()) - w).max())
         self.at_most(away, 1e-12 * self.radius, f"{what} is in the domain", w=w, **instance)
 
-    # V and its mirror map. They get copies, so that they cannot change the test points. ----
+    # The methods of the proxy get copies, so that they cannot change the test points.
 
     def value(self, w: Vector) -> float:
         """Return the value V(w) of the proxy."""
@@ -90,13 +87,8 @@ class ProxyCase(Judge):
         """Return the objective <z, w> + βV(w) of the mirror map."""
         return math.fsum((z * w).tolist()) + beta * self.value(w)
 
-    # Instances ----------------------------------------------------------------------------
-
     def vertices(self, most: int = 8) -> list[Vector]:
-        """Return ±radius times at most `most` unit vectors of the domain, and 0 if it is a vertex.
-
-        The unit vectors are chosen at random.
-        """
+        """Return at most `most` random unit vectors times ±radius, and 0 if it is a vertex."""
         chosen = self.rng.permutation(self.m)[:most]
         units = [self.radius * np.eye(1, self.m, int(j))[0] for j in chosen]
         if self.signed:
@@ -116,10 +108,8 @@ class ProxyCase(Judge):
         ]
 
     def within(self, shares: Vector, most: float = 1.0) -> Vector:
-        """Return a point of the domain that is proportional to `shares`, which sum to 1.
-
-        The size of the point is random, except on the simplex, where it is the radius. The signs
-        are random if the domain contains negative weights.
+        """Return a point that is proportional to `shares`, which sum to 1, with random signs if the
+        domain has them, and of a random size unless the domain is the simplex.
         """
         w = self.radius * shares
         if not isinstance(self.domain, Simplex):
@@ -132,10 +122,7 @@ class ProxyCase(Judge):
         return [self.within(rng.dirichlet(np.full(self.m, 3.0)), 0.9) for _ in range(count)]
 
     def duals(self, count: int = 6) -> list[tuple[Vector, float]]:
-        """Return test pairs (z, β) for the mirror map.
-
-        The pairs contain small and large numbers, vectors z with ties, and z = 0.
-        """
+        """Return test pairs (z, β) for the mirror map, with ties, and of small and large size."""
         rng = self.rng
         # With this size of z, <z, w> and βV(w) are comparable, and the mirror image is neither the
         # start nor a vertex.
@@ -149,12 +136,7 @@ class ProxyCase(Judge):
         return tried
 
     def pairs(self) -> Iterator[tuple[Vector, Vector]]:
-        """Yield pairs of points of the domain for the check of strong convexity.
-
-        Some pairs are random. Between the points of the other pairs, strong convexity of the proxy
-        V may be weakest: weight is moved from one group of coordinates to another group that is at
-        least as large. All coordinates of a group have equal weights.
-        """
+        """Yield pairs of points of the domain for the check of strong convexity."""
         points = self.points()
         m = self.m
         rng = self.rng
@@ -162,6 +144,8 @@ class ProxyCase(Judge):
         yield from ((x, points[i - 1]) for i, x in enumerate(points))
         vertices = self.vertices(3)
         yield from ((x, vertices[i - 1]) for i, x in enumerate(vertices) if i)
+        # Strong convexity of V may be weakest where weight moves from one group of coordinates of
+        # equal weights to another group that is at least as large.
         halves = {(1, 1), (1, m - 1), (m // 2, m // 2), (m // 2, m - m // 2)} if m > 1 else set()
         for few, many in sorted(halves):
             order = rng.permutation(m)

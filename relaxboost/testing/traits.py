@@ -14,17 +14,12 @@ from relaxboost.testing.core import Case, size
 
 
 def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -> float:
-    """Return the minimum of <d, u> + f(d) over the simplex, computed by the linear program of f.
-
-    If `fixed` is given, the value of f at this point is returned instead.
-    """
+    """Return the minimum of <d, u> + f(d) by the linear program of f, or f at the point `fixed`."""
     from scipy.optimize import LinearConstraint, milp
     from scipy.sparse import csr_array
 
     n = len(form.cost)
-    cost, lower, upper = (
-        np.array(v, dtype=np.float64) for v in (form.cost, form.lower, form.upper)
-    )
+    cost, lower, upper = np.array([form.cost, form.lower, form.upper], dtype=np.float64)
     constraints: list[Any] = []
     if form.rows is not None:
         constraints.append(LinearConstraint(form.rows, form.row_lower, form.row_upper))

@@ -45,7 +45,7 @@ def report(
 ) -> Path:
     """Write a page about a solution with its bounds, margins, hypotheses and hardest examples.
 
-    The page contains its pictures and no code. Drawing them needs the `plots` extra.
+    The page contains its pictures, which need the `plots` extra, and no code.
 
     Parameters
     ----------
@@ -54,13 +54,11 @@ def report(
     path : path
         The file to write, with the suffix .html.
     rows : data frame or array of m rows, optional
-        The data that the table of the hardest examples shows. By default the table shows the data
-        of the stumps.
+        The data in the table of the hardest examples, by default the data of the stumps.
     title : str
         The title of the page. By default it describes the game.
     check : str
-        The command that checks a saved certificate, to be shown on the page. By default the page
-        shows how to save a certificate.
+        The command that checks a saved certificate. By default the page shows how to save one.
 
     Returns
     -------
@@ -70,8 +68,7 @@ def report(
     Raises
     ------
     InputError
-        If `rows` does not have m rows, or if the file cannot be written. The error is raised before
-        any work.
+        If `rows` does not have m rows, or if the file cannot be written.
     MissingDependencyError
         If matplotlib is not installed.
 
@@ -91,13 +88,14 @@ def report(
             f"report needs a Solution, as returned by rb.solve, got {type(solution).__name__}"
         )
     s = solution
-    given, count = _rows(s, rows), len(s.support)
+    given = _rows(s, rows)
+    count = len(s.support)
     lower, upper = show_bracket(s.lower, s.upper)
     heading = shown(title or f"All {s.game.n or 'known'} hypotheses, {s.game.relaxation}")
     proved = s.game.level
-    certain = (
-        "Certified" if proved != "numerical" else "Bracketed, numerical: rounding is not proved"
-    )
+    quantiles = margin_quantiles(s)
+    numerical = "Bracketed, numerical: rounding is not proved"
+    certain = "Certified" if proved != "numerical" else numerical
     short = "" if s.status == "optimal" else f" ({s.status}: {s.message})"
     parts = [
         f"<h1>{heading}</h1>",
@@ -111,7 +109,7 @@ def report(
         "<h2>Margins, and the gap against time</h2>",
         _picture(s),
         "<p>Shares of the examples, and the margin that each does not exceed:</p>",
-        _wide([list(margin_quantiles(s).values())], [f"{q:.0%}" for q in margin_quantiles(s)]),
+        _wide([list(quantiles.values())], [f"{q:.0%}" for q in quantiles]),
         f"<h2>Hypotheses</h2><p>{count} with a weight; the largest "
         f"{min(count, MAX_TABLE_ROWS)}.</p>",
         _wide(s.hypotheses(MAX_TABLE_ROWS), ("weight", "hypothesis")),
@@ -146,14 +144,16 @@ _SCORED = (
 
 
 def check_report(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a page. Raise an error before any work if it cannot be written."""
+    """Return the path of a page, or raise an error if it cannot be written."""
     check_drawing()
     return check_output(path, (".html", ".htm"))
 
 
 def meaning(s: Solution) -> list[str]:
     """Explain the meaning of ρ for this relaxation, and the effect of the weights."""
-    f, m, u = s.game.relaxation, s.game.m, s.margins
+    f = s.game.relaxation
+    m = s.game.m
+    u = s.margins
     if isinstance(f, HardMargin):
         about = "ρ is the largest margin that weighted votes give to every example at once"
     elif isinstance(f, Capped):
@@ -168,26 +168,22 @@ def meaning(s: Solution) -> list[str]:
             f"d: an opponent weighs the examples, at the price f = {f}"
         )
     lower, upper = show_bracket(s.lower, s.upper)
-    wrong, below = int((u <= 0.0).sum()), int((u < s.lower).sum())
-    best = (
-        f"no weights reach more than {upper}"
-        if np.isfinite(s.upper)
-        else "other weights may reach more"
-    )
-    if not s.support.size:
-        did = "No weights were found that are better than w = 0; try a softer relaxation."
-    else:
+    did = "No weights were found that are better than w = 0; try a softer relaxation."
+    if s.support.size:
+        wrong = int((u <= 0.0).sum())
+        best = "other weights may reach more"
+        if np.isfinite(s.upper):
+            best = f"no weights reach more than {upper}"
         did = (
-            f"These weights reach {lower}, and {best}. Of {m} examples, "
-            f"{wrong} ({wrong / m:.1%}) have a margin of 0 or less and are misclassified; {below} "
-            f"have a margin below {lower}, and half have a margin of at least {np.median(u):.4g}."
+            f"These weights reach {lower}, and {best}. Of {m} examples, {wrong} ({wrong / m:.1%}) "
+            f"have a margin of 0 or less and are misclassified; {int((u < s.lower).sum())} have a "
+            f"margin below {lower}, and half have a margin of at least {np.median(u):.4g}."
         )
     margin = "The margin of an example is the weight of votes for its label less that against it."
     return [f"{margin} {about}.", did]
 
 
 def _rows(s: Solution, rows: Any) -> tuple[list[str], Any]:
-    """Return the names of the columns of `rows`, and the examples as an array of m rows."""
     matrix = s.game.matrix
     if rows is None and isinstance(matrix, StumpMatrix):
         return ["y", *matrix.feature_names], matrix.data()
@@ -210,15 +206,15 @@ def _hardest(s: Solution, given: tuple[list[str], Any]) -> str:
 
 
 def _wide(rows: Sequence[Sequence[Any]], head: Sequence[Any]) -> str:
-    """Return an HTML table that scrolls. If it has many columns, it is printed smaller."""
+    # The style of the page lets the table scroll, and prints many columns in small letters.
     return f'<div class="wide" style="--columns:{len(head)}">{table(rows, head)}</div>'
 
 
 def _picture(s: Solution) -> str:
-    """Return the plots of the margins and the gap as SVG, which is equal for equal solutions."""
     import matplotlib
 
     buffer = io.BytesIO()
+    # A fixed salt and no date make the SVG of equal solutions equal.
     with matplotlib.rc_context({"svg.hashsalt": s.game.digest}):
         figure = plots.overview(s, against="seconds")[0].figure
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})

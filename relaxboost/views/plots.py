@@ -29,12 +29,12 @@ _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
 
 def _style(index: int) -> dict[str, Any]:
-    """Return the colour of a curve, and its dashes, which tell curves apart without colour."""
+    # Dashes distinguish curves without colours.
     return {"color": f"C{index % 10}", "linestyle": _DASHES[index % len(_DASHES)]}
 
 
 def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
-    """Return the given Axes as an array. If they are None, return Axes of a new figure."""
+    """Return the given Axes, or those of a new figure, as an array."""
     if axes is None:
         check_drawing()
         from matplotlib.figure import Figure
@@ -76,9 +76,7 @@ def overview(
     Parameters
     ----------
     *solutions : Solution
-        One or more solutions.
     title : str
-        The title of the figure.
     axes : two Axes, optional
     against : {"round", "seconds"}
         The quantity on the horizontal axis of the plot of the gap.
@@ -111,12 +109,10 @@ def portrait(
     Parameters
     ----------
     *relaxations : Relaxation
-        One or more relaxations.
     margins : array of shape (m,)
-        The margins for which the distributions are optimal. Their number m is also the dimension of
-        f and f*.
+        The margins for which the distributions are optimal.
     beta : float
-        The smoothing parameter of the distributions, which must be positive.
+        The smoothing parameter of the distributions, > 0.
     axes : three Axes, optional
     """
     if not relaxations or not all(isinstance(f, Relaxation) for f in relaxations):
@@ -199,7 +195,7 @@ def _curves(
     grid: NDArray[np.float64],
     of: Callable[[Relaxation, float], float],
 ) -> None:
-    """Draw the finite part of each relaxation's curve, with a vertical line at each of its ends."""
+    """Draw the finite part of each curve, with a vertical line at each of its ends."""
     walls: list[tuple[float, float, dict[str, Any]]] = []
     for index, given in enumerate(relaxations):
         curve = partial(of, given.resolve(m))
@@ -219,7 +215,7 @@ def _curves(
 
 
 def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[float]:
-    """Return the ends of the finite parts of a curve, found by bisection between grid points."""
+    # Bisection between grid points finds the ends of the finite parts.
     finite = [bool(np.isfinite(curve(x))) for x in grid]
     found = []
     for i in np.flatnonzero(np.diff(finite)):
@@ -234,7 +230,7 @@ def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[fl
 def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any = None) -> Any:
     """Draw the mean progressive loss of learners against the number of examples.
 
-    The thin curve below each curve is a lower bound on the mean loss of any fixed weights. It
+    The thin curve below each curve is a lower bound on the mean loss of any fixed weights, which
     follows from the regret bound. The function returns the Axes.
 
     Parameters
@@ -261,41 +257,37 @@ def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any 
 
 
 def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
-    """Draw brackets of the regret over time, and the bounds from theorems.
-
-    The function returns the Axes.
+    """Draw brackets of the regret over time, and the bounds from theorems. Return the Axes.
 
     Parameters
     ----------
     *regrets : Regret
-        One or more results of `online.regret` with ``at=``. Each result has its own colour.
+        Results of `online.regret` with ``at=``.
     title : str
     axes : Axes, optional
     """
     if not regrets or not all(isinstance(one, Regret) for one in regrets):
         raise InputError("regret_curves needs at least one Regret, as returned by online.regret")
     (axes,) = _panels(axes, 1, (7.5, 4.8))
+    above = True
     for index, last in enumerate(regrets):
         points = [*last.along, last]
         style: dict[str, Any] = {"color": f"C{index}"}
-        x = [one.examples for one in points]
-        axes.fill_between(
-            x, [one.lower for one in points], [one.upper for one in points], alpha=0.3, **style
-        )
-        middle = [(one.lower + one.upper) / 2.0 for one in points]
+        x, lower, upper, bound, bound_at = np.array(
+            [(one.examples, one.lower, one.upper, one.bound, one.bound_at) for one in points]
+        ).T
+        above = above and bool((lower > 0.0).all())
+        axes.fill_between(x, lower, upper, alpha=0.3, **style)
         marker = _MARKERS[index % len(_MARKERS)]
-        axes.plot(x, middle, f"{marker}-", markersize=4, label=last.learner, **style)
-        for line, bounds in ((":", "bound"), ("--", "bound_at")):
-            y = [getattr(one, bounds) for one in points]
+        axes.plot(x, (lower + upper) / 2.0, f"{marker}-", markersize=4, label=last.learner, **style)
+        for line, y in ((":", bound), ("--", bound_at)):
             if np.isfinite(y).all():
                 axes.plot(x, y, line, linewidth=1, **style)
-    above = min(one.lower for last in regrets for one in (*last.along, last)) > 0.0
+    # A logarithm needs positive ends of the brackets.
     scale = "log" if above else "linear"
     axes.set(xscale=scale, yscale=scale, xlabel="examples", ylabel="regret")
-    axes.set_title(
-        title or "regret, and its bounds (dashed: against the best w, dotted: any)",
-        fontsize="medium",
-    )
+    usual = "regret, and its bounds (dashed: against the best w, dotted: any)"
+    axes.set_title(title or usual, fontsize="medium")
     _legend(axes)
     return axes
 
@@ -306,8 +298,7 @@ def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = N
     Parameters
     ----------
     comparison : MethodComparison
-        The result of `rb.solvers.compare_methods`. Both bounds of a method have the same colour,
-        and approach the value of the game.
+        The result of `rb.solvers.compare_methods`. Both bounds of a method have the same colour.
     title : str
     axes : Axes, optional
     """
@@ -330,10 +321,7 @@ def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = N
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure, or the figure of the given Axes, atomically to `path`.
-
-    The format is PNG, PDF or SVG, according to the suffix.
-    """
+    """Write a figure, or the figure of the given Axes, to a PNG, PDF or SVG file."""
     target = check_output(path, SUFFIXES)
     figures = {one.figure for one in np.ravel(figure)}
     if len(figures) != 1:

@@ -36,11 +36,11 @@ def text(solution: Solution, most: int = 10) -> str:
     if s.status != "optimal":
         lines.append(f"note:       {s.message}")
     listed = s.hypotheses(most)
+    said = f"none: {_why_none(s, upper)}"
     if listed:
         count = "1 hypothesis has" if len(s.support) == 1 else f"{len(s.support)} hypotheses have"
-        lines.append(f"weights:    {count} one; the largest are")
-    else:
-        lines.append(f"weights:    none: {_why_none(s, upper)}")
+        said = f"{count} one; the largest are"
+    lines.append(f"weights:    {said}")
     weights = _aligned([weight for weight, _ in listed], 8)
     lines += [f"  {weight}  {name}" for weight, (_, name) in zip(weights, listed, strict=True)]
     quantiles = margin_quantiles(s)
@@ -51,7 +51,7 @@ def text(solution: Solution, most: int = 10) -> str:
 
 
 def _aligned(values: list[float], width: int) -> list[str]:
-    """Return numbers as text. They have exponents if four decimals would be too few."""
+    # Numbers have exponents if four decimals would be too few.
     form = ".4f" if not 0.0 < max(map(abs, values), default=0.0) < 1e-3 else ".1e"
     return [f"{value:{width}{form}}" for value in values]
 
@@ -86,10 +86,6 @@ def data(solution: Solution) -> dict[str, Any]:
 
 
 def _why_none(s: Solution, upper: str) -> str:
-    """Explain why all weights are 0, and add advice.
-
-    `upper` is the upper bound in the form in which the report shows it.
-    """
     if s.upper > 0.0 and s.status != "optimal":
         return (
             f"no vote was found before the run ended, but one may reach up to {upper}; allow more "
