@@ -108,7 +108,8 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # powers that take many cones
         data, _, back = problem.get_problem_data(solver="CLARABEL")
-    dims, size = data["dims"], data["A"].shape[1]
+    dims = data["dims"]
+    size = data["A"].shape[1]
     _refuse_powers(problem, bool(dims.p3d or dims.pnd))
     first = data["param_prob"].var_id_to_col[variable.id]
     # cvxpy chooses the order of the variables, and d comes first here.
@@ -133,10 +134,6 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
 
 
 def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
-    """Raise NoConeForm if cvxpy rounds an exponent or uses power cones.
-
-    If cvxpy rounds an exponent, the message names the atom with this exponent.
-    """
     remedy = (
         ", or write a class that derives from Relaxation and Bounds, with its own witness, "
         "lower_bound and penalty_bound"

@@ -91,12 +91,9 @@ class DualCones:
         return y
 
     def _above(self, y: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the multipliers y of exponential cones, raised into the dual cones.
-
-        Each row (a, b, c) of the result stays in the dual exponential cone if its entries change by
-        at most `room`.
-        """
         # The room in a must not reach zero, where the condition on b and c jumps.
+        # Each row (a, b, c) of the result stays in the dual exponential cone if its entries change
+        # by at most `room`.
         a = np.minimum(y[:, 0], -np.where(room[:, 0] > 0.0, 2.0 * room[:, 0] + _TINY, 0.0))
         flat = a > -_TINY
         least_b = np.full(a.size, -np.inf)
@@ -123,7 +120,7 @@ class DualCones:
         """For each multiplier, the size of a move that changes the reduced costs q by about 1."""
         return 1.0 / self._unit
 
-    def metric(self, y: Vector, wanted: float = 0.0) -> Any:
+    def metric(self, y: Vector, wanted: float) -> Any:
         """Return a matrix R such that y + R x stays (almost) in the dual cones for short x.
 
         The product R Rᵀ is about the inverse Hessian of the barrier of the cones. Multipliers of
@@ -291,7 +288,6 @@ def merged_equations(rows: Any) -> NDArray[np.float64] | None:
 
 
 def _positive(triangle: Vector, side: int, room: float) -> Vector:
-    """Return the triangle of a nearby matrix that has no eigenvalue below `room`."""
     of = square_map(side)
     values = np.linalg.eigvalsh((of @ triangle).reshape(side, side))
     least = 16.0 * side * UNIT * np.abs(values).max(initial=0.0) + room

@@ -102,10 +102,7 @@ class ConePoints:
         return x[: self._m], math.fsum(terms) + _ROUNDINGS * float(np.abs(terms).sum())
 
     def _towards(self, x: Vector, inside: Vector) -> Vector:
-        """Return the point x, moved towards `inside` until it is feasible.
-
-        The point moves by about the smallest share of the distance that makes it feasible.
-        """
+        """Return x, moved towards `inside` by about the least share that makes it feasible."""
         if self._holds(x):
             return x
         share = 1e-16
@@ -138,11 +135,6 @@ class ConePoints:
         return self._corrected(x, self._equations[is_alone], self._equal[is_alone])[: self._m]
 
     def _corrected(self, x: Vector, rows: Any, right: Vector) -> Vector:
-        """Return a point near x that satisfies rows @ x = right.
-
-        Each entry moves in proportion to its size. So a zero entry of d stays zero, and a small
-        positive entry stays positive.
-        """
         from scipy import sparse
         from scipy.sparse.linalg import splu
 
@@ -213,10 +205,7 @@ class ConePoints:
         return found if again is None else again
 
     def _with_most_room(self) -> tuple[Vector | None, bool]:
-        """Return a feasible point, and whether the point is in the interior of all cones.
-
-        Return None instead of the point if none is found.
-        """
+        """Return a feasible point or None, and whether it is inside all cones."""
         form = self._form
         x = cp.Variable(form.cost.size)
         room = cp.Variable()
@@ -241,10 +230,7 @@ class ConePoints:
         return inside, False
 
     def _limits(self, x: Any, room: Any) -> list[Any]:
-        """Return cvxpy constraints that put a feasible x at the distance `room` inside each cone.
-
-        The distance is measured in the units of the rows.
-        """
+        """Return cvxpy constraints that put x at the distance `room` inside each cone."""
         form = self._form
         unit = np.maximum(abs(form.rows).max(axis=1).toarray().ravel(), np.abs(form.right))
         unit[unit == 0.0] = 1.0
@@ -267,9 +253,9 @@ class ConePoints:
         return limits
 
     def _tight(self) -> tuple[Any, Any] | None:
-        """Return the arguments with which `_tie` treats inequalities without interior as equations.
+        """Return arguments of `_tie` that make inequalities without interior equations.
 
-        Return None if no such inequalities exist, or if the solver fails.
+        Return None if there are no such inequalities, or if the solver fails.
         """
         form = self._form
         x = cp.Variable(form.cost.size)
