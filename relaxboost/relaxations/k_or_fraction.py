@@ -26,9 +26,22 @@ class WithK(Relaxation, Bounds, Description):
     fraction: Any
 
     def __post_init__(self) -> None:
-        k, fraction = check_k(self.family.rpartition(".")[2], self.k, self.fraction)
-        object.__setattr__(self, "k", k)
-        object.__setattr__(self, "fraction", fraction)
+        owner = self.family.rpartition(".")[2]
+        if (self.k is None) == (self.fraction is None):
+            raise InputError(f"{owner} needs either k or fraction, but not both")
+        if self.k is not None:
+            k = exact(owner, "k", self.k)
+            if k < 1:
+                raise InputError(
+                    f"{owner}(k={spell(k)}) needs k >= 1, since no weight d_i exceeds 1/k"
+                )
+            object.__setattr__(self, "k", k)
+            return
+        share = exact(owner, "fraction", self.fraction)
+        if not 0 < share <= 1:
+            raise InputError(f"{owner}(fraction={spell(share)}) needs 0 < fraction <= 1")
+        kept = share if isinstance(self.fraction, Rational) else float(self.fraction)
+        object.__setattr__(self, "fraction", kept)
 
     @property
     def exact_k(self) -> Fraction:
@@ -54,25 +67,6 @@ class WithK(Relaxation, Bounds, Description):
     def entropy_range(self, m: int) -> float:
         """Return log(m/k), the largest relative entropy of d to the uniform weights if d <= 1/k."""
         return math.log(m / self.double_k)
-
-
-def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:
-    """Return the pair (k, fraction), in which the given parameter is exact and the other is None.
-
-    The function raises InputError if both parameters are given, if both are missing, or if the
-    given parameter is out of range.
-    """
-    if (k is None) == (fraction is None):
-        raise InputError(f"{owner} needs either k or fraction, but not both")
-    if k is not None:
-        k = exact(owner, "k", k)
-        if k < 1:
-            raise InputError(f"{owner}(k={spell(k)}) needs k >= 1, since no weight d_i exceeds 1/k")
-        return k, None
-    share = exact(owner, "fraction", fraction)
-    if not 0 < share <= 1:
-        raise InputError(f"{owner}(fraction={spell(share)}) needs 0 < fraction <= 1")
-    return None, share if isinstance(fraction, Rational) else float(fraction)
 
 
 def exact_between(
