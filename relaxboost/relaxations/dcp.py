@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import warnings
 from numbers import Real
@@ -35,8 +36,6 @@ class Parts(NamedTuple):
 
         `x` is a cvxpy variable or an affine expression of shape (m,).
         """
-        import copy
-
         # Auxiliary variables are copied too, so that one problem can contain two copies. The entry
         # for the variable makes deepcopy replace it by x.
         return copy.deepcopy((self.value, list(self.constraints)), {id(self.variable): x})
@@ -87,10 +86,7 @@ def parts(function: Any, m: int, owner: str) -> Parts:
 
 
 def _checked_value(value: Any, owner: str) -> Any:
-    """Return `value` as a cvxpy expression of shape ().
-
-    The function raises InputError if the expression is not a real and convex scalar.
-    """
+    """Return `value` with shape (), or raise InputError if it is not a convex real number."""
     if value.size != 1:
         raise InputError(
             f"{owner} returned an expression of shape {value.shape}, but f(d) must be a single "
@@ -178,10 +174,7 @@ def complaint(expression: Any, need: str) -> str:
 
 
 def _offender(term: Any, need: str) -> tuple[Any, str] | None:
-    """Return the smallest term that violates cvxpy's rules, and the curvature that it must have.
-
-    Return None if no term violates the rules.
-    """
+    """Return the smallest term that violates the rules and its required curvature, or None."""
     if {"convex": term.is_convex, "concave": term.is_concave, "affine": term.is_affine}[need]():
         return None
     atom = {
@@ -221,7 +214,8 @@ class ConeProgram(NamedTuple):
 
 def compiled(given: Parts) -> ConeProgram:
     """Return the cone program of the epigraph of a function."""
-    d, height = cp.Variable(given.variable.size), cp.Variable()
+    d = cp.Variable(given.variable.size)
+    height = cp.Variable()
     value, constraints = given.at(d)
     value = value + 0.0 * cp.sum(d)  # A constant f would leave no columns for d.
     problem = cp.Problem(cp.Minimize(height), [value <= height, *constraints])
@@ -260,7 +254,8 @@ def linear_form(given: Parts) -> LinearForm | None:
     if program is None:
         return None
     matrix, right, _, dims, d, height = program
-    m, size = given.variable.size, matrix.shape[1]
+    m = given.variable.size
+    size = matrix.shape[1]
     order = np.r_[d : d + m, np.setdiff1d(np.arange(size), np.arange(d, d + m))]
     lower = np.where(np.arange(size) < m, 0.0, -np.inf)
     equal = np.arange(right.size) < dims.zero
@@ -284,7 +279,8 @@ def linear_form_of_conjugate(given: Parts) -> LinearForm | None:
     from scipy import sparse
 
     matrix, right, _, dims, d, height = program
-    m, size = given.variable.size, matrix.shape[1]
+    m = given.variable.size
+    size = matrix.shape[1]
     places = np.arange(size)
     inside = (places >= d) & (places < d + m)
     of_d = sparse.csr_array((-np.ones(m), (places[inside], np.arange(m))), (size, m))
@@ -297,7 +293,6 @@ def linear_form_of_conjugate(given: Parts) -> LinearForm | None:
 
 
 def _linear(given: Parts) -> ConeProgram | None:
-    """Return the cone program of a function if the program is linear, or else None."""
     program = compiled(given)
     curved = (size for cone, size in vars(program.dims).items() if cone not in ("zero", "nonneg"))
     return None if any(curved) else program

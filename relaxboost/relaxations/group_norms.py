@@ -101,7 +101,6 @@ class GroupNorm(WithNorm):
 
     @property
     def traits(self) -> Traits:
-        """The traits of norms, which satisfy all three conditions of SS09 Thm 7."""
         return CAP_TRAITS._replace(polyhedral=False, symmetric=max(self.groups) == 0)
 
     @property
@@ -151,17 +150,13 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _norm(self) -> Grouping:
-        """The groups, factors and exponent of the norm, in the form for compiled kernels."""
         ends = np.cumsum([len(group) for group in self.members])
         starts = np.append(0, ends).astype(np.int64)
         return Grouping(np.concatenate(self.members), starts, self._a, float(self.p - 1))
 
     @staticmethod
     def usable(u: Vector, beta: float) -> float:
-        """Return the weight β of the entropy, raised if needed so that the kernel converges.
-
-        The minimum weight is proportional to the spread of the margins u.
-        """
+        """Return the weight β of the entropy, raised if needed so that the kernel converges."""
         return max(beta, LEAST_BETA * float(np.ptp(u)))
 
     def cvxpy_norm(self, d: Any) -> Any:
@@ -207,7 +202,6 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
     factors: Any = None
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and a minimiser d with all its weight on one group."""
         levels = Levels(as_margins(u, self), self._norm, float(self.weight))
 
         # At the threshold γ the largest dual norm of [γ − u]_+ over a_g is c.
@@ -219,10 +213,6 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
         return levels.threshold(x), levels.distribution(x)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d.
-
-        The method solves two equations for each group.
-        """
         spreading = Spreading(u, self.usable(u, beta), self._norm)
         spreading.move(math.log(float(self.weight)))
         return spreading.distribution()
@@ -293,16 +283,11 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return gamma, self.draw_in(levels.distribution(outside), point)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser.
-
-        The method solves a scalar equation for the threshold γ.
-        """
         u = as_margins(u, self)
         _, d = self._minimise(u)
         return float(d @ u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball."""
         beta = self.usable(u, beta)
         free = capped_distribution(u, beta)
         r = float(self.radius)

@@ -80,8 +80,5 @@ def check_returns(f: Any, m: int) -> None:
 
 
 def _is_foreign(module: Any) -> bool:
-    """Return whether the module of a class is outside relaxboost.
-
-    The module may be None for a class that was created at run time.
-    """
+    # The module is None for some classes that were created at run time.
     return str(module).partition(".")[0] != "relaxboost"

@@ -41,10 +41,8 @@ class Pointwise:
 
     @cached_property
     def explicit(self) -> bool:
-        """Whether cvxpy evaluates f(d) without a solver.
-
-        A solver is needed if f contains variables other than d, or support functions.
-        """
+        # A solver is needed if f contains variables other than d, or support functions.
+        """Whether f has no variables except d and no support functions, and so needs no solver."""
         from cvxpy.atoms.suppfunc import SuppFuncAtom
 
         auxiliary = any(v.id != self.d.id for a in self.atoms for v in a.variables())
@@ -97,11 +95,7 @@ class Pointwise:
 
 
 def _outside(constraint: Any) -> Any:
-    """Return the violation of `constraint`, a domain condition of an atom, at the current d.
-
-    For an equality, a violation of up to 1e-13 is tolerated, because a matrix that is computed from
-    d is symmetric only up to rounding.
-    """
+    """Return the violation of `constraint`, a domain condition of an atom, at the current d."""
     if not isinstance(constraint, cp.constraints.Equality):
         return constraint.violation()
     sides = [np.asarray(a.value, dtype=np.float64) for a in constraint.args]
