@@ -123,7 +123,6 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _a(self) -> Vector:
-        """The factors a_g of the groups as doubles."""
         return np.asarray(self.enclosed.middle)
 
     def gauge(self, d: Interval) -> Interval:
@@ -153,11 +152,6 @@ class GroupNorm(WithNorm):
         ends = np.cumsum([len(group) for group in self.members])
         starts = np.append(0, ends).astype(np.int64)
         return Grouping(np.concatenate(self.members), starts, self._a, float(self.p - 1))
-
-    @staticmethod
-    def usable(u: Vector, beta: float) -> float:
-        """Return the weight β of the entropy, raised if needed so that the kernel converges."""
-        return max(beta, LEAST_BETA * float(np.ptp(u)))
 
     def cvxpy_norm(self, d: Any) -> Any:
         p = float(self.p)
@@ -213,7 +207,8 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
         return levels.threshold(x), levels.distribution(x)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        spreading = Spreading(u, self.usable(u, beta), self._norm)
+        beta = max(beta, LEAST_BETA * float(np.ptp(u)))
+        spreading = Spreading(u, beta, self._norm)
         spreading.move(math.log(float(self.weight)))
         return spreading.distribution()
 
@@ -253,7 +248,6 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d for the relaxed margin F(u)."""
         r = float(self.radius)
         levels = Levels(u, self._norm)
         # The ball contains a distribution over the smallest margins alone.
@@ -288,7 +282,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return float(d @ u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        beta = self.usable(u, beta)
+        beta = max(beta, LEAST_BETA * float(np.ptp(u)))
         free = capped_distribution(u, beta)
         r = float(self.radius)
         if self.size(free) <= r:
