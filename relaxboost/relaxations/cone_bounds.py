@@ -73,9 +73,7 @@ class _Found(NamedTuple):
     x: Vector
     y: Vector
     value: float
-    is_solved: bool
-    is_near: bool
-    """Whether Clarabel met at least its reduced tolerances."""
+    status: str
 
 
 class _Ball(NamedTuple):
@@ -129,14 +127,10 @@ def _fixed(d: Vector) -> _Sides:
 
 
 class ConeBounds:
-    """The cone program of one relaxation f, and lower bounds on F(u) from its multipliers.
+    """The cone program `form` of one relaxation f, and lower bounds on F(u) from its multipliers.
 
-    Parameters
-    ----------
-    form : ConeForm
-    m : int
-        The first m variables of the cone program are the entries of d. If m is 0, only the rows
-        constrain the variables.
+    The first m variables of the program are the entries of d. If m is 0, only the rows constrain
+    the variables.
     """
 
     def __init__(self, form: ConeForm, m: int) -> None:
@@ -198,10 +192,9 @@ class ConeBounds:
         return q, size
 
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
-        """Return Clarabel's result for the relaxed margin F(u).
+        """Return Clarabel's result for F(u), or None if it finds no usable solution.
 
-        If `box` is True, the minimum is over 0 <= d <= 1 instead of the simplex. Return None if
-        Clarabel finds no usable solution.
+        If `box` is True, the minimum is over 0 <= d <= 1 instead of the simplex.
         """
         best: ConeAnswer | None = None
         sides = _box(self._m) if box else _simplex(self._m)
@@ -217,7 +210,7 @@ class ConeBounds:
                 best = ConeAnswer(below, d, gamma, slope, proof)
             # If Clarabel ends early, or the bound is loose, d in units of one may be easier.
             is_tight = found.value - below <= _LOOSE * (1.0 + abs(found.value))  # false for nan
-            if found.is_solved and is_tight:
+            if found.status == "Solved" and is_tight:
                 break
         return best
 
@@ -281,15 +274,15 @@ class ConeBounds:
         # The squares of larger multipliers overflow.
         if not float(np.abs(y).max(initial=0.0)) < 1e150:
             return None
-        return _Found(x, y, value, status == "Solved", status in _USABLE[:2])
+        return _Found(x, y, value, status)
 
     def at(self, d: Vector) -> tuple[float, Vector] | None:
-        """Return the value f(d) and the point (d, z) of the cone program that attains this value.
-
-        Return None if Clarabel finds no accurate solution.
-        """
+        """Return f(d) and the point (d, z) that attains it, or None if Clarabel is inaccurate."""
         found = self._ask(np.zeros(d.size), _fixed(d), 1.0)
-        if found is None or not (found.is_near and math.isfinite(found.value)):
+        # These two statuses mean that Clarabel met at least its reduced tolerances.
+        if found is None or found.status not in ("Solved", "AlmostSolved"):
+            return None
+        if not math.isfinite(found.value):
             return None
         return found.value, np.append(d, found.x[d.size :])
 

@@ -145,22 +145,6 @@ class PowerDivergence(OverPrior):
         total = (self._pi(s.lower.size) * grown).sum() if s.lower.ndim else grown
         return c * total / Interval(self.alpha)
 
-    def _conjugate(self, theta: Vector, c: float) -> float:
-        s = np.asarray(theta, dtype=np.float64) / c
-        a = float(self.alpha)
-        base = (a - 1.0) * s
-        # φ is finite for negative t only if α = 2; otherwise t >= 0 cuts the conjugate.
-        with np.errstate(over="ignore", divide="ignore"):
-            if self.alpha == 2:
-                grown = s * (s + 2.0)
-            elif a > 1.0:
-                grown = np.expm1(a / (a - 1.0) * np.log1p(np.maximum(base, -1.0)))
-            elif (base <= -1.0).any():
-                return math.inf
-            else:
-                grown = np.expm1(a / (a - 1.0) * np.log1p(base))
-            return c * float(self.center(s.size) @ grown) / a
-
     def _floor(self, c: Fraction) -> dict[str, str]:
         # For α = 2 the conjugate c φ*(x/c) decreases below its vertex, which certificates store.
         return {"floor": number(-c * self.scale)} if self.alpha == 2 else {}
@@ -214,7 +198,22 @@ class DivergencePenalty(PowerDivergence):
         return float(self.weight) * self.divergence(d)
 
     def conjugate(self, theta: Vector) -> float:
-        return self._conjugate(theta, self._strength)
+        # The conjugate is c Σ π φ*(θ / c).
+        c = self._strength
+        s = np.asarray(theta, dtype=np.float64) / c
+        a = float(self.alpha)
+        base = (a - 1.0) * s
+        # φ is finite for negative t only if α = 2; otherwise t >= 0 cuts the conjugate.
+        with np.errstate(over="ignore", divide="ignore"):
+            if self.alpha == 2:
+                grown = s * (s + 2.0)
+            elif a > 1.0:
+                grown = np.expm1(a / (a - 1.0) * np.log1p(np.maximum(base, -1.0)))
+            elif (base <= -1.0).any():
+                return math.inf
+            else:
+                grown = np.expm1(a / (a - 1.0) * np.log1p(base))
+            return c * float(self.center(s.size) @ grown) / a
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
         kappa = self._kappa(u.size)

@@ -24,13 +24,13 @@ from relaxboost.relaxations.base import (
     onto_simplex,
 )
 from relaxboost.relaxations.bounds import Bounds, NumericalBounds, bounds_of
+from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.relaxations.description import Description, description_of
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.kl import KLPenalty
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 from relaxboost.relaxations.multiples import Scaled
 from relaxboost.relaxations.own import check_returns, has_own_class
-from relaxboost.relaxations.splitting import split
 
 _ROOM = 1e-6
 """The domain of a sum should contain the points within this l1 distance of the center."""
@@ -47,10 +47,7 @@ class SumWitness(NamedTuple):
 
 @makes("add")
 def add(first: Relaxation, second: Relaxation) -> Relaxation:
-    """Return the sum of two relaxations.
-
-    If a term has a rule for this sum, the result belongs to a family with closed forms.
-    """
+    """Return the sum of two relaxations, from a rule of one of the terms if there is one."""
     folded = first._plus(second)
     if folded is None:
         folded = second._plus(first)
@@ -66,9 +63,34 @@ def _entropy(f: Relaxation) -> float:
     return float(weight) if weight <= 1e100 else 0.0
 
 
-class _BoundsOfSum(Relaxation, Bounds):
-    """The bounds on f1 + f2, which follow from the bounds on the terms."""
+def split(total: Any, u: Vector) -> Vector:
+    """Return the margins v that maximise F1(v) + F2(u − v) for the sum `total` of f1 and f2."""
+    # The program minimises <u, d1> + f1(d1) + f2(d2) over two copies d1, d2 of d. Let λ be the
+    # multipliers of d1 = d2. Then v is u + λ: the minimum of <u + λ, d1> + f1(d1) over the simplex
+    # is F1(u + λ), and F2(−λ) is at least the minimum of f2(d2) − <λ, d2> over R^m.
+    cache = vars(total).setdefault("_programs", {})
+    m = len(u)
+    if ("split", m) not in cache:
+        d1 = cp.Variable(m)
+        d2 = cp.Variable(m)
+        margins = cp.Parameter(m)
+        first, constraints = total.first.cvxpy_penalty(d1)
+        second, more = total.second.cvxpy_penalty(d2)
+        equal = d1 == d2
+        goal = cp.Minimize(margins @ d1 + first + second)
+        problem = cp.Problem(goal, [equal, cp.sum(d1) == 1, d1 >= 0, *constraints, *more])
+        cache["split", m] = problem, margins, equal
+    problem, margins, equal = cache["split", m]
+    margins.value = u
+    status, _ = solve_problem(problem)
+    if status not in SOLVED:
+        raise SolverError(
+            f"cvxpy ended with status {status} for the relaxed margin F(u) of {total!r}"
+        )
+    return u + np.asarray(equal.dual_value)
 
+
+class _BoundsOfSum(Relaxation, Bounds):
     first: Relaxation
     second: Relaxation
     _proved: bool
@@ -179,8 +201,6 @@ class _BoundsOfSum(Relaxation, Bounds):
 
 
 class _DescriptionOfSum(Description):
-    """The data of f1 + f2 in certificates, which follow from the data of the terms."""
-
     first: Relaxation
     second: Relaxation
 
