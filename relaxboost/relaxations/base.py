@@ -110,10 +110,9 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
 
 
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
-    """Return the non-negative part of `d`, scaled to sum to one.
+    """Return the non-negative part of `d`, scaled to sum to one if it does not up to rounding.
 
-    If the non-negative part sums to one up to rounding, it is not scaled. If `d` has an entry that
-    is not finite, or no positive entry, the function raises InputError.
+    The function raises InputError if `d` has no positive entry, or one that is not finite.
     """
     d = np.array(d, dtype=np.float64)
     if not np.isfinite(d).all():

@@ -20,22 +20,13 @@ from relaxboost.relaxations.pointwise import Pointwise
 
 
 class _Problem(NamedTuple):
-    """A cvxpy problem in the variable d, with parameters that change from solve to solve."""
-
     problem: Any
     d: Any
     parameters: tuple[Any, ...]
 
 
 class CompiledProblems:
-    """The minimisation problems over d that cvxpy solves for a relaxation and m examples.
-
-    Parameters
-    ----------
-    relaxation : Relaxation
-    m : int
-        The number of examples.
-    """
+    """The minimisation problems over d that cvxpy solves for a relaxation and m examples."""
 
     # The relaxation is of type `Any`, because `base` imports this module.
     def __init__(self, relaxation: Any, m: int) -> None:

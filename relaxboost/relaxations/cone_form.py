@@ -68,10 +68,9 @@ class ConeForm:
         return slice(self.right.size - 3 * self.exponential, self.right.size)
 
     def linear(self, m: int) -> LinearForm | None:
-        """Return this program as a linear program, without its constant.
+        """Return this program as a linear program, or None if it has other cones.
 
-        Return None if the program is not linear. Both programs have the same rows, and so the same
-        multipliers.
+        The linear program has the same rows, and so the same multipliers, but no constant.
         """
         if self.second or self.matrix or self.exponential or self.quadratic.nnz:
             return None
@@ -93,12 +92,9 @@ class NoConeForm(InputError):
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:
-    """Return the cone program into which cvxpy compiles the function `penalty` for m examples.
+    """Return the cone program into which cvxpy compiles `penalty` for m examples.
 
-    Raises
-    ------
-    NoConeForm
-        If the program has power cones, or if cvxpy rounds an exponent and so changes f.
+    The function raises NoConeForm if the program has power cones, or if cvxpy rounds an exponent.
     """
     from scipy import sparse
 
@@ -158,10 +154,9 @@ def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
 
 @cache
 def square_map(side: int) -> Any:
-    """Return the isometry from scaled upper triangles to flat symmetric matrices.
+    """Return the isometry from triangles of a `ConeForm` to flat symmetric matrices.
 
-    The triangles are the rows of a cone of matrices in a `ConeForm`, and `side` is the order of the
-    matrices. The transpose of the isometry maps flat symmetric matrices back to triangles.
+    The order of the matrices is `side`. The transpose of the isometry maps back to triangles.
     """
     from scipy import sparse
 

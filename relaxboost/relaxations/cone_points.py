@@ -35,15 +35,10 @@ Solvers are not accurate enough to find such points.
 
 
 class ConePoints:
-    """The feasible points of the cone program of a relaxation f.
+    """The feasible points of the cone program `form` of a relaxation f of m examples.
 
-    Parameters
-    ----------
-    form : ConeForm
-    m : int
-        The first m variables of the cone program are the entries of d.
-    simplex : bool
-        Whether d must lie in the simplex.
+    The first m variables of the program are the entries of d. If `simplex` is True, d must lie in
+    the simplex.
     """
 
     def __init__(self, form: ConeForm, m: int, *, simplex: bool = True) -> None:
@@ -83,10 +78,9 @@ class ConePoints:
         return least_singular_value(scaled[kept]) == 0.0
 
     def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
-        """Return a feasible d near the d of `point`, and an upper bound on f(d).
+        """Return a feasible d near the d of `point`, and an upper bound on f(d), or None.
 
-        Return None if no feasible d is found. If `move` is False, the point is moved onto the
-        equations but not towards `inside`.
+        If `move` is False, the point is moved onto the equations but not towards `inside`.
         """
         if point.shape != self._form.cost.shape or not np.isfinite(point).all():
             return None
@@ -156,7 +150,6 @@ class ConePoints:
         return x
 
     def _holds(self, x: Vector) -> bool:
-        """Return whether all slacks at the point x lie in their cones, up to rounding errors."""
         form = self._form
         if self._simplex and x[: self._m].min() < 0.0:
             return False

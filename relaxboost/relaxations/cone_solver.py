@@ -40,7 +40,8 @@ def solve_problem(problem: Any) -> tuple[str, float]:
                 raise
             if limit:
                 seconds_left()
-            status, value = str(problem.status), float(problem.value)
+            status = str(problem.status)
+            value = float(problem.value)
             # The point of the solver may leave the domain of f by a rounding, where cvxpy finds
             # that entr(−1e-12) is −inf. The optimal value of the solver is finite.
             if status in SOLVED and not math.isfinite(value):
@@ -50,10 +51,7 @@ def solve_problem(problem: Any) -> tuple[str, float]:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Return whether an error is a panic of Clarabel, whose class does not derive from Exception.
-
-    Clarabel panics if it finds no eigenvalues of a matrix, for example.
-    """
+    """Return whether an error is a panic of Clarabel, whose class derives from BaseException."""
     return type(error).__name__ == "PanicException"
 
 

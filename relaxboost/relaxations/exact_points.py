@@ -89,10 +89,13 @@ def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) 
     for g, (group, _) in enumerate(limits):
         for i in group:
             groups_of[i].append(g)
-    free = [min((room[g] for g in each), default=unit) for each in groups_of]
+
     # Ties go to the first entry or, without caps, to the largest.
-    order = sorted(range(len(shares)), key=lambda i: (-free[i], i if limits else -shares[i]))
-    for i in order:
+    def rank(i: int) -> tuple[int, int]:
+        free = min((room[g] for g in groups_of[i]), default=unit)
+        return -free, i if limits else -shares[i]
+
+    for i in sorted(range(len(shares)), key=rank):
         if not missing:
             break
         given = max(0, min([missing, *(room[g] for g in groups_of[i])]))

@@ -30,7 +30,6 @@ from relaxboost.relaxations.linear import ZERO, ExactForm, Row
 from relaxboost.relaxations.vectors import MAX_SHOWN
 
 Index = NDArray[np.int64]
-_ONE = Fraction(1)
 
 
 class _Units(NamedTuple):
@@ -55,7 +54,6 @@ class _Units(NamedTuple):
 
 @njit()
 def _smallest(u: Vector, unit: Index, first: Index) -> Index:
-    """Return the first example with the smallest margin in each unit."""
     best = first.copy()
     for i in range(u.shape[0]):
         if u[i] < u[best[unit[i]]]:
@@ -245,9 +243,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
     def exact_form(self, m: int) -> ExactForm:
         # The rows are in the order of the groups' first examples.
         rows: dict[int, Row] = {}
+        one = Fraction(1)
         for i, label in enumerate(self.groups):
             if label >= 0:
-                rows.setdefault(label, {})[i] = _ONE
+                rows.setdefault(label, {})[i] = one
         caps = dict(self.caps)
         return ExactForm.free(m)._replace(
             rows=list(rows.values()),

@@ -45,10 +45,7 @@ class WithK(Relaxation, Bounds, Description):
 
     @property
     def exact_k(self) -> Fraction:
-        """The exact parameter k.
-
-        The property raises InputError if only `fraction` is given and m is not known yet.
-        """
+        """The exact parameter k. If only `fraction` is given, this raises InputError."""
         if self.k is None:
             raise InputError(
                 f"{self!r} has no k before the number of examples m is known; call resolve(m)"
@@ -91,10 +88,7 @@ def near_integer(k: Fraction) -> Fraction:
 
 
 def resolve_k(shown: str, k: Fraction | None, fraction: Any, m: int) -> Fraction:
-    """Return the parameter k for a game with m examples.
-
-    The function raises InputError unless 1 <= k <= m. The message names the relaxation as `shown`.
-    """
+    """Return the parameter k for m examples, or raise InputError unless 1 <= k <= m."""
     if k is None:
         # The fraction 1/3 as a float and m = 3 mean k = 1.
         k = near_integer(exact_share(fraction) * m)

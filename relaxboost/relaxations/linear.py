@@ -92,10 +92,7 @@ class ExactForm(NamedTuple):
         return cls([ZERO] * size, [ZERO] * size, [None] * size, [], [], [])
 
     def doubles(self) -> LinearForm:
-        """Return this linear program in double precision.
-
-        Raise InputError if an entry is not a fraction.
-        """
+        """Return this linear program in double precision. Raise InputError if it is malformed."""
         self._check()
         cost = self.cost
         lower = self.lower

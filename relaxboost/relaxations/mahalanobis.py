@@ -384,7 +384,6 @@ class MahalanobisBall(Mahalanobis, BallOfNorm):
 
     @cached_property
     def _flattest(self) -> Vector:
-        """The point d of the simplex with the smallest norm ‖Q d‖."""
         # The solver minimises the square for a Q of size one, which is a well scaled problem.
         d = cp.Variable(self.matrix.shape[1], nonneg=True)
         scaled = self.matrix / self._largest if self._largest > 0.0 else self.matrix

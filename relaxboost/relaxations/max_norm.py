@@ -29,8 +29,6 @@ from relaxboost.relaxations.vectors import positive_vector
 
 
 class _OfMaxNorm(OfNorm):
-    """The base class of the balls and the penalty of the norm max_i a_i |d_i|."""
-
     _is_polyhedral = True
 
     def gauge(self, d: Interval) -> Interval:

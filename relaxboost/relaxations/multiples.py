@@ -55,8 +55,6 @@ def times(f: Relaxation, c: object) -> Relaxation:
 
 
 class _BoundsOfMultiple(Relaxation, Bounds):
-    """The bounds on c * f, which follow from the bounds on f."""
-
     f: Relaxation
     c: Any
 
@@ -102,8 +100,6 @@ class _BoundsOfMultiple(Relaxation, Bounds):
 
 
 class _DescriptionOfMultiple(Description):
-    """The data of c * f in certificates, which follow from the data of f."""
-
     f: Relaxation
     c: Any
 

@@ -97,10 +97,7 @@ class WithNorm(Relaxation, Bounds, Description):
         raise NotImplementedError("cvxpy_dual")
 
     def extremes(self, m: int) -> tuple[Any, Any]:
-        """Return the smallest and the largest norm on the simplex in R^m.
-
-        Each of the two is an interval that contains the norm, or a double that approximates it.
-        """
+        """Return the smallest and the largest norm on the simplex, as intervals or doubles."""
         raise NotImplementedError("extremes")
 
     def describe_norm(self) -> dict[str, Any]:

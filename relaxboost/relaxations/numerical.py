@@ -25,23 +25,18 @@ NO_BOUND = (
     "the multipliers that Clarabel returns for the cone program of this f prove no lower bound, so "
     "that the lower bound is -inf"
 )
-"""The message if the lower bound on the relaxed margin F(u) is −inf."""
 UNPROVED = (
     f"{NO_BOUND}; scale f and its variables to sizes near one, or write a class that derives from "
     "Relaxation and Bounds, with its own witness, lower_bound and penalty_bound"
 )
-"""The message if no lower bound on F(u) is proved although the equations of f are independent."""
 UNMET = (
     "no point was found that satisfies the constraints of this f: the upper bound is valid if a "
     "violation of the constraints by 1e-9 does not matter"
 )
-"""The message for an upper bound at a point that may violate constraints of f by 1e-9."""
 DEPENDENT = "some equations of this f follow from others up to rounding; remove them"
-"""The reason for a missing proof if equations of f are dependent only up to rounding."""
 ROUNDED = (
     f"the upper bound is valid if a violation of equations by 1e-13 does not matter: {DEPENDENT}"
 )
-"""The message for an upper bound if equations of f are dependent only up to rounding."""
 
 
 class DualWitness(NamedTuple):
@@ -56,14 +51,7 @@ class DualWitness(NamedTuple):
 
 
 class Programs(CompiledProblems):
-    """The cone programs for values and bounds of a relaxation of m examples.
-
-    Parameters
-    ----------
-    relaxation : Relaxation
-    m : int
-        The number of examples.
-    """
+    """The cone programs for values and bounds of a relaxation of m examples."""
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return F(u), its minimiser d, γ, and an x >= γ − u with F(u) = γ − f*(x).
@@ -142,7 +130,7 @@ class Programs(CompiledProblems):
         """Return a d near the point of the proof `given`, and an upper bound on f(d).
 
         The method calls no solver, and stores d for `above`. Return None if the point violates a
-        constraint, or if cvxpy can evaluate f without a solver, so that this method is not needed.
+        constraint, or if cvxpy can evaluate f without a solver.
         """
         if self.form is None or self._pointwise.explicit:
             return None
@@ -231,10 +219,9 @@ class Programs(CompiledProblems):
         return self.known("unmet", d) or ""
 
     def near(self, x: Vector) -> tuple[float, Vector] | None:
-        """Return an upper bound on f(x') and the point x', which is near x.
+        """Return an upper bound on f(x') and the point x' near x, or None if there is no such x'.
 
-        The point need not be in the simplex. Return None if no x' is found that satisfies the
-        constraints of f.
+        The point satisfies the constraints of f, but need not be in the simplex.
         """
         f = self._pointwise
         if f.explicit and f.is_allowed(x):
@@ -255,10 +242,10 @@ class Programs(CompiledProblems):
 
     @cached_property
     def inside(self) -> list[Vector]:
-        """Points of the simplex inside the domain of f, up to rounding.
+        """Points of the simplex that are in the domain of f, up to rounding.
 
-        The first point is the mean of the other points. Each of the other points minimises
-        <d, u> + f(d) + Σ d log d for a random u.
+        The first point is the mean of the others, each of which minimises <d, u> + f(d) + Σ d log d
+        for a random u.
         """
         directions = np.random.default_rng(0).normal(size=(4, self._m))
         spread = [np.zeros(self._m), *directions, *-directions]
@@ -298,22 +285,13 @@ def is_inside(relaxation: Any, d: Vector) -> bool:
 
 
 def solver_form(relaxation: Any, m: int) -> ConeForm | None:
-    """Return the cone program into which cvxpy compiles f.
-
-    Return None if bounds cannot be proved with this program, or if it has semidefinite cones, for
-    which solvers are slow.
-    """
+    """Return the cone program of f, or None if it proves no bounds or has semidefinite cones."""
     form = programs(relaxation, m).form
     return None if form is None or form.matrix else form
 
 
 def check(relaxation: Any, m: int) -> None:
-    """Raise InputError unless lower bounds on the relaxed margin F can be proved for f.
-
-    If the class of f proves no bounds itself, `cvxpy_penalty` must return a convex function and
-    constraints. If the class also has no method `lower_bound`, the multipliers of the cone program
-    of f must prove a lower bound on F(0).
-    """
+    """Raise InputError unless lower bounds on the relaxed margin F can be proved for f."""
     from relaxboost.relaxations import dcp
 
     owner = f"{type(relaxation).__name__}.cvxpy_penalty"

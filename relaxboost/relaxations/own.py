@@ -28,11 +28,8 @@ def has_own_class(f: Any) -> bool:
 def resolved(f: Any, m: int) -> Any:
     """Check the result of ``f.resolve(m)`` for m examples, and return it.
 
-    Raises
-    ------
-    InputError
-        If f does not fit m, if a user-defined class inherits a `resolve` that returns a relaxation
-        of another class, or if `check_returns` finds an error.
+    The function raises InputError if a user-defined class inherits a `resolve` that returns another
+    class, or if `check_returns` finds an error.
     """
     found = f.resolve(m)
     inherits = has_own_class(f) and not _is_foreign(type(f).resolve.__module__)

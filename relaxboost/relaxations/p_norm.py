@@ -40,8 +40,8 @@ def power_norm(size: Interval, p: Fraction) -> Interval:
 def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
     """Raise InputError if powers of order p or p' of the weights overflow or underflow.
 
-    The exponent p' belongs to the dual norm. `ends` is True if `kind` also accepts p = 1 and
-    p = inf. The message then suggests these values.
+    The exponent p' belongs to the dual norm. If `kind` also accepts p = 1 and p = inf (`ends`), the
+    message suggests them.
     """
     if exponent == 1 or exponent == math.inf:
         return
@@ -64,8 +64,6 @@ def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: b
 
 
 class _OfPNorm(OfNorm):
-    """The base class of the ball and the penalty of the p-norm for 1 < p < inf."""
-
     def __post_init__(self) -> None:
         super().__post_init__()
         check_range(self.kind, self.p, self.weights)

@@ -56,8 +56,8 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
 class OverPrior(Relaxation, Bounds, Description):
     """The base class of relaxations f relative to a prior distribution π.
 
-    Subclasses have a field `prior`. The distribution π is `prior` divided by its exact sum, or the
-    uniform distribution if `prior` is None. If π_i = 0 and d_i is not 0, then f(d) is infinite.
+    π is the field `prior` divided by its exact sum, or the uniform distribution if `prior` is None.
+    If π_i = 0 and d_i is not 0, then f(d) is infinite.
     """
 
     per_example: ClassVar[str] = "prior"
@@ -114,7 +114,6 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _enclosed_prior(self) -> Interval:
-        """Intervals that contain the positive entries of the prior π."""
         # Floats have a fast rigorous sum, and Fractions an exact one.
         positive = [p for p in self.prior if p > 0]
         if all(isinstance(p, float) for p in positive):

@@ -187,11 +187,8 @@ def gini(m: int) -> Spectrum:
 
 
 def extremile(m: int, r: Fraction) -> Spectrum:
-    """Return the spectrum of m weights for the integrated spectrum φ(t) = 1 − (1 − t)^r.
-
-    The weights are exact if r is an integer and m^r is not too large.
-    """
-    # Integers of more than 4096 bits would make every operation with the weights slow.
+    """Return the spectrum of m weights for the integrated spectrum φ(t) = 1 − (1 − t)^r."""
+    # The weights are exact, unless integers of more than 4096 bits would make them slow.
     if r.denominator == 1 and r.numerator * m.bit_length() <= 4096:
         powers: list[Any] = [j**r.numerator for j in range(m, -1, -1)]
         return Spectrum(here - after for here, after in pairwise(powers))
@@ -212,10 +209,7 @@ def exponential(m: int, c: Fraction) -> Spectrum:
 
 
 def mean_cvar(m: int, weight: Fraction, fraction: Fraction) -> Spectrum:
-    """Return the spectrum of a mixture of the mean and a CVaR.
-
-    The integrated spectrum is φ(t) = (1 − weight) t + weight min(1, t/fraction).
-    """
+    """Return the spectrum of φ(t) = (1 − weight) t + weight min(1, t/fraction)."""
     return of_mixture(m, [(Fraction(m), 1 - weight), (fraction * m, weight)])
 
 

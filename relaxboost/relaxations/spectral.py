@@ -69,8 +69,6 @@ def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
 
 
 class _BoundsOfRisk(OfSpectrum, Bounds):
-    """The bounds on the penalty and the relaxed margin of a spectral risk."""
-
     def witness(self, u: Vector) -> Witness:
         # The best threshold γ is the largest margin with a positive weight.
         u = as_margins(u, self)
@@ -118,8 +116,7 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
 
 
 class _DescriptionOfRisk(OfSpectrum, Description):
-    """The data of a spectral risk in certificates: a linear program, or the spectrum."""
-
+    # If a risk is no linear program, certificates contain its spectrum.
     @property
     def is_exact(self) -> bool:
         # If f is not a linear program, the checker of certificates sorts the margins.

@@ -24,8 +24,6 @@ from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm
 
 
 class _OfSumNorm(OfNorm):
-    """The base class of the ball and the penalty of the norm Σ a_i |d_i|."""
-
     _is_polyhedral = True
 
     def gauge(self, d: Interval) -> Interval:
