@@ -1,4 +1,7 @@
-"""Relaxations with a transformed argument: d -> f(d + d0) and d -> f(c d) for a relaxation f."""
+"""Relaxations with a transformed argument: d -> f(d + d0) and d -> f(c d) for a relaxation f.
+
+The rules are those of Shalev-Shwartz & Singer (2009), Appendix B.
+"""
 
 from __future__ import annotations
 
@@ -78,10 +81,6 @@ class Shifted(_Changed):
     f : Relaxation
     d0 : array of shape (m,), or a number
         The finite shift. A number is added to every entry of d.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Appendix B.
     """
 
     family = "relaxboost.Shifted"
@@ -178,10 +177,6 @@ class Dilated(_Changed):
     f : Relaxation
     c : int, float or Fraction
         The factor c != 0, kept exactly.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Appendix B.
     """
 
     family = "relaxboost.Dilated"

@@ -101,10 +101,6 @@ class NumericalBounds(Bounds):
     """The bounds of a relaxation f that has no closed forms, computed from its cone program.
 
     These bounds depend on rounding errors of cvxpy in f, so they are not treated as proved.
-
-    Parameters
-    ----------
-    f : Relaxation
     """
 
     is_proved = False

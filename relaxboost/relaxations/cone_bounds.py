@@ -44,10 +44,7 @@ They are relative to the largest term of q.
 
 
 class ConeProof(NamedTuple):
-    """The multipliers y of the rows of a cone form, and the point p of its linearisation.
-
-    The quadratic part of the objective is linearised at p.
-    """
+    """The multipliers y of a cone form, and the point p where its objective is linearised."""
 
     y: Vector
     point: Vector

@@ -68,7 +68,7 @@ class ConeForm:
         return slice(self.right.size - 3 * self.exponential, self.right.size)
 
     def linear(self, m: int) -> LinearForm | None:
-        """Return this program as a linear program, or None if it has other cones.
+        """Return this program as a linear program, or None if it is not linear.
 
         The linear program has the same rows, and so the same multipliers, but no constant.
         """

@@ -258,7 +258,8 @@ def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
 def merged_equations(rows: Any) -> NDArray[np.float64] | None:
     """Return a matrix that moves the multipliers of dependent equations to independent ones.
 
-    The lower bound stays valid. Return None if all equations are independent, or too many to check.
+    The lower bound stays valid. Return None if all equations are independent, or
+    if there are too many to check.
     """
     from scipy import sparse
     from scipy.linalg import qr

@@ -134,6 +134,7 @@ class ConePoints:
 
         if not right.size:
             return x
+        # Each entry moves in proportion to its size, so that a zero entry of d stays zero.
         sizes = np.abs(x)
         sizes[self._m if self._simplex else 0 :] += 1.0
         moves = rows @ sparse.diags_array(sizes) @ rows.T
@@ -246,7 +247,7 @@ class ConePoints:
         return limits
 
     def _tight(self) -> tuple[Any, Any] | None:
-        """Return arguments of `_tie` that make inequalities without interior equations.
+        """Return arguments for `_tie` that turn inequalities without interior into equations.
 
         Return None if there are no such inequalities, or if the solver fails.
         """

@@ -78,7 +78,7 @@ def parts(function: Any, m: int, owner: str) -> Parts:
 
 
 def _checked_value(value: Any, owner: str) -> Any:
-    """Return `value` with shape (), or raise InputError if it is not a convex real number."""
+    """Return `value` with shape (), or raise InputError unless it is a real, convex scalar."""
     if value.size != 1:
         raise InputError(
             f"{owner} returned an expression of shape {value.shape}, but f(d) must be a single "

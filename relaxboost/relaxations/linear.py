@@ -92,7 +92,10 @@ class ExactForm(NamedTuple):
         return cls([ZERO] * size, [ZERO] * size, [None] * size, [], [], [])
 
     def doubles(self) -> LinearForm:
-        """Return this linear program in double precision. Raise InputError if it is malformed."""
+        """Return this linear program in double precision.
+
+        Raise InputError if an entry is not a fraction, or if the lengths of fields differ.
+        """
         self._check()
         cost = self.cost
         lower = self.lower

@@ -109,10 +109,6 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
 
     The relaxed margin F(u) is the γ with Σ [γ − u_i]_+ / a_i = c, and the conjugate f* is the
     indicator of Σ |θ_i| / a_i <= c.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Example 2.
     """
 
     family = "relaxboost.MaxPenalty"

@@ -1,4 +1,4 @@
-"""Positive multiples c * f of relaxations f."""
+"""Positive multiples c * f of relaxations f (Shalev-Shwartz & Singer 2009, Appendix B)."""
 
 from __future__ import annotations
 
@@ -137,10 +137,6 @@ class Scaled(_BoundsOfMultiple, _DescriptionOfMultiple):
     f : Relaxation
     c : int, float or Fraction
         The factor c > 0, kept exactly.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Appendix B.
     """
 
     family = "relaxboost.Scaled"

@@ -16,6 +16,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import UNIT
+from relaxboost.relaxations import dcp
 from relaxboost.relaxations.compiled import CompiledProblems
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, NoConeForm, cone_form
@@ -292,8 +293,6 @@ def solver_form(relaxation: Any, m: int) -> ConeForm | None:
 
 def check(relaxation: Any, m: int) -> None:
     """Raise InputError unless lower bounds on the relaxed margin F can be proved for f."""
-    from relaxboost.relaxations import dcp
-
     owner = f"{type(relaxation).__name__}.cvxpy_penalty"
 
     def pair(d: Any) -> Any:

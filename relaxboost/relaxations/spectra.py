@@ -35,12 +35,8 @@ digits on every machine, unlike functions of floats.
 class Spectrum:
     """Weights s_1 >= ... >= s_m >= 0 with sum one, which are proportional to integers.
 
-    Parameters
-    ----------
-    tops : iterable of int
-        The non-increasing integers to which the weights are proportional.
-    counts : iterable of int, optional
-        How many times each integer occurs, by default once.
+    `tops` contains the non-increasing integers, and `counts` contains how many times each of them
+    occurs, which is once by default.
     """
 
     tops: tuple[int, ...]

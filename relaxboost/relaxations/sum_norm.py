@@ -52,10 +52,6 @@ class SumBall(_OfSumNorm, NormBall):
     The relaxed margin is F(u) = max over λ >= 0 of min_i (u_i + λ a_i) − λ r, and the conjugate is
     f*(θ) = r max_i |θ_i| / a_i. Without weights the ball contains every distribution if r >= 1, and
     no distribution if r < 1.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Example 1.
     """
 
     family = "relaxboost.SumBall"
@@ -157,10 +153,6 @@ class SumPenalty(_OfSumNorm, NormPenalty):
 
     The relaxed margin is F(u) = min_i (u_i + c a_i), and the conjugate f* is the indicator of
     |θ_i| <= c a_i. Without weights f is the constant c on the simplex.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Example 2.
     """
 
     family = "relaxboost.SumPenalty"
