@@ -1,4 +1,7 @@
-"""Relaxations with a transformed argument: d -> f(d + d0) and d -> f(c d) for a relaxation f."""
+"""Relaxations with a transformed argument: d -> f(d + d0) and d -> f(c d) for a relaxation f.
+
+The rules are those of Shalev-Shwartz & Singer (2009), Appendix B.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,8 @@ from relaxboost.relaxations.vectors import spell_parameter
 class _Changed(EvaluatedBounds, Description):
     """The common base class of `Shifted` and `Dilated`.
 
-    A shift or a dilation of the argument d moves the simplex relative to the domain of f. So the
-    methods of f that minimise over the simplex do not apply, and cvxpy solves these problems
-    instead. Only the conjugate has a closed form.
+    A change of the argument d moves the simplex relative to the domain of f. So the methods of f
+    that minimise over the simplex do not apply, and cvxpy solves these problems instead.
     """
 
     f: Relaxation
@@ -38,17 +40,8 @@ class _Changed(EvaluatedBounds, Description):
         return (self.f,)
 
     def resolve(self, m: int) -> Relaxation:
-        """Return ``f.resolve(m)`` with the same shift or dilation.
-
-        Raises
-        ------
-        InputError
-            If the shifted or dilated relaxation is infinite on the whole simplex, if the length of
-            d0 is not m, or if no multipliers of the cone program prove a lower bound on the
-            relaxed margin.
-        """
         bound = self._bind(m)
-        bound.center(m)
+        bound.center(m)  # raises the error for a relaxation that is infinite on the simplex
         numerical.programs(bound, m).require()
         return bound
 
@@ -61,7 +54,6 @@ class _Changed(EvaluatedBounds, Description):
         return None if form is None else self._changed(form, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return the linear program of the shifted or dilated f in double precision."""
         form = description_of(self.f).linear_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form.exactly(), m).doubles()
 
@@ -89,10 +81,6 @@ class Shifted(_Changed):
     f : Relaxation
     d0 : array of shape (m,), or a number
         The finite shift. A number is added to every entry of d.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Appendix B.
     """
 
     family = "relaxboost.Shifted"
@@ -123,7 +111,6 @@ class Shifted(_Changed):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f that the shift preserves. Symmetry requires equal entries of d0."""
         traits = self.f.traits
         d0 = np.array(self.d0)
         return Traits(
@@ -168,15 +155,14 @@ class Shifted(_Changed):
         return [Fraction(x) for x in (self.d0 if isinstance(self.d0, tuple) else [self.d0] * m)]
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of f(d + d0) in the variable d, with d + d0 >= 0."""
         d0 = self.exact_shift(m)
         cost = sum((c * s for c, s in zip(form.cost, d0, strict=False)), ZERO)
         moved = [sum((x * d0[j] for j, x in row.items() if j < m), ZERO) for row in form.rows]
         return form._replace(
-            lower=[*_less(form.lower[:m], d0), *form.lower[m:]],
-            upper=[*_less(form.upper[:m], d0), *form.upper[m:]],
-            row_lower=_less(form.row_lower, moved),
-            row_upper=_less(form.row_upper, moved),
+            lower=[*_minus(form.lower[:m], d0), *form.lower[m:]],
+            upper=[*_minus(form.upper[:m], d0), *form.upper[m:]],
+            row_lower=_minus(form.row_lower, moved),
+            row_upper=_minus(form.row_upper, moved),
             constant=form.constant + cost,
         )
 
@@ -191,10 +177,6 @@ class Dilated(_Changed):
     f : Relaxation
     c : int, float or Fraction
         The factor c != 0, kept exactly.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Appendix B.
     """
 
     family = "relaxboost.Dilated"
@@ -216,7 +198,6 @@ class Dilated(_Changed):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f that the dilation preserves."""
         traits = self.f.traits
         # f may be strongly convex only on the simplex, and its linear program holds for c d >= 0.
         return traits._replace(smooth=False, polyhedral=traits.polyhedral and self.c > 0)
@@ -240,7 +221,7 @@ class Dilated(_Changed):
         return {"kind": "dilated", "factor": number(self.c)}
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of the function d -> f(c d), for c > 0."""
+        # The bounds keep their order, because a polyhedral f.scaled(c) has c > 0.
         c: Fraction = self.c
         return form._replace(
             cost=[c * x for x in form.cost[:m]] + form.cost[m:],
@@ -250,7 +231,7 @@ class Dilated(_Changed):
         )
 
 
-def _less(bounds: list[Bound], by: list[Fraction]) -> list[Bound]:
+def _minus(bounds: list[Bound], by: list[Fraction]) -> list[Bound]:
     return [None if x is None else x - s for x, s in zip(bounds, by, strict=True)]
 
 

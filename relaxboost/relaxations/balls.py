@@ -42,13 +42,12 @@ class Ball(Relaxation, Bounds):
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if G(d) <= `bound` up to a relative tolerance of 1e-12, or else inf."""
         bound = float(self.bound)
-        # The gauge of a tiny ball has an absolute error, so a bound below 1e-3 counts as 1e-3.
+        # A relative excess of 1e-12 counts as rounding. The gauge of a tiny ball has an absolute
+        # error, so a bound below 1e-3 counts as 1e-3.
         return 0.0 if self.size(d) <= bound + 1e-12 * max(bound, 1e-3) else math.inf
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d`, clipped, normalised, and moved towards the center until it is in the ball."""
         return self.draw_in(onto_simplex(d, repr(self)))
 
     def draw_in(self, d: Vector, inside: Vector | None = None) -> Vector:
@@ -68,10 +67,7 @@ class Ball(Relaxation, Bounds):
         return inside if share == 1.0 else d + share * (inside - d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return the value f(d') = 0 at a point d' of the ball near d / Σd.
-
-        Also return an upper bound on the distance ‖d' − d / Σd‖_1.
-        """
+        # d' is d / Σd, moved towards the center until it is in the ball, where f is 0.
         point = Interval(d) / Interval(*total)
         excess = (self.gauge(point) - Interval(self.bound)).up
         if excess <= 0.0:
@@ -90,17 +86,16 @@ class Ball(Relaxation, Bounds):
         return 0.0 if excess.up <= 0.0 else math.inf
 
 
-def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fraction:
+def fit(owner: Ball, radius: Fraction, least: float) -> Fraction:
     """Return the radius of a ball, enlarged if it is within 1e-12 of the smallest radius `least`.
 
-    A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, whether the
-    quotient is rounded upwards or downwards. If the radius differs from `least` by at most a
-    relative 1e-12, it is set to `least` times 1 + 1e-12. If the ball does not meet the simplex, the
-    function raises InputError.
+    The function raises InputError if the ball does not meet the simplex.
     """
+    # A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, whether the
+    # quotient is rounded upwards or downwards.
     floor = Fraction(least)
     if radius >= floor * (1 - SLACK):
         return max(radius, floor * (1 + SLACK))
     raise InputError(
-        f"{owner!r} does not meet the simplex: the {name} must be at least {least:.12g}"
+        f"{owner!r} does not meet the simplex: the radius must be at least {least:.12g}"
     )

@@ -83,13 +83,10 @@ class Traits(NamedTuple):
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:
-    """Return the margins `u` as a float64 vector.
+    """Return the margins `u` as a float64 vector for the relaxation `owner`.
 
-    Raises
-    ------
-    InputError
-        If `u` is not a non-empty vector of finite numbers, or if `owner` has parameters for another
-        number of examples.
+    The function raises InputError if `u` is not a non-empty vector of finite numbers, or if `owner`
+    has parameters for another number of examples.
     """
     try:
         u = np.asarray(u)
@@ -113,10 +110,9 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
 
 
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
-    """Return the non-negative part of `d`, scaled to sum to one.
+    """Return the non-negative part of `d`, scaled to sum to one if it does not up to rounding.
 
-    If the non-negative part sums to one up to rounding, it is not scaled. If `d` has an entry that
-    is not finite, or no positive entry, the function raises InputError.
+    The function raises InputError if `d` has no positive entry, or one that is not finite.
     """
     d = np.array(d, dtype=np.float64)
     if not np.isfinite(d).all():
@@ -206,10 +202,7 @@ class Relaxation(ABC):
 
     @property
     def _operands(self) -> tuple[Relaxation, ...]:
-        """The relaxations from which this relaxation is computed, such as f for c * f.
-
-        By default the tuple is empty.
-        """
+        """The relaxations from which this one is computed, such as f for c * f."""
         return ()
 
     @property
@@ -255,10 +248,7 @@ class Relaxation(ABC):
         return self._distribution(np.ascontiguousarray(as_margins(u, self)), positive("beta", beta))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the result of `distribution` for margins u and a β that have been checked.
-
-        Families with a closed form override this method.
-        """
+        """Return `distribution` for checked arguments. Families with closed forms override this."""
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
@@ -405,10 +395,7 @@ def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
 
 
 def needs_solver(f: Relaxation) -> bool:
-    """Return whether the method `distribution` of f calls a cone solver.
-
-    If f = c * g, the result is that of g.
-    """
+    """Return whether the method `distribution` of f calls a cone solver."""
     return f._needs_solver
 
 
@@ -418,8 +405,5 @@ def operands_of(f: Relaxation) -> tuple[Relaxation, ...]:
 
 
 def fixed_m(f: Relaxation) -> int | None:
-    """Return the number of examples m that the parameters of f require.
-
-    Return None if f accepts any number of examples.
-    """
+    """Return the number of examples m that the parameters of f require, or None for any m."""
     return f._fixed_m

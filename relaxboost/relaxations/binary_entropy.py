@@ -91,7 +91,6 @@ class BinaryEntropy(WithK):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f. f is not monotone, and 0 is not in the core of its domain."""
         return Traits(smooth=True, symmetric=True, zero_minimum=True)
 
     @property
@@ -103,38 +102,26 @@ class BinaryEntropy(WithK):
         return float(self.weight * m / self.exact_k) * math.log(2.0)
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), or inf if some x = k d_i is outside [0, 1].
-
-        An x that exceeds 1 only by rounding errors is treated as 1.
-        """
         x = self.double_k * np.asarray(d, dtype=np.float64)
         if not (x >= 0.0).all() or x.max(initial=0.0) > 1.0 + 8.0 * UNIT:
             return math.inf
-        y = np.maximum(1.0 - x, 0.0)
+        y = np.maximum(1.0 - x, 0.0)  # x exceeds 1 only by rounding errors
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(x > 0.0, x * np.log(x), 0.0) + np.where(y > 0.0, y * np.log(y), 0.0)
         return self._c / self.double_k * (float(terms.sum()) + x.size * math.log(2.0))
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate (c/k) Σ log((1 + exp(θ/c))/2)."""
         with np.errstate(over="ignore"):
             losses = np.logaddexp(0.0, np.asarray(theta, dtype=np.float64) / self._c)
         return self._c / self.double_k * float(np.sum(losses - math.log(2.0)))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser d_i = σ((γ − u_i)/c)/k.
-
-        σ is the logistic function.
-        """
         u = as_margins(u, self)
         d, gamma = logistic_distribution(u, self._c, self.resolve(u.size).double_k)
         return gamma - self.conjugate(gamma - u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the distribution d = x/k with (c + β) log x − c log(1 − x) = γ − u.
-
-        The number γ is chosen so that Σx = k.
-        """
+        # The minimiser is d = x/k with (c + β) log x − c log(1 − x) = γ − u and Σx = k.
         temperature = self._c + beta
         k = self.double_k
         if k > u.size:
@@ -143,16 +130,12 @@ class BinaryEntropy(WithK):
         return logistic_distribution(u, temperature, k, max(self._c / temperature, 1e-300))[0]
 
     def witness(self, u: Vector) -> Witness:
-        """Return the threshold γ with Σ σ((γ − u_i)/c) = k for the logistic function σ.
-
-        If k = m, no such γ exists, and the method returns a large γ.
-        """
+        # The best γ satisfies Σ σ((γ − u_i)/c) = k. For k = m there is none, and γ is large.
         u = as_margins(u, self)
         return Witness(logistic_distribution(u, self._c, self.resolve(u.size).double_k)[1])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the lower bound γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards."""
-        # This is a lower bound on F(u) for every threshold γ.
+        # γ − (c/k) Σ log((1 + exp((γ − u)/c))/2) is a lower bound on F(u) for every γ.
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf
@@ -175,7 +158,6 @@ class BinaryEntropy(WithK):
         return self._c / self.double_k * (losses - x.shape[0] * math.log(2.0)), []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return the cvxpy expression γ − f*(γ − u), whose maximum over γ is F(u)."""
         # f* is non-decreasing, so x = γ − u is the best x >= γ − u.
         value, constraints = self.cvxpy_conjugate(gamma - u)
         return gamma - value, constraints
@@ -191,21 +173,14 @@ class BinaryEntropy(WithK):
         return {"gamma": number(found.gamma)}
 
     def curvature(self, m: int) -> float:
-        """Return the weight c, which is the modulus of strong convexity of f in the l1 norm.
-
-        This holds because the diagonal entries of the Hessian are c / (d_i (1 − k d_i)) >= c / d_i.
-        """
+        # The diagonal entries of the Hessian are c / (d_i (1 − k d_i)) >= c / d_i.
         return self._c
 
     def repair(self, d: Vector) -> Vector:
         return Capped(self.exact_k).repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return upper bounds on f(d') and on ‖d' − d / Σd‖_1 for a feasible point d'.
-
-        The point is d' = (1 − t) d/Σd + t/m. The share t >= 0 of the uniform distribution is the
-        smallest share for which every entry of d' is at most 1/k.
-        """
+        # d' is (1 − t) d/Σd + t/m, for the least share t >= 0 that leaves no entry above 1/k.
         k = self.exact_k
         m = d.size
         even = Interval(k / m)
@@ -227,10 +202,7 @@ class BinaryEntropy(WithK):
             return self._largest(x) if x.max().up <= 1.0 else math.inf
 
     def _largest(self, x: Interval) -> float:
-        """Return an upper bound on f(x/k) over all points x of the interval vector `x`.
-
-        Points outside [0, 1] are ignored.
-        """
+        """Return an upper bound on f(x/k) over the points x in [0, 1] of an interval vector."""
         # Each term is convex, so it is largest at an end of its interval.
         ends = [_terms(np.clip(end, 0.0, 1.0)) for end in (x.lower, x.upper)]
         value = Interval(np.maximum(ends[0].upper, ends[1].upper)).sum()

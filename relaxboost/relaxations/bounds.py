@@ -93,10 +93,7 @@ class Bounds(ABC):
         return math.log(m)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        """Return a warning about the bracket that the witness and d prove.
-
-        Return "" if no warning is needed.
-        """
+        """Return a warning about the bracket that the witness and d prove, or an empty string."""
         return ""
 
 
@@ -104,10 +101,6 @@ class NumericalBounds(Bounds):
     """The bounds of a relaxation f that has no closed forms, computed from its cone program.
 
     These bounds depend on rounding errors of cvxpy in f, so they are not treated as proved.
-
-    Parameters
-    ----------
-    f : Relaxation
     """
 
     is_proved = False
@@ -122,18 +115,9 @@ class NumericalBounds(Bounds):
         return DualWitness(gamma, x, programs.known("proof", u))
 
     def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
-        """Return a witness made from the multipliers `proof` of the cone program of f.
-
-        The multipliers are first moved into the dual cones.
-        """
         return numerical.programs(self._f, len(u)).near_witness(u, proof)
 
     def lower_bound(self, u: Vector, witness: DualWitness) -> float:
-        """Return the lower bound on the relaxed margin F(u) that the witness proves.
-
-        If the witness contains no multipliers, the bound is γ − M, where M is the maximum of
-        <d, x> − f(d) over 0 <= d <= 1.
-        """
         u = np.asarray(u, dtype=np.float64)
         x = np.maximum(witness.x, witness.gamma - u)
         if not (math.isfinite(witness.gamma) and np.isfinite(x).all()):
@@ -141,17 +125,13 @@ class NumericalBounds(Bounds):
         programs = numerical.programs(self._f, len(x))
         if witness.proof is not None:
             return programs.below(u, witness.proof)
+        # Without multipliers, γ − M is a bound, where M = max <d, x> − f(d) over 0 <= d <= 1.
         try:
             return float(witness.gamma) - programs.conjugate_above(x)
         except InputError:  # a witness too far off for the solver proves nothing
             return -math.inf
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') at a feasible point d' near d / Σd, and the distance ‖d' − d / Σd‖_1.
-
-        By default d' is computed from the cone program of f. If f overrides `penalty`, d' is d if
-        f(d) is finite, and `repair(d)` otherwise.
-        """
         f = self._f
         # Only the cone program shows by how much cvxpy's value of f breaks constraints.
         if type(f).penalty is Relaxation.penalty:
@@ -196,7 +176,7 @@ class EvaluatedBounds(Relaxation, Bounds):
         return said or numerical.programs(self, d.size).unmet(d)
 
     def center(self, m: int) -> Vector:
-        return numerical.programs(self, m).interior()
+        return numerical.programs(self, m).interior.copy()
 
 
 def bounds_of(f: Relaxation) -> Bounds:

@@ -35,25 +35,8 @@ from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import has_own_class
 
 
-def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
-    """Return AvgMin_k(u), the mean of the k smallest margins, and its minimiser d.
-
-    `gamma` is the ceil(k)-th smallest margin.
-    """
-    below = u < gamma
-    d = np.where(below, 1.0 / k, 0.0)
-    # The rest of the weight, in units of the cap, fills the tied margins in their order.
-    rest = k - int(np.count_nonzero(below))
-    ties = np.flatnonzero(u == gamma)[: math.ceil(rest)]
-    d[ties] = np.minimum(1.0, rest - np.arange(ties.size)) / k
-    return gamma - float((gamma - u[below]).sum()) / k, d
-
-
 def cut(d: Vector, caps: Vector | float) -> Vector:
-    """Reduce the weights d to their caps in place, and return d.
-
-    The removed weight is moved to entries below their caps.
-    """
+    """Move the weight above the caps to entries below their caps, in place, and return d."""
     if (d <= caps).all():
         return d
     np.minimum(d, caps, out=d)
@@ -71,7 +54,7 @@ class ThresholdDescription(Description):
     """The description of a relaxation whose best threshold γ is one of the margins."""
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the margin nearest to the witness γ, in the form that certificates store."""
+        # The margins are exact, but the witness γ is a double.
         return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
 
 
@@ -167,37 +150,34 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return math.fsum(np.abs(theta).tolist()) * self.cap
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return AvgMin_k(u) and its minimiser d.
-
-        Among examples with equal margins, the first examples get weight first.
-        """
         gamma = self.witness(u).gamma
-        return _worst_tail(np.asarray(u, dtype=np.float64), self.double_k, gamma)
+        u = np.asarray(u, dtype=np.float64)
+        k = self.double_k
+        below = u < gamma
+        d = np.where(below, 1.0 / k, 0.0)
+        # The rest of the weight, in units of the cap, fills the tied margins in their order.
+        rest = k - int(np.count_nonzero(below))
+        ties = np.flatnonzero(u == gamma)[: math.ceil(rest)]
+        d[ties] = np.minimum(1.0, rest - np.arange(ties.size)) / k
+        return gamma - float((gamma - u[below]).sum()) / k, d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the entropic projection of SS09 Fig. 2 for margins u and entropy weight β."""
         k = self.double_k
         if k > u.size:
-            # `resolve` raises the error that explains it.
-            self.resolve(u.size)
+            self.resolve(u.size)  # raises the error
         return capped_distribution(u, beta, k)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the weights d_i = min{1/k, σ((γ − u_i)/β)}, where σ is the logistic function."""
         return binary_capped_distribution(u, beta, self.resolve(u.size).double_k)
 
     def witness(self, u: Vector) -> Witness:
         u = as_margins(u, self)
         if self._rank >= u.size:
-            # `resolve` raises the error that explains it.
-            self.resolve(u.size)
+            self.resolve(u.size)  # raises the error
         return Witness(float(np.partition(u, self._rank)[self._rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the lower bound γ − (1/k) Σ [γ − u_i]_+ on F(u), rounded downwards.
-
-        The bound is valid for every γ.
-        """
+        # γ − (1/k) Σ [γ − u_i]_+ is a lower bound on F(u) for every γ.
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf
@@ -216,10 +196,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return cp.norm1(x) * self.cap, []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return the cvxpy expression γ − Σ x / k and its constraints x >= γ − u, x >= 0.
-
-        This is the problem of SS09 Eq. 6.
-        """
+        # This is the problem of SS09 Eq. 6.
         x = cp.Variable(u.shape[0], name="x", nonneg=True)
         return gamma - cp.sum(x) * self.cap, [x >= gamma - u]
 
@@ -233,7 +210,6 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return cut(onto_simplex(d, repr(self)), self.cap)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 at a feasible point d', and an upper bound on ‖d' − d / Σd‖_1."""
         low, _ = total
         threshold = float_down(Fraction(low) / self.exact_k)
         excess = np.maximum(d - threshold, 0.0)

@@ -39,23 +39,6 @@ class Doubles(NamedTuple):
     """Whether the caps sum to exactly one, so that only one distribution satisfies them."""
 
 
-def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
-    """Return the exact caps as doubles, with enclosures.
-
-    The enclosure of a cap that is not a double ranges from the double below its rounded value to
-    the double above.
-    """
-    # A cap above 1 has no effect, and a huge cap might be no double.
-    near = np.array([float(min(q, Fraction(10**300))) for q in caps])
-    # A comparison of integers is faster than one of fractions.
-    pairs = zip(near.tolist(), caps, strict=True)
-    is_double = np.array([x.as_integer_ratio() == q.as_integer_ratio() for x, q in pairs])
-    below = np.where(is_double, near, np.maximum(np.nextafter(near, -np.inf), 0.0))
-    above = np.where(is_double, near, np.nextafter(near, np.inf))
-    single = not _surely_above_one(below) and sum(caps) == 1
-    return Doubles(near, Interval(below, above), single)
-
-
 def _surely_above_one(below: Vector) -> bool:
     """Return whether the sum of the non-negative lower bounds `below` provably exceeds one."""
     return sum_bounds(np.minimum(below, 2.0))[0] > 1.0
@@ -91,10 +74,7 @@ def cap(owner: str, name: str, value: object) -> Fraction:
 
 @njit()
 def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
-    """Return γ − Σ c_i [γ − u_i]_+ and its minimiser d for caps c.
-
-    The minimiser fills the caps in increasing order of the margins.
-    """
+    """Return γ − Σ c_i [γ − u_i]_+, and the d that fills the caps c by increasing margins."""
     d = np.zeros(u.shape[0])
     filled = 0.0
     shortfall = 0.0
@@ -192,7 +172,6 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return f"{self.family}({text if each is not self.caps else f'[{text}]'})"
 
     def resolve(self, m: int) -> Caps:
-        """Return the relaxation with one cap for each of m examples."""
         if isinstance(self.caps, Fraction):
             check_room(f"{self!r} on a game with m = {m} examples", (self.caps,) * m)
             return Caps((self.caps,) * m)
@@ -206,52 +185,47 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
     @cached_property
     def _doubles(self) -> Doubles:
-        return caps_as_doubles(self.caps)
+        # A cap above 1 has no effect, and a huge cap might be no double.
+        near = np.array([float(min(q, Fraction(10**300))) for q in self.caps])
+        # A comparison of integers is faster than one of fractions.
+        pairs = zip(near.tolist(), self.caps, strict=True)
+        is_double = np.array([x.as_integer_ratio() == q.as_integer_ratio() for x, q in pairs])
+        # A cap that is not a double lies between the neighbours of its rounded value.
+        below = np.where(is_double, near, np.maximum(np.nextafter(near, -np.inf), 0.0))
+        above = np.where(is_double, near, np.nextafter(near, np.inf))
+        single = not _surely_above_one(below) and sum(self.caps) == 1
+        return Doubles(near, Interval(below, above), single)
 
-    def _of(self, m: int) -> Doubles:
-        """Return the caps of m examples as doubles."""
+    def _doubles_for(self, m: int) -> Doubles:
         return self.resolve(m)._doubles
 
     @property
     def traits(self) -> Traits:
-        """The traits of f. They depend on whether all caps are equal, and whether a cap is 0."""
         each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
         return CAP_TRAITS._replace(symmetric=len(set(each)) == 1, zero_in_core=min(each) > 0)
 
     def penalty(self, d: Vector) -> float:
-        inside = np.abs(d) <= self._of(len(d)).near * (1.0 + 8.0 * UNIT)
+        inside = np.abs(d) <= self._doubles_for(len(d)).near * (1.0 + 8.0 * UNIT)
         return 0.0 if inside.all() else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        return math.fsum((np.abs(theta) * self._of(len(theta)).near).tolist())
+        return math.fsum((np.abs(theta) * self._doubles_for(len(theta)).near).tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser d.
-
-        Among examples with equal margins, the first examples get weight first.
-        """
         u = as_margins(u, self)
-        value, d = _fill(u, self._of(u.size).near, self.witness(u).gamma)
+        value, d = _fill(u, self._doubles_for(u.size).near, self.witness(u).gamma)
         return float(value), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the entropic projection min{c_i, x exp(−u_i/β)}.
-
-        The factor x makes the sum of the weights equal to one.
-        """
-        caps = self._of(u.size)
+        caps = self._doubles_for(u.size)
         return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the smallest margin γ such that the caps of all margins <= γ sum to at least 1."""
         u = as_margins(u, self)
-        return Witness(caps_threshold(u, self._of(u.size).near))
+        return Witness(caps_threshold(u, self._doubles_for(u.size).near))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the lower bound γ − Σ c_i [γ − u_i]_+ on F(u), rounded downwards.
-
-        The bound is valid for every γ.
-        """
+        # γ − Σ c_i [γ − u_i]_+ is a lower bound on F(u) for every γ.
         u = np.asarray(u, dtype=np.float64)
         gamma = float(witness.gamma)
         if not math.isfinite(gamma):
@@ -262,13 +236,13 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         # Margins near the largest double overflow, and the bound is then −inf.
         with np.errstate(over="ignore", invalid="ignore"):
             hinge = Interval(gamma) - u[below]
-            return (gamma - (hinge * self._of(u.size).enclosure[below]).sum()).down
+            return (gamma - (hinge * self._doubles_for(u.size).enclosure[below]).sum()).down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        return 0.0, [(d if d.is_nonneg() else cp.abs(d)) <= self._of(d.shape[0]).near]
+        return 0.0, [(d if d.is_nonneg() else cp.abs(d)) <= self._doubles_for(d.shape[0]).near]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        return self._of(x.shape[0]).near @ cp.abs(x), []
+        return self._doubles_for(x.shape[0]).near @ cp.abs(x), []
 
     def exact_form(self, m: int) -> ExactForm:
         return ExactForm.free(m)._replace(upper=list(self.resolve(m).caps))
@@ -280,24 +254,20 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return {"kind": "caps", "caps": vector(self.resolve(m).caps)}
 
     def center(self, m: int) -> Vector:
-        """Return the distribution of largest entropy within the caps, d_i = min{c_i, x}.
-
-        The number x makes the sum equal to one.
-        """
+        # The distribution of largest entropy within the caps.
         return self.distribution(np.zeros(m), 1.0)
 
     def entropy_range(self, m: int) -> float:
-        caps = self._of(m)
+        caps = self._doubles_for(m)
         return 0.0 if caps.single else negentropy_range(caps.near, self.center(m))
 
     def repair(self, d: Vector) -> Vector:
         d = onto_simplex(d, repr(self))
-        return cut(d, self._of(d.size).near)
+        return cut(d, self._doubles_for(d.size).near)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 at a feasible point d', and an upper bound on ‖d' − d / Σd‖_1."""
         low = total[0]
-        enclosure = self._of(len(d)).enclosure
+        enclosure = self._doubles_for(len(d)).enclosure
         # All other entries are below their caps even after the roundings of the product.
         close = (d > 0.0) & (d >= low * enclosure.lower * (1.0 - 8.0 * UNIT))
         if not close.any():
@@ -308,7 +278,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return 0.0, float_up(2 * Fraction(mass) / Fraction(low))
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        caps = self._of(len(d)).enclosure.lower
+        caps = self._doubles_for(len(d)).enclosure.lower
         return 0.0 if (box_around(d, total, distance).upper <= caps).all() else math.inf
 
 

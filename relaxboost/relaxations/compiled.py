@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,52 +19,26 @@ from relaxboost.relaxations.dcp import plain
 from relaxboost.relaxations.pointwise import Pointwise
 
 
-class InCvxpy(Protocol):
-    """The methods of a relaxation f that this module calls.
-
-    This protocol stands in for `Relaxation`, which this module cannot import because `base` imports
-    this module.
-    """
-
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return f as a cvxpy expression of `d`, and the constraints that f needs."""
-
-    def penalty(self, d: Vector) -> float:
-        """Return the value f(d) of the relaxation."""
-
-    def repair(self, d: Vector) -> Vector:
-        """Return a point of the simplex near d at which f is finite."""
-
-
 class _Problem(NamedTuple):
-    """A cvxpy problem in the variable d, with parameters that change from solve to solve."""
-
     problem: Any
     d: Any
     parameters: tuple[Any, ...]
 
 
 class CompiledProblems:
-    """The minimisation problems over d that cvxpy solves for a relaxation and m examples.
+    """The minimisation problems over d that cvxpy solves for a relaxation and m examples."""
 
-    Parameters
-    ----------
-    relaxation : Relaxation
-    m : int
-        The number of examples.
-    """
-
-    def __init__(self, relaxation: InCvxpy, m: int) -> None:
+    # The relaxation is of type `Any`, because `base` imports this module.
+    def __init__(self, relaxation: Any, m: int) -> None:
         self._relaxation = relaxation
         self._m = m
         self._last: dict[str, tuple[Vector, Any]] = {}
+        self.center: Vector | None = None
+        """The cached center of a sum of relaxations, which `Sum` stores in this field."""
 
     def known(self, kind: str, at: Vector) -> Any:
-        """Return the cached result of `kind` if it was computed for `at`, up to rounding.
-
-        Otherwise return None. Certificates recompute the margins of a solution, and the last bits
-        can then differ.
-        """
+        """Return the cached result of `kind` if it was computed for `at`, or else None."""
+        # Certificates recompute the margins of a solution, and the last bits can then differ.
         before, result = self._last.get(kind, (None, None))
         if before is None or before.shape != at.shape:
             return None
@@ -100,32 +74,23 @@ class CompiledProblems:
         self._solve(program, "the distribution")
         return np.asarray(program.d.value)
 
-    def conjugate(self, theta: Vector, everywhere: bool = True) -> float:
-        """Return the conjugate f*(θ), which is the maximum of <d, θ> − f(d) over d in R^m.
-
-        If `everywhere` is False, return the maximum over 0 <= d <= 1.
-        """
-        kind = "conjugate" if everywhere else "boxed conjugate"
-        found: float | None = self.known(kind, theta)
+    def conjugate(self, theta: Vector) -> float:
+        """Return the conjugate f*(θ), which is the maximum of <d, θ> − f(d) over d in R^m."""
+        found: float | None = self.known("conjugate", theta)
         if found is not None:
             return found
-        program = self._conjugate_problem if everywhere else self._boxed_conjugate_problem
+        program = self._conjugate_problem
         program.parameters[0].value = theta
         status, value = solve_problem(program.problem)
         if status in SOLVED:
-            return self.keep(kind, theta, value)
+            return self.keep("conjugate", theta, value)
         if "unbounded" in status:
             return math.inf
-        raise InputError(f"cvxpy ended with status {status} for the conjugate of {self._name()}")
-
-    def _name(self) -> str:
-        return repr(self._relaxation)
+        raise InputError(
+            f"cvxpy ended with status {status} for the conjugate of {self._relaxation!r}"
+        )
 
     def _parts(self) -> tuple[Any, Any, list[Any]]:
-        """Return a new cvxpy variable d, the expression f(d), and the constraints of f.
-
-        The expression and the constraints are rewritten so that cvxpy can compile them.
-        """
         d = cp.Variable(self._m, name="d")
         value, constraints = self._relaxation.cvxpy_penalty(d)
         # The term 0 Σd makes d a variable of every problem.
@@ -156,21 +121,12 @@ class CompiledProblems:
         theta = cp.Parameter(self._m)
         return _Problem(cp.Problem(cp.Maximize(theta @ d - value), constraints), d, (theta,))
 
-    @cached_property
-    def _boxed_conjugate_problem(self) -> _Problem:
-        problem, d, parameters = self._conjugate_problem
-        limits = [d >= 0, d <= 1, *problem.constraints]
-        return _Problem(cp.Problem(problem.objective, limits), d, parameters)
-
     def _solve(self, program: _Problem, what: str) -> float:
-        """Solve the problem and return its optimal value.
-
-        If Clarabel finds no optimum, the method raises an error that states the reason.
-        """
+        """Solve the problem and return its optimal value, or raise an error with the reason."""
         status, value = solve_problem(program.problem)
         if status in SOLVED and program.d.value is not None:
             return value
-        name = self._name()
+        name = repr(self._relaxation)
         # Beyond 1e5 Clarabel may call any f infeasible.
         is_large = max(np.abs(p.value).max() for p in program.parameters) > 1e5
         even = np.full(self._m, 1.0 / self._m)

@@ -31,11 +31,8 @@ from relaxboost.relaxations.cone_multipliers import (
     merged_equations,
     shortest,
 )
-from relaxboost.relaxations.cone_solver import is_panic
+from relaxboost.relaxations.cone_solver import ACCURATE, is_panic
 
-_TIGHT = {
-    "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200, "verbose": False
-}  # fmt: skip
 _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError")
 _LOOSE = 1e-7
 """A lower bound is loose if its relative gap to the solver's optimum is larger than this."""
@@ -47,10 +44,7 @@ They are relative to the largest term of q.
 
 
 class ConeProof(NamedTuple):
-    """The multipliers y of the rows of a cone form, and the point p of its linearisation.
-
-    The quadratic part of the objective is linearised at p.
-    """
+    """The multipliers y of a cone form, and the point p where its objective is linearised."""
 
     y: Vector
     point: Vector
@@ -68,8 +62,6 @@ class ConeAnswer(NamedTuple):
     slope: Vector
     """The subgradient of f that is computed from the multipliers."""
     proof: ConeProof
-    loose: bool
-    """Whether the relative gap from the solver's optimum down to the lower bound exceeds 1e-7."""
 
 
 class _Found(NamedTuple):
@@ -78,9 +70,7 @@ class _Found(NamedTuple):
     x: Vector
     y: Vector
     value: float
-    is_solved: bool
-    is_near: bool
-    """Whether Clarabel met at least its reduced tolerances."""
+    status: str
 
 
 class _Ball(NamedTuple):
@@ -105,11 +95,7 @@ class _Independent(NamedTuple):
 
 
 class _Sides(NamedTuple):
-    """Linear constraints on d, such as those of the simplex.
-
-    The first `equal` rows are equations rows @ d = right. The other rows are inequalities
-    rows @ d <= right.
-    """
+    """Linear constraints on d: `equal` equations rows @ d = right, and then rows @ d <= right."""
 
     rows: Any
     right: Vector
@@ -138,14 +124,10 @@ def _fixed(d: Vector) -> _Sides:
 
 
 class ConeBounds:
-    """The cone program of one relaxation f, and lower bounds on F(u) from its multipliers.
+    """The cone program `form` of one relaxation f, and lower bounds on F(u) from its multipliers.
 
-    Parameters
-    ----------
-    form : ConeForm
-    m : int
-        The first m variables of the cone program are the entries of d. If m is 0, only the rows
-        constrain the variables.
+    The first m variables of the program are the entries of d. If m is 0, only the rows constrain
+    the variables.
     """
 
     def __init__(self, form: ConeForm, m: int) -> None:
@@ -197,10 +179,7 @@ class ConeBounds:
         return math.fsum([first, form.constant, *terms.tolist()]) - off
 
     def _reduced(self, u: Vector, y: Vector, point: Vector) -> tuple[Vector, Vector]:
-        """Return the reduced costs q, and the size of the terms of each entry of q.
-
-        The size is the sum of the absolute values of the terms.
-        """
+        """Return the reduced costs q, and the sum of the absolute terms of each entry of q."""
         form = self._form
         by_row, square = self._sizes
         q = form.cost + form.quadratic @ point + self._up @ y
@@ -210,10 +189,9 @@ class ConeBounds:
         return q, size
 
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
-        """Return Clarabel's result for the relaxed margin F(u).
+        """Return Clarabel's result for F(u), or None if it finds no usable solution.
 
-        If `box` is True, the minimum is over 0 <= d <= 1 instead of the simplex. Return None if
-        Clarabel finds no usable solution.
+        If `box` is True, the minimum is over 0 <= d <= 1 instead of the simplex.
         """
         best: ConeAnswer | None = None
         sides = _box(self._m) if box else _simplex(self._m)
@@ -221,31 +199,23 @@ class ConeBounds:
             found = self._ask(u, sides, unit)
             if found is None:
                 continue
-            answer = self._answer(u, found, box)
-            if best is None or answer.below > best.below:
-                best = answer
+            proof = self.feasible(u, ConeProof(found.y, found.x), box=box)
+            gamma, slope = self.tangent(u, proof)
+            below = self.below(u, proof, box=box)
+            if best is None or below > best.below:
+                d = np.maximum(found.x[: self._m], 0.0)
+                best = ConeAnswer(below, d, gamma, slope, proof)
             # If Clarabel ends early, or the bound is loose, d in units of one may be easier.
-            if found.is_solved and not answer.loose:
+            is_tight = found.value - below <= _LOOSE * (1.0 + abs(found.value))  # false for nan
+            if found.status == "Solved" and is_tight:
                 break
         return best
 
-    def _answer(self, u: Vector, found: _Found, box: bool) -> ConeAnswer:
-        """Repair the multipliers of the solution `found`, and return the result.
-
-        The result contains the lower bound that the repaired multipliers prove.
-        """
-        proof = self.feasible(u, ConeProof(found.y, found.x), box=box)
-        gamma, slope = self.tangent(u, proof)
-        below = self.below(u, proof, box=box)
-        is_near = found.value - below <= _LOOSE * (1.0 + abs(found.value))  # false for nan
-        d = np.maximum(found.x[: self._m], 0.0)
-        return ConeAnswer(below, d, gamma, slope, proof, not is_near)
-
     def _ask(self, u: Vector, sides: _Sides, size: float) -> _Found | None:
-        """Return Clarabel's solution, in which d satisfies the constraints `sides`.
+        """Return Clarabel's solution with d subject to `sides`, or None if it is not usable.
 
-        Return None if the solution is not usable. The problem is scaled so that its numbers are
-        about one: d is measured in units of `size`, and huge costs in a larger unit.
+        The problem is scaled so that its numbers are about one: d is measured in units of `size`,
+        and huge costs in a larger unit.
         """
         import clarabel
         from scipy import sparse
@@ -271,8 +241,9 @@ class ConeBounds:
         largest = max(np.abs(unit * cost).max(), np.abs(square.data).max(initial=0.0))
         unit_cost = price(float(largest))
         options = clarabel.DefaultSettings()
-        for name, value in _TIGHT.items():
-            setattr(options, name, value)
+        for name, setting in ACCURATE.items():
+            setattr(options, name, setting)
+        options.verbose = False
         options.tol_gap_abs /= unit_cost
         left = seconds_left()
         if left < math.inf:
@@ -286,9 +257,10 @@ class ConeBounds:
             if is_panic(error):
                 return None
             raise
-        if str(answer.status) == "MaxTime":
+        status = str(answer.status)
+        if status == "MaxTime":
             raise TimeUp
-        if str(answer.status) not in _USABLE:
+        if status not in _USABLE:
             return None
         first = zero + sides.right.size
         mine = np.r_[sides.equal : sides.equal + zero, first : b.size]
@@ -299,24 +271,20 @@ class ConeBounds:
         # The squares of larger multipliers overflow.
         if not float(np.abs(y).max(initial=0.0)) < 1e150:
             return None
-        status = str(answer.status)
-        return _Found(x, y, value, status == "Solved", status in _USABLE[:2])
+        return _Found(x, y, value, status)
 
     def at(self, d: Vector) -> tuple[float, Vector] | None:
-        """Return the value f(d) and the point (d, z) of the cone program that attains this value.
-
-        Return None if Clarabel finds no accurate solution.
-        """
+        """Return f(d) and the point (d, z) that attains it, or None if Clarabel is inaccurate."""
         found = self._ask(np.zeros(d.size), _fixed(d), 1.0)
-        if found is None or not (found.is_near and math.isfinite(found.value)):
+        # These two statuses mean that Clarabel met at least its reduced tolerances.
+        if found is None or found.status not in ("Solved", "AlmostSolved"):
+            return None
+        if not math.isfinite(found.value):
             return None
         return found.value, np.append(d, found.x[d.size :])
 
     def _kinds(self, zero: int, half: int) -> list[Any]:
-        """Return the cones of the program for Clarabel.
-
-        They include `zero` equations and `half` inequalities that are added to the program.
-        """
+        """Return Clarabel's cones, with `zero` equations and `half` inequalities in addition."""
         import clarabel
 
         form = self._form
@@ -367,7 +335,6 @@ class ConeBounds:
         return merged_equations(self._form.rows[: self._form.zero])
 
     def _repaired(self, proof: ConeProof, room: Vector) -> ConeProof:
-        """Return the multipliers after at most six Newton steps towards q_z = 0."""
         from scipy import sparse
 
         m = self._m

@@ -68,10 +68,9 @@ class ConeForm:
         return slice(self.right.size - 3 * self.exponential, self.right.size)
 
     def linear(self, m: int) -> LinearForm | None:
-        """Return this program as a linear program, without its constant.
+        """Return this program as a linear program, or None if it is not linear.
 
-        Return None if the program is not linear. Both programs have the same rows, and so the same
-        multipliers.
+        The linear program has the same rows, and so the same multipliers, but no constant.
         """
         if self.second or self.matrix or self.exponential or self.quadratic.nnz:
             return None
@@ -93,12 +92,9 @@ class NoConeForm(InputError):
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:
-    """Return the cone program into which cvxpy compiles the function `penalty` for m examples.
+    """Return the cone program into which cvxpy compiles `penalty` for m examples.
 
-    Raises
-    ------
-    NoConeForm
-        If the program has power cones, or if cvxpy rounds an exponent and so changes f.
+    The function raises NoConeForm if the program has power cones, or if cvxpy rounds an exponent.
     """
     from scipy import sparse
 
@@ -108,7 +104,8 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # powers that take many cones
         data, _, back = problem.get_problem_data(solver="CLARABEL")
-    dims, size = data["dims"], data["A"].shape[1]
+    dims = data["dims"]
+    size = data["A"].shape[1]
     _refuse_powers(problem, bool(dims.p3d or dims.pnd))
     first = data["param_prob"].var_id_to_col[variable.id]
     # cvxpy chooses the order of the variables, and d comes first here.
@@ -133,10 +130,6 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
 
 
 def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
-    """Raise NoConeForm if cvxpy rounds an exponent or uses power cones.
-
-    If cvxpy rounds an exponent, the message names the atom with this exponent.
-    """
     remedy = (
         ", or write a class that derives from Relaxation and Bounds, with its own witness, "
         "lower_bound and penalty_bound"
@@ -161,10 +154,9 @@ def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
 
 @cache
 def square_map(side: int) -> Any:
-    """Return the isometry from scaled upper triangles to flat symmetric matrices.
+    """Return the isometry from triangles of a `ConeForm` to flat symmetric matrices.
 
-    The triangles are the rows of a cone of matrices in a `ConeForm`, and `side` is the order of the
-    matrices. The transpose of the isometry maps flat symmetric matrices back to triangles.
+    The order of the matrices is `side`. The transpose of the isometry maps back to triangles.
     """
     from scipy import sparse
 

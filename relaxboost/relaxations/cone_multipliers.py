@@ -25,11 +25,7 @@ _DENSE = 1000
 class DualCones:
     """The dual cones of a cone program, in which the multipliers of its rows must lie.
 
-    Parameters
-    ----------
-    form : ConeForm
-    m : int
-        The first m variables of the cone program are the entries of d.
+    The first m variables of the program are the entries of d.
     """
 
     def __init__(self, form: ConeForm, m: int) -> None:
@@ -91,12 +87,9 @@ class DualCones:
         return y
 
     def _above(self, y: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the multipliers y of exponential cones, raised into the dual cones.
-
-        Each row (a, b, c) of the result stays in the dual exponential cone if its entries change by
-        at most `room`.
-        """
         # The room in a must not reach zero, where the condition on b and c jumps.
+        # Each row (a, b, c) of the result stays in the dual exponential cone if its entries change
+        # by at most `room`.
         a = np.minimum(y[:, 0], -np.where(room[:, 0] > 0.0, 2.0 * room[:, 0] + _TINY, 0.0))
         flat = a > -_TINY
         least_b = np.full(a.size, -np.inf)
@@ -123,7 +116,7 @@ class DualCones:
         """For each multiplier, the size of a move that changes the reduced costs q by about 1."""
         return 1.0 / self._unit
 
-    def metric(self, y: Vector, wanted: float = 0.0) -> Any:
+    def metric(self, y: Vector, wanted: float) -> Any:
         """Return a matrix R such that y + R x stays (almost) in the dual cones for short x.
 
         The product R Rᵀ is about the inverse Hessian of the barrier of the cones. Multipliers of
@@ -165,14 +158,11 @@ class DualCones:
 
 
 def shortest(spread: Any, q: Vector) -> Vector:
-    """Return the shortest x with spread @ x = q up to rounding, where `spread` is a csc array.
-
-    A small multiple of the identity is added to the system, so that dependent rows cause no zero
-    pivots. The multiple exceeds the rounding errors of the system.
-    """
+    """Return the shortest x with spread @ x = q up to rounding, for a csc array `spread`."""
     from scipy import sparse
     from scipy.sparse.linalg import splu
 
+    # A multiple of the identity above rounding errors avoids zero pivots of dependent rows.
     counts = np.diff(spread.indptr)
     squares = spread.multiply(spread).sum(axis=1)
     if counts @ counts <= _LONG * counts.sum():
@@ -189,9 +179,9 @@ def shortest(spread: Any, q: Vector) -> Vector:
 def least_singular_value(spread: Any) -> float:
     """Return a lower bound on the smallest singular value of a matrix with rows of unit length.
 
-    The bound is rigorous. The result is 0 if no positive bound is proved. If L Lᵀ equals
-    spread @ spread.T − λ I up to an error of norm e, then no eigenvalue of spread @ spread.T is
-    below λ − e (Rump 2006, "Verification of positive definiteness").
+    The bound is rigorous, and 0 if none is proved. If L Lᵀ equals spread @ spread.T − λ I up to an
+    error of norm e, then no eigenvalue of spread @ spread.T is below λ − e (Rump 2006,
+    "Verification of positive definiteness").
     """
     from scipy import sparse
     from scipy.sparse.linalg import splu
@@ -236,9 +226,8 @@ def least_singular_value(spread: Any) -> float:
 def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
     """Return the indices of the rows of `terms` that are exact linear combinations of other rows.
 
-    `spread` is `terms` with scaled columns, and with rows divided by `unit`. The left null space of
-    `spread` suggests combinations with simple fractions as coefficients, such as the sum of all
-    equations of a flow. Each combination is then checked in exact arithmetic.
+    `spread` is `terms` with scaled columns, and with rows divided by `unit`. Its left null space
+    suggests combinations with simple fractions, which are then checked in exact arithmetic.
     """
     from scipy.linalg import qr
 
@@ -267,10 +256,10 @@ def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
 
 
 def merged_equations(rows: Any) -> NDArray[np.float64] | None:
-    """Return a matrix that moves the multipliers of dependent equations to independent equations.
+    """Return a matrix that moves the multipliers of dependent equations to independent ones.
 
-    The multipliers of the dependent equations become zero, and the lower bound stays valid. Return
-    None if all equations are independent, or if there are too many equations to check.
+    The lower bound stays valid. Return None if all equations are independent, or
+    if there are too many to check.
     """
     from scipy import sparse
     from scipy.linalg import qr
@@ -291,7 +280,6 @@ def merged_equations(rows: Any) -> NDArray[np.float64] | None:
 
 
 def _positive(triangle: Vector, side: int, room: float) -> Vector:
-    """Return the triangle of a nearby matrix that has no eigenvalue below `room`."""
     of = square_map(side)
     values = np.linalg.eigvalsh((of @ triangle).reshape(side, side))
     least = 16.0 * side * UNIT * np.abs(values).max(initial=0.0) + room

@@ -35,15 +35,10 @@ Solvers are not accurate enough to find such points.
 
 
 class ConePoints:
-    """The feasible points of the cone program of a relaxation f.
+    """The feasible points of the cone program `form` of a relaxation f of m examples.
 
-    Parameters
-    ----------
-    form : ConeForm
-    m : int
-        The first m variables of the cone program are the entries of d.
-    simplex : bool
-        Whether d must lie in the simplex.
+    The first m variables of the program are the entries of d. If `simplex` is True, d must lie in
+    the simplex.
     """
 
     def __init__(self, form: ConeForm, m: int, *, simplex: bool = True) -> None:
@@ -83,10 +78,9 @@ class ConePoints:
         return least_singular_value(scaled[kept]) == 0.0
 
     def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
-        """Return a feasible d near the d of `point`, and an upper bound on f(d).
+        """Return a feasible d near the d of `point`, and an upper bound on f(d), or None.
 
-        Return None if no feasible d is found. If `move` is False, the point is moved onto the
-        equations but not towards `inside`.
+        If `move` is False, the point is moved onto the equations but not towards `inside`.
         """
         if point.shape != self._form.cost.shape or not np.isfinite(point).all():
             return None
@@ -102,10 +96,7 @@ class ConePoints:
         return x[: self._m], math.fsum(terms) + _ROUNDINGS * float(np.abs(terms).sum())
 
     def _towards(self, x: Vector, inside: Vector) -> Vector:
-        """Return the point x, moved towards `inside` until it is feasible.
-
-        The point moves by about the smallest share of the distance that makes it feasible.
-        """
+        """Return x, moved towards `inside` by about the least share that makes it feasible."""
         if self._holds(x):
             return x
         share = 1e-16
@@ -138,16 +129,12 @@ class ConePoints:
         return self._corrected(x, self._equations[is_alone], self._equal[is_alone])[: self._m]
 
     def _corrected(self, x: Vector, rows: Any, right: Vector) -> Vector:
-        """Return a point near x that satisfies rows @ x = right.
-
-        Each entry moves in proportion to its size. So a zero entry of d stays zero, and a small
-        positive entry stays positive.
-        """
         from scipy import sparse
         from scipy.sparse.linalg import splu
 
         if not right.size:
             return x
+        # Each entry moves in proportion to its size, so that a zero entry of d stays zero.
         sizes = np.abs(x)
         sizes[self._m if self._simplex else 0 :] += 1.0
         moves = rows @ sparse.diags_array(sizes) @ rows.T
@@ -164,7 +151,6 @@ class ConePoints:
         return x
 
     def _holds(self, x: Vector) -> bool:
-        """Return whether all slacks at the point x lie in their cones, up to rounding errors."""
         form = self._form
         if self._simplex and x[: self._m].min() < 0.0:
             return False
@@ -213,10 +199,7 @@ class ConePoints:
         return found if again is None else again
 
     def _with_most_room(self) -> tuple[Vector | None, bool]:
-        """Return a feasible point, and whether the point is in the interior of all cones.
-
-        Return None instead of the point if none is found.
-        """
+        """Return a feasible point or None, and whether it is inside all cones."""
         form = self._form
         x = cp.Variable(form.cost.size)
         room = cp.Variable()
@@ -241,10 +224,7 @@ class ConePoints:
         return inside, False
 
     def _limits(self, x: Any, room: Any) -> list[Any]:
-        """Return cvxpy constraints that put a feasible x at the distance `room` inside each cone.
-
-        The distance is measured in the units of the rows.
-        """
+        """Return cvxpy constraints that put x at the distance `room` inside each cone."""
         form = self._form
         unit = np.maximum(abs(form.rows).max(axis=1).toarray().ravel(), np.abs(form.right))
         unit[unit == 0.0] = 1.0
@@ -267,9 +247,9 @@ class ConePoints:
         return limits
 
     def _tight(self) -> tuple[Any, Any] | None:
-        """Return the arguments with which `_tie` treats inequalities without interior as equations.
+        """Return arguments for `_tie` that turn inequalities without interior into equations.
 
-        Return None if no such inequalities exist, or if the solver fails.
+        Return None if there are no such inequalities, or if the solver fails.
         """
         form = self._form
         x = cp.Variable(form.cost.size)

@@ -11,7 +11,7 @@ import numpy as np
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import seconds_left
 
-_ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
+ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
 SOLVED = ("optimal", "optimal_inaccurate")
 
 
@@ -27,8 +27,8 @@ def solve_problem(problem: Any) -> tuple[str, float]:
     # cvxpy evaluates f at the point of the solver, where powers may overflow or have no value.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
-        patient = _ACCURATE | {"equilibrate_enable": False, "max_step_fraction": 0.9}
-        for options in (_ACCURATE, {}, patient):
+        patient = ACCURATE | {"equilibrate_enable": False, "max_step_fraction": 0.9}
+        for options in (ACCURATE, {}, patient):
             left = seconds_left()
             limit = {} if left == math.inf else {"time_limit": left}
             try:
@@ -40,7 +40,8 @@ def solve_problem(problem: Any) -> tuple[str, float]:
                 raise
             if limit:
                 seconds_left()
-            status, value = str(problem.status), float(problem.value)
+            status = str(problem.status)
+            value = float(problem.value)
             # The point of the solver may leave the domain of f by a rounding, where cvxpy finds
             # that entr(−1e-12) is −inf. The optimal value of the solver is finite.
             if status in SOLVED and not math.isfinite(value):
@@ -50,10 +51,7 @@ def solve_problem(problem: Any) -> tuple[str, float]:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Return whether an error is a panic of Clarabel, whose class does not derive from Exception.
-
-    Clarabel panics if it finds no eigenvalues of a matrix, for example.
-    """
+    """Return whether an error is a panic of Clarabel, whose class derives from BaseException."""
     return type(error).__name__ == "PanicException"
 
 

@@ -131,14 +131,12 @@ class Custom(EvaluatedBounds, Description):
 
     @property
     def traits(self) -> Traits:
-        """The traits that the user declared. cvxpy determines whether f is polyhedral."""
         # cvxpy needs m for this, and before m is known nothing needs the answer.
         if self._m is None:
             return self._traits
         return self._traits._replace(polyhedral=self.linear_form(self._m) is not None)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return cvxpy's linear program of f, or None if cvxpy cannot tell that f is polyhedral."""
         if m not in self._forms:
             if self._mirror is None:
                 self._forms[m] = dcp.linear_form(self._checked(m))
@@ -147,7 +145,6 @@ class Custom(EvaluatedBounds, Description):
         return self._forms[m]
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return cvxpy's linear program of f with its doubles converted to exact fractions."""
         form = self.linear_form(m)
         return None if form is None else form.exactly()
 
@@ -156,10 +153,6 @@ class Custom(EvaluatedBounds, Description):
         return self._m
 
     def resolve(self, m: int) -> Custom:
-        """Return this relaxation for m examples.
-
-        The method raises the errors that `Custom` documents for the declaration of a game.
-        """
         bound = self._bind(m)
         if m not in bound._feasible:
             try:
@@ -190,10 +183,7 @@ class Custom(EvaluatedBounds, Description):
         return bound
 
     def _checked(self, m: int) -> dcp.Parts:
-        """Return the checked result of the user's function for m examples.
-
-        The result is cached, so the function is called once for each m.
-        """
+        """Return the checked result of the user's function, which is called once for each m."""
         if self._mirror is not None:
             return self._mirror._checked(m)
         if m not in self._parts:
@@ -201,22 +191,16 @@ class Custom(EvaluatedBounds, Description):
         return self._parts[m]
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return f as a cvxpy expression of `d`, and a list of its constraints."""
         if self._mirror is not None:
             return self._mirror.cvxpy_conjugate(d)
         return self._checked(d.shape[0]).at(d)
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the conjugate f* as a cvxpy expression of `x`, and a list of its constraints.
-
-        If the user passed f, the result is the support function of the epigraph of f.
-        """
         if self._mirror is not None:
             return self._mirror.cvxpy_penalty(x)
         return super().cvxpy_conjugate(x)
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), or ``inf`` if d violates a constraint of f by more than 1e-9."""
         return super().penalty(d) if self._mirror is None else self._mirror.conjugate(d)
 
     def conjugate(self, theta: Vector) -> float:
@@ -239,7 +223,6 @@ class Custom(EvaluatedBounds, Description):
         return value, 0.0
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a lower bound on the relaxed margin F(u) that the witness proves."""
         # If f* is given, then min (u + x) − f*(x) is a bound for every x, without any multipliers.
         if self._mirror is not None:
             x = np.maximum(witness.x, witness.gamma - u)
@@ -251,10 +234,6 @@ class Custom(EvaluatedBounds, Description):
         return super().lower_bound(u, witness)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        """Return a warning about the bracket that the witness and d prove.
-
-        Return "" if no warning is needed.
-        """
         if self._mirror is None:
             return super().reservation(witness, d)
         # If f* has a value near x, both bounds are evaluations of f*.
@@ -263,11 +242,7 @@ class Custom(EvaluatedBounds, Description):
         return NumericalBounds(self).reservation(witness, d)
 
     def key(self) -> str:
-        """Return a string with the digest of cvxpy's cone program of f or f*.
-
-        Two functions with the same cone program have the same key, even if their names differ. The
-        method raises InputError if `resolve` has not set the number of examples m.
-        """
+        # Functions with the same cone program have the same key, even if their names differ.
         if self._m is None:
             raise InputError(
                 f"{self!r} has no key before the number of examples m is known; call resolve(m)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import warnings
 from numbers import Real
@@ -31,12 +32,7 @@ class Parts(NamedTuple):
     constraints: tuple[Any, ...]
 
     def at(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the value and the constraints of the function at `x`.
-
-        `x` is a cvxpy variable or an affine expression of shape (m,).
-        """
-        import copy
-
+        """Return the value and constraints at a variable or affine expression x of shape (m,)."""
         # Auxiliary variables are copied too, so that one problem can contain two copies. The entry
         # for the variable makes deepcopy replace it by x.
         return copy.deepcopy((self.value, list(self.constraints)), {id(self.variable): x})
@@ -45,13 +41,8 @@ class Parts(NamedTuple):
 def parts(function: Any, m: int, owner: str) -> Parts:
     """Call the user's `function` on a new variable of shape (m,), and return its checked result.
 
-    Raises
-    ------
-    InputError
-        If the call fails, or if the result is neither a scalar expression nor a pair of such an
-        expression and a list of constraints. The error is also raised if cvxpy's rules do not show
-        that the result is convex, or if the result contains integer variables, complex variables or
-        parameters.
+    The function raises InputError if the call fails, or if cvxpy's rules do not show that the
+    result is a convex function of real variables without parameters.
     """
     variable = cp.Variable(m, name="d")
     try:
@@ -87,10 +78,7 @@ def parts(function: Any, m: int, owner: str) -> Parts:
 
 
 def _checked_value(value: Any, owner: str) -> Any:
-    """Return `value` as a cvxpy expression of shape ().
-
-    The function raises InputError if the expression is not a real and convex scalar.
-    """
+    """Return `value` with shape (), or raise InputError unless it is a real, convex scalar."""
     if value.size != 1:
         raise InputError(
             f"{owner} returned an expression of shape {value.shape}, but f(d) must be a single "
@@ -165,10 +153,7 @@ def _check_leaves(value: Any, constraints: Any, owner: str) -> None:
 
 
 def complaint(expression: Any, need: str) -> str:
-    """Return the part of a message that names the smallest term violating cvxpy's rules.
-
-    Return "" if no term violates the rules.
-    """
+    """Return a text that names the smallest term that violates cvxpy's rules, or "" for none."""
     found = _offender(expression, need)
     if found is None:
         return ""
@@ -178,10 +163,7 @@ def complaint(expression: Any, need: str) -> str:
 
 
 def _offender(term: Any, need: str) -> tuple[Any, str] | None:
-    """Return the smallest term that violates cvxpy's rules, and the curvature that it must have.
-
-    Return None if no term violates the rules.
-    """
+    """Return the smallest term that violates the rules and its required curvature, or None."""
     if {"convex": term.is_convex, "concave": term.is_concave, "affine": term.is_affine}[need]():
         return None
     atom = {
@@ -203,7 +185,7 @@ def _offender(term: Any, need: str) -> tuple[Any, str] | None:
 
 
 class ConeProgram(NamedTuple):
-    """The cone program into which cvxpy compiles the epigraph {(d, h): f(d) <= h} of a function f.
+    """The cone program of the epigraph {(d, h): f(d) <= h} of a function f, compiled by cvxpy.
 
     A point is in the epigraph if there is an x with matrix @ x + s = right for an s in the product
     of cones `dims`. The vector x consists of d, h and auxiliary variables.
@@ -221,7 +203,8 @@ class ConeProgram(NamedTuple):
 
 def compiled(given: Parts) -> ConeProgram:
     """Return the cone program of the epigraph of a function."""
-    d, height = cp.Variable(given.variable.size), cp.Variable()
+    d = cp.Variable(given.variable.size)
+    height = cp.Variable()
     value, constraints = given.at(d)
     value = value + 0.0 * cp.sum(d)  # A constant f would leave no columns for d.
     problem = cp.Problem(cp.Minimize(height), [value <= height, *constraints])
@@ -235,10 +218,7 @@ def compiled(given: Parts) -> ConeProgram:
 
 
 def digest(given: Parts) -> str:
-    """Return the SHA-256 digest of the cone program of a function.
-
-    The digest is the same in every process.
-    """
+    """Return the SHA-256 digest of the cone program of a function, equal in every process."""
     matrix, right, cost, dims, d, height = compiled(given)
     cones = sorted((k, repr(v)) for k, v in vars(dims).items())
     content = hashlib.sha256(f"{matrix.shape} {d} {height} {cones}".encode())
@@ -251,16 +231,17 @@ def digest(given: Parts) -> str:
 
 
 def linear_form(given: Parts) -> LinearForm | None:
-    """Return a function f on d >= 0 as a linear program.
+    """Return a function f on d >= 0 as a linear program, or None if cvxpy needs other cones.
 
-    Return None if cvxpy needs other cones. In the linear program, f(d) is the smallest h with
-    matrix @ (d, h, z) <= right for some z, where the first rows are equations.
+    f(d) is the smallest h with matrix @ (d, h, z) <= right for some z. The first rows are
+    equations.
     """
     program = _linear(given)
     if program is None:
         return None
     matrix, right, _, dims, d, height = program
-    m, size = given.variable.size, matrix.shape[1]
+    m = given.variable.size
+    size = matrix.shape[1]
     order = np.r_[d : d + m, np.setdiff1d(np.arange(size), np.arange(d, d + m))]
     lower = np.where(np.arange(size) < m, 0.0, -np.inf)
     equal = np.arange(right.size) < dims.zero
@@ -284,7 +265,8 @@ def linear_form_of_conjugate(given: Parts) -> LinearForm | None:
     from scipy import sparse
 
     matrix, right, _, dims, d, height = program
-    m, size = given.variable.size, matrix.shape[1]
+    m = given.variable.size
+    size = matrix.shape[1]
     places = np.arange(size)
     inside = (places >= d) & (places < d + m)
     of_d = sparse.csr_array((-np.ones(m), (places[inside], np.arange(m))), (size, m))
@@ -297,17 +279,16 @@ def linear_form_of_conjugate(given: Parts) -> LinearForm | None:
 
 
 def _linear(given: Parts) -> ConeProgram | None:
-    """Return the cone program of a function if the program is linear, or else None."""
     program = compiled(given)
     curved = (size for cone, size in vars(program.dims).items() if cone not in ("zero", "nonneg"))
     return None if any(curved) else program
 
 
 def support_of_epigraph(of: Any, x: Any, m: int) -> tuple[Any, list[Any]]:
-    """Return the conjugate of a function f as a cvxpy expression of `x`.
+    """Return the conjugate of a function as a cvxpy expression of `x`, with no constraints.
 
-    `of` maps a cvxpy variable d of shape (m,) to a pair of the expression f(d) and its constraints.
-    The conjugate at x is the support function of the epigraph {(d, t): f(d) <= t} at (x, −1).
+    `of` maps a variable d of shape (m,) to the expression f(d) and its constraints. The conjugate
+    is the support function of the epigraph {(d, t): f(d) <= t} at (x, −1).
     """
     from cvxpy.transforms.suppfunc import SuppFunc
 

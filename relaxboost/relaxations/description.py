@@ -65,7 +65,7 @@ class Description:
         """Return the entry for the witness `found` at the exact margins u in a certificate.
 
         The certificate lowers the threshold if rounding violates a constraint. If `describe`
-        returns the exact form, certificates use `exact_multipliers` instead of this method.
+        returns the exact form, certificates use `exact_multipliers` instead.
         """
         return {"gamma": number(found.gamma), "floor": "0"}
 
@@ -94,8 +94,7 @@ class Description:
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
         """Return a point of the simplex near `d` that satisfies `exact_caps`, as fractions.
 
-        By default the point is d / Σd up to rounding errors. If f is infinite at this point, the
-        certificate moves the point towards `center(m)`.
+        If f is infinite at this point, the certificate moves the point towards `center(m)`.
         """
         return within_caps(d, self.exact_caps(len(d)))
 

@@ -19,21 +19,7 @@ from relaxboost.relaxations.power_divergences import (
 )
 
 
-class _ChiSquare:
-    """The divergence χ²(d, π) = Σ (d − π)² / π of d in R^m from a prior distribution π."""
-
-    alpha = Fraction(2)
-    scale = Fraction(2)
-
-
-class _Hellinger:
-    """The squared Hellinger distance Σ (√d − √π)² of d >= 0 from a prior distribution π."""
-
-    alpha = Fraction(1, 2)
-    scale = Fraction(1, 2)
-
-
-class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
+class ChiSquarePenalty(DivergencePenalty):
     """The penalty f(d) = c Σ (d − π)² / π on R^m, for a weight c and a prior distribution π.
 
     The conjugate is f*(θ) = Σ π θ (1 + θ / (4c)). The penalty violates condition (iii) of SS09
@@ -53,9 +39,11 @@ class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
     """
 
     family = "relaxboost.ChiSquarePenalty"
+    alpha = Fraction(2)
+    scale = Fraction(2)
 
 
-class ChiSquareBall(_ChiSquare, DivergenceBall):
+class ChiSquareBall(DivergenceBall):
     """The indicator of Σ (d − π)² / π <= r, for a radius r and a prior distribution π.
 
     With the uniform prior, a game has the same value as with ``NormBall(2, sqrt((1 + r) / m))``,
@@ -75,6 +63,8 @@ class ChiSquareBall(_ChiSquare, DivergenceBall):
     """
 
     family = "relaxboost.ChiSquareBall"
+    alpha = Fraction(2)
+    scale = Fraction(2)
 
     def conjugate(self, theta: Vector) -> float:
         """Return the conjugate <θ, π> + sqrt(r Σ π θ²) of the indicator of the ball."""
@@ -83,7 +73,7 @@ class ChiSquareBall(_ChiSquare, DivergenceBall):
         return float(pi @ theta) + math.sqrt(float(self.radius) * float(pi @ np.square(theta)))
 
 
-class HellingerPenalty(_Hellinger, DivergencePenalty):
+class HellingerPenalty(DivergencePenalty):
     """The penalty f(d) = c Σ (√d − √π)² on R^m_+, with the parameters of `ChiSquarePenalty`.
 
     The minimiser of <d, u> + f(d) has only positive entries. The conjugate is
@@ -91,21 +81,23 @@ class HellingerPenalty(_Hellinger, DivergencePenalty):
     """
 
     family = "relaxboost.HellingerPenalty"
+    alpha = Fraction(1, 2)
+    scale = Fraction(1, 2)
 
 
-class HellingerBall(_Hellinger, DivergenceBall):
+class HellingerBall(DivergenceBall):
     """The indicator of Σ (√d − √π)² <= r, with the parameters of `ChiSquareBall`.
 
     If r >= 2 − 2 √(min π), the ball contains the simplex.
     """
 
     family = "relaxboost.HellingerBall"
+    alpha = Fraction(1, 2)
+    scale = Fraction(1, 2)
 
 
 @dataclass(frozen=True, repr=False)
 class _Power(PowerDivergence):
-    """The power divergence Σ π φ(d/π), whose order α is a parameter."""
-
     order: Any
 
     def __post_init__(self) -> None:

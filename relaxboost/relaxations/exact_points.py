@@ -51,10 +51,7 @@ def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
 
 
 def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
-    """Replace each share that is within a few rounding errors of its cap by the cap.
-
-    Return the indices of the shares that were replaced.
-    """
+    """Set shares within a few roundings of their caps to the caps, and return their indices."""
     found = set()
     for group, cap in limits:
         # 2^-48 is 32 roundings of a double.
@@ -65,25 +62,19 @@ def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
 
 
 def _take(shares: list[int], order: list[int], excess: int) -> int:
-    """Subtract a total of at most max(0, excess) from the shares, in the given order.
-
-    Return the amount that was subtracted.
-    """
+    """Subtract at most max(0, excess) from the shares, in the given order, and return how much."""
     left = max(0, excess)
-    for i in order if left else ():
+    for i in order:
+        if not left:
+            break
         taken = min(shares[i], left)
         shares[i] -= taken
         left -= taken
-        if not left:
-            break
     return max(0, excess) - left
 
 
 def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
-    """Reduce the shares of each group to its cap, starting with the largest share.
-
-    Return the total reduction.
-    """
+    """Reduce each group to its cap, largest share first, and return the total reduction."""
     taken = 0
     for group, cap in limits:
         order = sorted(group, key=shares.__getitem__, reverse=True)
@@ -91,27 +82,20 @@ def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
     return taken
 
 
-def _rooms(shares: list[int], limits: Sequence[_Limit]) -> tuple[list[int], list[list[int]]]:
-    """Return each group's cap minus its sum, and, for each share, the indices of its groups."""
-    room: list[int] = []
-    groups_of: list[list[int]] = [[] for _ in shares]
-    for group, cap in limits:
-        for i in group:
-            groups_of[i].append(len(room))
-        room.append(cap - sum(shares[i] for i in group))
-    return room, groups_of
-
-
 def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) -> int:
-    """Distribute the amount `missing` among the shares that are furthest below their caps.
+    """Add `missing` to the shares furthest below their caps, and return what does not fit."""
+    room = [cap - sum(shares[i] for i in group) for group, cap in limits]
+    groups_of: list[list[int]] = [[] for _ in shares]
+    for g, (group, _) in enumerate(limits):
+        for i in group:
+            groups_of[i].append(g)
 
-    Return the part of the amount that does not fit below the caps.
-    """
-    room, groups_of = _rooms(shares, limits)
-    free = [min((room[g] for g in each), default=unit) for each in groups_of]
     # Ties go to the first entry or, without caps, to the largest.
-    order = sorted(range(len(shares)), key=lambda i: (-free[i], i if limits else -shares[i]))
-    for i in order:
+    def rank(i: int) -> tuple[int, int]:
+        free = min((room[g] for g in groups_of[i]), default=unit)
+        return -free, i if limits else -shares[i]
+
+    for i in sorted(range(len(shares)), key=rank):
         if not missing:
             break
         given = max(0, min([missing, *(room[g] for g in groups_of[i])]))

@@ -105,8 +105,6 @@ def f_divergence(
 
 @dataclass(frozen=True)
 class _Divergence:
-    """The function that `Custom` calls: it maps a cvxpy variable d to the divergence of d."""
-
     generator: Callable[[Any], Any]
     kind: str
     size: Fraction
@@ -154,15 +152,11 @@ class _Divergence:
 
 
 class _FDivergence(Custom):
-    """The `Custom` relaxation for a divergence with a generator φ.
-
-    If φ is smooth, a table of φ replaces the cone solver.
-    """
+    """The `Custom` of a generator φ. If φ is smooth, a table of φ replaces the cone solver."""
 
     family = Custom.family
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return the `penalty_bound` of `Custom`, plus a bound on the rounding errors in f."""
         # Near the prior the terms are tiny differences of φ's terms, and their roundings count.
         value, distance = super().penalty_bound(d, total)
         f = self._f
@@ -181,7 +175,8 @@ class _FDivergence(Custom):
         return "" if table else super().reservation(witness, d)
 
     def _bind(self, m: int) -> Custom:
-        bound, f = super()._bind(m), self._f
+        bound = super()._bind(m)
+        f = self._f
         known = vars(bound).setdefault("_programs", {})
         assert isinstance(f, _Divergence)
         if m > 1 and m not in known and f.kind == "weight":
@@ -192,10 +187,7 @@ class _FDivergence(Custom):
 
 
 class _Table(Programs):
-    """A table of the slopes c φ'(t) at many t, which replaces the cone solver of `Programs`.
-
-    The penalty has the weight c and the generator φ.
-    """
+    """A table of the slopes c φ'(t) at many t, which replaces the cone solver of `Programs`."""
 
     def __init__(self, relaxation: Custom, m: int, f: _Divergence) -> None:
         super().__init__(relaxation, m)
@@ -234,14 +226,10 @@ class _Table(Programs):
         self._slope = float(f.size) * np.minimum.accumulate(slope[::-1])[::-1]
 
     def _weights(self, x: Vector, slope: Vector) -> Vector:
-        """Return the weights d = min{π t, 1}, where the table `slope` has the value x at t."""
         return np.minimum(self._pi * np.interp(x, slope, self._t), 1.0)
 
     def _least(self, u: Vector, slope: Vector) -> tuple[Vector, float]:
-        """Return the minimiser d = π t(γ − u) with Σd = 1, and the threshold γ.
-
-        The function t(x) is the inverse of the table `slope`.
-        """
+        """Return the minimiser d = π t(γ − u), where t(x) inverts `slope`, and the threshold γ."""
         from scipy.optimize import brentq
 
         def excess(gamma: float) -> float:
@@ -272,32 +260,28 @@ class _Table(Programs):
     def distribution(self, u: Vector, beta: float) -> Vector:
         return self._least(u + beta * np.log(self._pi), self._slope + beta * np.log(self._t))[0]
 
-    def conjugate(self, theta: Vector, everywhere: bool = True) -> float:
-        if everywhere:
-            try:
-                return super().conjugate(theta)
-            # A solver may fail if f* is infinite. Then <d, θ> − f(d) grows along a ray.
-            except InputError:
-                rays = [
-                    self._pi + s * (np.arange(theta.size) == theta.argmax()) for s in (1e6, 1e9)
-                ]
-                near, far = (float(d @ theta) - self._relaxation.penalty(d) for d in rays)
-                if far > 1.2 * near > 0.0:
-                    return np.inf
-                raise
-        d = self._weights(theta, self._slope)
+    def conjugate(self, theta: Vector) -> float:
+        try:
+            return super().conjugate(theta)
+        # A solver may fail if f* is infinite. Then <d, θ> − f(d) grows along a ray.
+        except InputError:
+            steepest = np.arange(theta.size) == theta.argmax()
+            near, far = (self._below(theta, self._pi + s * steepest) for s in (1e6, 1e9))
+            if far > 1.2 * near > 0.0:
+                return np.inf
+            raise
+
+    def _below(self, theta: Vector, d: Vector) -> float:
         return float(d @ theta) - self._relaxation.penalty(d)
 
     def conjugate_above(self, theta: Vector) -> float:
-        """Return an upper bound on max <d, θ> − f(d) over 0 <= d <= 1, from tangents of φ.
-
-        Each example contributes s t − φ(t) with s = θ/c, which is concave in t = d/π. The maximum
-        of such a term is at most the value at which a rising and a falling tangent meet.
-        """
+        # Each example contributes s t − φ(t) with s = θ/c, which is concave in t = d/π. The maximum
+        # of such a term is at most the value at which a rising and a falling tangent meet.
         f = self._f
         pi = self._pi
         wanted = theta / float(f.size)
-        near = self._weights(theta, self._slope) / pi
+        d = self._weights(theta, self._slope)
+        near = d / pi
         bend = np.maximum(np.gradient(self._slope / float(f.size), self._t), 1e-300)
         low = np.zeros(near.size)
         high = 1.0 / pi
@@ -333,16 +317,15 @@ class _Table(Programs):
             return super().conjugate_above(theta)
         above = float(f.size) * math.fsum(pi * least)
         # If the tangents are far from the table's value, a cone solver may have a better bound.
-        loose = above - self.conjugate(theta, everywhere=False) > 1e-9 * (1.0 + abs(above))
+        loose = above - self._below(theta, d) > 1e-9 * (1.0 + abs(above))
         return min(above, super().conjugate_above(theta)) if loose else above
 
 
 def _meeting(rising: Vector, falling: Vector, width: Vector) -> Vector:
-    """Return the upper bound on a concave function that a rising and a falling tangent prove.
+    """Return the height at which a rising and a falling tangent of a concave function meet.
 
-    The bound is the height at which the tangents meet. Each tangent is given by its value and slope
-    at the point of contact, and by a rounding error, which is 0 if the tangent is missing. The
-    points of contact are `width` apart.
+    Each tangent is given by its value and slope at the point of contact, and by a rounding error,
+    which is 0 if the tangent is missing. The points of contact are `width` apart.
     """
     left, right = (line[2] > 0.0 for line in (rising, falling))
     steep = np.maximum(rising[1] - falling[1], 1e-300)

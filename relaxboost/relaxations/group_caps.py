@@ -30,14 +30,12 @@ from relaxboost.relaxations.linear import ZERO, ExactForm, Row
 from relaxboost.relaxations.vectors import MAX_SHOWN
 
 Index = NDArray[np.int64]
-_ONE = Fraction(1)
 
 
 class _Units(NamedTuple):
-    """The units of a `GroupCaps`: its groups, and each free example as a unit with cap 1.
+    """The units of a `GroupCaps`, in the order of their first examples.
 
-    A free example is an example that belongs to no group. The units are in the order of their first
-    examples.
+    The units are the groups, and each example in no group (a free example) as a unit with cap 1.
     """
 
     of: Index
@@ -56,10 +54,6 @@ class _Units(NamedTuple):
 
 @njit()
 def _smallest(u: Vector, unit: Index, first: Index) -> Index:
-    """Return the index of the example with the smallest margin in each unit.
-
-    If several examples have this margin, the result contains the first of them.
-    """
     best = first.copy()
     for i in range(u.shape[0]):
         if u[i] < u[best[unit[i]]]:
@@ -158,17 +152,12 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return _Units(rank[of], first[order], sizes[order], caps, capped, together)
 
     def _for(self, m: int) -> _Units:
-        """Return the units for a game with m examples.
-
-        The method raises InputError if the number of labels is not m.
-        """
         if len(self.groups) != m:
-            self.resolve(m)
+            self.resolve(m)  # raises the error
         return self._units
 
     @property
     def traits(self) -> Traits:
-        """The traits of f. They depend on the groups, and on whether a cap is 0."""
         units = self._units
         # f is symmetric if all examples are in one group, or if no group has two examples, all caps
         # are equal, and all or no examples are free.
@@ -177,10 +166,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.traits._replace(symmetric=symmetric)
 
     def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
-        """Return the 0/1 matrix of groups and their members, and the caps of the groups.
-
-        The matrix has a row for each group and a column for each example.
-        """
+        """Return the 0/1 matrix of groups and their members, and the caps of the groups."""
         from scipy import sparse
 
         # A free example has no row.
@@ -200,10 +186,6 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return 0.0 if (sums <= caps)[units.capped].all() else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate Σ_g c_g max_{i in g} |θ_i|, or inf.
-
-        The conjugate is infinite if θ is not zero on the free examples.
-        """
         units = self._for(len(theta))
         theta = np.abs(theta)
         largest = theta[_smallest(-theta, units.of, units.first)]
@@ -218,10 +200,6 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units, u[best], best
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser d.
-
-        Among examples with equal margins, the first examples get weight first.
-        """
         units, least, best = self._least(as_margins(u, self))
         value, weights = units.caps.relaxed_margin(least)
         d = np.zeros(len(u))
@@ -229,10 +207,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return value, d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return softmax weights within each group, scaled to the total weights of the groups.
-
-        `Caps` computes the total weights, which are the entropic projection of the softmax sums.
-        """
+        # Within a group the weights are those of softmax. `Caps` projects the sums of the groups.
         units, least, _ = self._least(u)
         with np.errstate(over="ignore", under="ignore"):
             d = np.exp((least[units.of] - u) / beta)
@@ -246,18 +221,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return np.minimum(d * (between / sums)[units.of], 1.0)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the smallest γ such that the caps of the units below γ sum to at least 1.
-
-        A unit is below γ if its smallest margin is at most γ.
-        """
         units, least, _ = self._least(as_margins(u, self))
         return units.caps.witness(least)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the lower bound γ − Σ c_g [γ − min_g u]_+ on F(u), rounded downwards.
-
-        The bound is valid for every γ.
-        """
         units, least, _ = self._least(as_margins(u, self))
         return units.caps.lower_bound(least, witness)
 
@@ -266,10 +233,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return 0.0, [matrix @ (d if d.is_nonneg() else cp.abs(d)) <= caps] if caps.size else []
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the cvxpy expression Σ c_g t_g and its constraints.
-
-        The constraints are |x_i| <= t_g in group g, and x = 0 on the free examples.
-        """
+        # The constraints are |x_i| <= t_g in group g, and x = 0 on the free examples.
         matrix, caps = self._groups_matrix(x.shape[0])
         if not caps.size:
             return 0.0, [x == 0]
@@ -277,12 +241,12 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return caps @ t, [cp.abs(x) <= matrix.T @ t]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return the linear program of f on d >= 0, with a row for the cap of each group."""
         # The rows are in the order of the groups' first examples.
         rows: dict[int, Row] = {}
+        one = Fraction(1)
         for i, label in enumerate(self.groups):
             if label >= 0:
-                rows.setdefault(label, {})[i] = _ONE
+                rows.setdefault(label, {})[i] = one
         caps = dict(self.caps)
         return ExactForm.free(m)._replace(
             rows=list(rows.values()),
@@ -298,22 +262,18 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return [(list(members.values()), [c for _, c in self.caps])]
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the entry for f in a certificate, in which free examples have the label −1."""
         place = {label: j for j, (label, _) in enumerate(self.caps)}
         labels = [place.get(label, -1) for label in self.groups]
         return {"kind": "caps", "groups": labels, "caps": vector([c for _, c in self.caps])}
 
     def center(self, m: int) -> Vector:
-        """Return the distribution of largest entropy within the caps."""
         return self.distribution(np.zeros(m), 1.0)
 
     def entropy_range(self, m: int) -> float:
-        """Return max h − min h over the distributions within the caps, where h(d) = Σ d log d."""
-        # h is largest if each group has all its weight on one example.
+        # The negative entropy is largest if each group has all its weight on one example.
         return negentropy_range(self._for(m).caps._doubles.near, self.center(m))
 
     def repair(self, d: Vector) -> Vector:
-        """Return the point `d`, clipped, normalised, and scaled within groups to meet the caps."""
         d = onto_simplex(d, repr(self))
         units = self._for(d.size)
         sums = _sums(units.of, d)
@@ -326,10 +286,6 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return d * (units.caps.repair(sums) / np.where(empty, units.sizes, sums))[units.of]
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return the result of `Caps.penalty_bound` for the total weights of the groups.
-
-        The total weights are rounded upwards.
-        """
         units, sums = self._group_sums(d)
         return units.caps.penalty_bound(sums, total)
 
@@ -349,15 +305,11 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
 
 
 def _sums(unit: Index, x: Vector) -> Vector:
-    """Return the sum of x over each unit."""
     return np.asarray(np.bincount(unit, x), dtype=np.float64)
 
 
 def _caps_by_label(caps: Any, used: Sequence[int]) -> Mapping[Any, Any]:
-    """Return the caps as a mapping from labels to caps.
-
-    If the user passed one number, it is the cap for all labels in `used`.
-    """
+    """Return a mapping from labels to caps. One number is the cap of all labels in `used`."""
     given = caps.tolist() if hasattr(caps, "tolist") else caps
     if isinstance(given, Mapping):
         return given
@@ -369,10 +321,6 @@ def _caps_by_label(caps: Any, used: Sequence[int]) -> Mapping[Any, Any]:
 
 
 def _labels(groups: Any) -> tuple[int, ...]:
-    """Return the labels of the groups as a tuple of integers.
-
-    The function raises InputError if a label is not valid.
-    """
     given = groups.tolist() if hasattr(groups, "tolist") else groups
     if not isinstance(given, list | tuple) or not given:
         raise InputError(

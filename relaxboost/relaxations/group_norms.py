@@ -101,7 +101,6 @@ class GroupNorm(WithNorm):
 
     @property
     def traits(self) -> Traits:
-        """The traits of norms, which satisfy all three conditions of SS09 Thm 7."""
         return CAP_TRAITS._replace(polyhedral=False, symmetric=max(self.groups) == 0)
 
     @property
@@ -124,7 +123,6 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _a(self) -> Vector:
-        """The factors a_g of the groups as doubles."""
         return np.asarray(self.enclosed.middle)
 
     def gauge(self, d: Interval) -> Interval:
@@ -151,18 +149,9 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _norm(self) -> Grouping:
-        """The groups, factors and exponent of the norm, in the form for compiled kernels."""
         ends = np.cumsum([len(group) for group in self.members])
         starts = np.append(0, ends).astype(np.int64)
         return Grouping(np.concatenate(self.members), starts, self._a, float(self.p - 1))
-
-    @staticmethod
-    def usable(u: Vector, beta: float) -> float:
-        """Return the weight β of the entropy, raised if needed so that the kernel converges.
-
-        The minimum weight is proportional to the spread of the margins u.
-        """
-        return max(beta, LEAST_BETA * float(np.ptp(u)))
 
     def cvxpy_norm(self, d: Any) -> Any:
         p = float(self.p)
@@ -207,7 +196,6 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
     factors: Any = None
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and a minimiser d with all its weight on one group."""
         levels = Levels(as_margins(u, self), self._norm, float(self.weight))
 
         # At the threshold γ the largest dual norm of [γ − u]_+ over a_g is c.
@@ -219,11 +207,8 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
         return levels.threshold(x), levels.distribution(x)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d.
-
-        The method solves two equations for each group.
-        """
-        spreading = Spreading(u, self.usable(u, beta), self._norm)
+        beta = max(beta, LEAST_BETA * float(np.ptp(u)))
+        spreading = Spreading(u, beta, self._norm)
         spreading.move(math.log(float(self.weight)))
         return spreading.distribution()
 
@@ -263,7 +248,6 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d for the relaxed margin F(u)."""
         r = float(self.radius)
         levels = Levels(u, self._norm)
         # The ball contains a distribution over the smallest margins alone.
@@ -293,17 +277,12 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return gamma, self.draw_in(levels.distribution(outside), point)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser.
-
-        The method solves a scalar equation for the threshold γ.
-        """
         u = as_margins(u, self)
         _, d = self._minimise(u)
         return float(d @ u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball."""
-        beta = self.usable(u, beta)
+        beta = max(beta, LEAST_BETA * float(np.ptp(u)))
         free = capped_distribution(u, beta)
         r = float(self.radius)
         if self.size(free) <= r:

@@ -57,7 +57,6 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return np.inf if np.any(theta) else 0.0
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the smallest margin, and the unit vector of the first example with this margin."""
         u = as_margins(u, self)
         i = int(np.argmin(u))
         d = np.zeros(u.size)
@@ -65,7 +64,6 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return float(u[i]), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the weights d_i, which are proportional to exp(−u_i/β)."""
         return capped_distribution(u, beta)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
@@ -103,5 +101,4 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return 0.0
 
     def _plus(self, other: Relaxation) -> Relaxation | None:
-        """Return `other`, which equals the sum because the hard margin is f = 0."""
         return None if has_own_class(self) else other

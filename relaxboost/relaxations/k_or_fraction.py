@@ -26,16 +26,26 @@ class WithK(Relaxation, Bounds, Description):
     fraction: Any
 
     def __post_init__(self) -> None:
-        k, fraction = check_k(self.family.rpartition(".")[2], self.k, self.fraction)
-        object.__setattr__(self, "k", k)
-        object.__setattr__(self, "fraction", fraction)
+        owner = self.family.rpartition(".")[2]
+        if (self.k is None) == (self.fraction is None):
+            raise InputError(f"{owner} needs either k or fraction, but not both")
+        if self.k is not None:
+            k = exact(owner, "k", self.k)
+            if k < 1:
+                raise InputError(
+                    f"{owner}(k={spell(k)}) needs k >= 1, since no weight d_i exceeds 1/k"
+                )
+            object.__setattr__(self, "k", k)
+            return
+        share = exact(owner, "fraction", self.fraction)
+        if not 0 < share <= 1:
+            raise InputError(f"{owner}(fraction={spell(share)}) needs 0 < fraction <= 1")
+        kept = share if isinstance(self.fraction, Rational) else float(self.fraction)
+        object.__setattr__(self, "fraction", kept)
 
     @property
     def exact_k(self) -> Fraction:
-        """The exact parameter k.
-
-        The property raises InputError if only `fraction` is given and m is not known yet.
-        """
+        """The exact parameter k. If only `fraction` is given, this raises InputError."""
         if self.k is None:
             raise InputError(
                 f"{self!r} has no k before the number of examples m is known; call resolve(m)"
@@ -54,25 +64,6 @@ class WithK(Relaxation, Bounds, Description):
     def entropy_range(self, m: int) -> float:
         """Return log(m/k), the largest relative entropy of d to the uniform weights if d <= 1/k."""
         return math.log(m / self.double_k)
-
-
-def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:
-    """Return the pair (k, fraction), in which the given parameter is exact and the other is None.
-
-    The function raises InputError if both parameters are given, if both are missing, or if the
-    given parameter is out of range.
-    """
-    if (k is None) == (fraction is None):
-        raise InputError(f"{owner} needs either k or fraction, but not both")
-    if k is not None:
-        k = exact(owner, "k", k)
-        if k < 1:
-            raise InputError(f"{owner}(k={spell(k)}) needs k >= 1, since no weight d_i exceeds 1/k")
-        return k, None
-    share = exact(owner, "fraction", fraction)
-    if not 0 < share <= 1:
-        raise InputError(f"{owner}(fraction={spell(share)}) needs 0 < fraction <= 1")
-    return None, share if isinstance(fraction, Rational) else float(fraction)
 
 
 def exact_between(
@@ -97,10 +88,7 @@ def near_integer(k: Fraction) -> Fraction:
 
 
 def resolve_k(shown: str, k: Fraction | None, fraction: Any, m: int) -> Fraction:
-    """Return the parameter k for a game with m examples.
-
-    The function raises InputError unless 1 <= k <= m. The message names the relaxation as `shown`.
-    """
+    """Return the parameter k for m examples, or raise InputError unless 1 <= k <= m."""
     if k is None:
         # The fraction 1/3 as a float and m = 3 mean k = 1.
         k = near_integer(exact_share(fraction) * m)

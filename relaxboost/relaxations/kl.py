@@ -41,7 +41,6 @@ class _Entropic(PowerDivergence):
     repair = OverPrior.repair
 
     def divergence(self, d: Vector) -> float:
-        """Return the divergence Σ (d log(d/π) − d + π), or inf if d is outside the domain."""
         d = np.asarray(d, dtype=np.float64)
         if not (d >= 0.0).all() or not self._outside_is_zero(d):
             return math.inf
@@ -59,10 +58,7 @@ class _Entropic(PowerDivergence):
         return (y * (y / self._pi(d.lower.size)).log()).sum()
 
     def _divergence_bounds(self, d: Vector, total: tuple[float, float]) -> Interval:
-        """Return bounds on KL(d/Σd ‖ π), for a d that is 0 wherever the prior π is 0.
-
-        The interval `total` contains the exact sum Σd.
-        """
+        """Return bounds on KL(d/Σd ‖ π). d is 0 wherever π is 0, and `total` contains Σd."""
         x = self._inside(d)
         pi = self._pi(d.size)
         y = Interval(x) / Interval(*total)
@@ -91,8 +87,8 @@ class _Entropic(PowerDivergence):
     ) -> Interval:
         """Return bounds on the sum of the largest terms y_i log(y_i / π_i) near d / Σd.
 
-        Each term is maximised over the y_i within `distance` of (d / Σd)_i. The interval `total`
-        contains the exact sum Σd.
+        Each term is maximised over the y_i within `distance` of (d / Σd)_i, and `total` contains
+        Σd.
         """
         # A prior with zeros excludes points at any distance.
         if self._zeros is not None:
@@ -169,22 +165,17 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
     family = "relaxboost.KLPenalty"
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate c Σ π (exp(θ/c) − 1), or inf if it overflows."""
         theta = np.asarray(theta, dtype=np.float64)
         with np.errstate(over="ignore"):
             grown = np.expm1(self._inside(theta) / self._strength)
             return self._strength * float(self._inside(self.center(theta.size)) @ grown)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) = −c log Σ π exp(−u/c), and its minimiser d.
-
-        The minimiser is proportional to π exp(−u/c).
-        """
         d, value = tilt(self._inside(as_margins(u, self)), self._strength, self._log_prior)
         return value, self._spread_out(d)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the distribution proportional to exp((c log π − u)/(c + β))."""
+        # The minimiser is proportional to exp((c log π − u)/(c + β)).
         g = self._inside(u)
         temperature = self._strength + beta
         # `tilt` multiplies by π. This term leaves π to the power c/(c + β).
@@ -193,10 +184,7 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
         return self._spread_out(tilt(g, temperature, self._log_prior)[0])
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the distribution d with (c + β) log d − β log(1 − d) = γ − u + c log π.
-
-        The number γ is chosen so that Σd = 1.
-        """
+        # The minimiser has (c + β) log d − β log(1 − d) = γ − u + c log π and Σd = 1.
         g = self._inside(u)
         temperature = self._strength + beta
         if self._log_prior is not None:
@@ -205,12 +193,11 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
         return self._spread_out(logistic_distribution(g, temperature, share=share)[0])
 
     def witness(self, u: Vector) -> Witness:
-        """Return the threshold γ = F(u), which satisfies f*(γ − u) = 0."""
+        # F(u) is the threshold γ with f*(γ − u) = 0.
         return Witness(self.relaxed_margin(u)[0])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the lower bound γ − c log Σ π exp((γ − u)/c) = F(u), rounded downwards."""
-        # This holds for every γ. A γ near F(u) avoids overflow.
+        # γ − c log Σ π exp((γ − u)/c) is F(u) for every γ. A γ near F(u) avoids overflow.
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf
@@ -223,10 +210,7 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
         return self._strength * (pi @ cp.exp(x / self._strength) - 1.0), []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return the cvxpy expression γ and the constraint log Σ exp(log π − u/c) <= −γ/c.
-
-        The largest feasible γ is the relaxed margin F(u).
-        """
+        # F(u) is the largest γ with log Σ exp(log π − u/c) <= −γ/c.
         m = u.shape[0]
         if self._zeros is not None:
             u = u[np.flatnonzero(~self._zeros)]
@@ -295,15 +279,11 @@ class KLBall(_Entropic, DivergenceBall):
         return float(self.radius)
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if Σ (d log(d/π) − d + π) <= r up to rounding errors, and inf otherwise."""
         allowed = self._r + 64.0 * UNIT * (self._r + math.sqrt(self._r))
         return 0.0 if self.divergence(d) <= allowed else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate f*(θ) = min over λ of λ r + λ Σ π (exp(θ/λ) − 1).
-
-        The minimum is found by bisection on log 1/λ.
-        """
+        # f*(θ) is the minimum of λ r + λ Σ π (exp(θ/λ) − 1), found by bisection on log 1/λ.
         theta = np.asarray(theta, dtype=np.float64)
         pi = self._inside(self.center(theta.size))
         theta = self._inside(theta)
@@ -339,14 +319,9 @@ class KLBall(_Entropic, DivergenceBall):
         return float(d @ u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the distribution proportional to exp((λ log π − u)/(λ + β)).
-
-        The number λ is the multiplier of the constraint that d is in the ball around π.
-        """
         return self._project(u, beta)[0]
 
     def witness(self, u: Vector) -> BallWitness:
-        """Return the threshold γ and the multiplier λ of the ball, for which F(u) = γ − λ r."""
         u = as_margins(u, self)
         multiplier = self._project(u, 0.0)[1]
         inside = self._inside(u)
@@ -355,11 +330,8 @@ class KLBall(_Entropic, DivergenceBall):
         return BallWitness(tilt(inside, multiplier, self._log_prior)[1], multiplier)
 
     def lower_bound(self, u: Vector, witness: BallWitness) -> float:
-        """Return the lower bound γ − λ r − λ log Σ π exp((γ − u)/λ) on F(u), rounded downwards.
-
-        For λ = 0 the bound is min u.
-        """
-        # This is a lower bound for every λ >= 0, and depends on γ only by rounding.
+        # γ − λ r − λ log Σ π exp((γ − u)/λ) is a lower bound for every λ >= 0. It depends on γ only
+        # by rounding, and is min u for λ = 0.
         gamma, multiplier = witness
         if not (math.isfinite(gamma) and 0.0 <= multiplier < math.inf):
             return -math.inf
@@ -371,33 +343,23 @@ class KLBall(_Entropic, DivergenceBall):
             return (Interval(gamma) - cost).down
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the cvxpy expression λ r + Σ π t − λ and the constraints λ exp(x/λ) <= t.
-
-        The minimum over λ and t is the conjugate f*(x).
-        """
+        # f*(x) is the least λ r + Σ π t − λ subject to λ exp(x/λ) <= t.
         scale, mean, constraints = self._exponential_cone(x)
         return self._r * scale + mean - scale, constraints
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return the cvxpy expression γ − λ r and the constraint λ Σ π exp((γ − u)/λ) <= λ.
-
-        The maximum over γ and λ is the relaxed margin F(u).
-        """
+        # F(u) is the largest γ − λ r subject to λ Σ π exp((γ − u)/λ) <= λ.
         scale, mean, constraints = self._exponential_cone(gamma - u)
         return gamma - self._r * scale, [mean <= scale, *constraints]
 
     def entropy_range(self, m: int) -> float:
-        """Return the upper bound log m' + min{0, r + log max π} on the range of Σ d log d.
-
-        Here m' is the number of positive π_i.
-        """
-        # Σ d log d = KL(d‖π) + Σ d log π <= r + log max π, and it is never below −log m'.
+        # Σ d log d = KL(d‖π) + Σ d log π <= r + log max π, and it is never below −log m', where m'
+        # is the number of positive π_i.
         inside = self._positive(m)
         top = -math.log(m) if self._log_prior is None else float(self._log_prior.max())
         return min(math.log(inside), self._r + top + math.log(inside))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 at a point d' of the ball, and an upper bound on ‖d' − d / Σd‖_1."""
         # KL is convex and zero at π. So d / Σd moved towards π by the share (KL − r)/KL of the way
         # is in the ball, and the whole way is at most min{2, √(2 KL)} (Pinsker's inequality).
         if not self._outside_is_zero(d):
@@ -416,8 +378,8 @@ class KLBall(_Entropic, DivergenceBall):
 
     def _project(self, u: Vector, beta: float) -> tuple[Vector, float]:
         """Return the minimiser of <d, u> + β Σ d log d in the ball, and the multiplier λ."""
-        given = self._inside(u), beta, self._r, self._log_prior
-        inside, multiplier = kl_ball_distribution(*given)
+        u = self._inside(u)
+        inside, multiplier = kl_ball_distribution(u, beta, self._r, self._log_prior)
         d = self._spread_out(inside)
         # The roundings of β log π may put d outside the ball by more than `penalty` allows.
         return (d if self.penalty(d) == 0.0 else self.repair(d)), multiplier

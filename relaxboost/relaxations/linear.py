@@ -51,10 +51,9 @@ class LinearForm:
 
             table = sparse.csr_array(self.rows)
             for start, stop in pairwise(table.indptr.tolist()):
-                places, entries = table.indices[start:stop], table.data[start:stop]
-                rows.append(
-                    dict(zip(places.tolist(), map(Fraction, entries.tolist()), strict=True))
-                )
+                places = table.indices[start:stop].tolist()
+                entries = map(Fraction, table.data[start:stop].tolist())
+                rows.append(dict(zip(places, entries, strict=True)))
         return ExactForm(
             cost=[Fraction(c) for c in self.cost.tolist()],
             lower=_bounds(self.lower),
@@ -95,7 +94,7 @@ class ExactForm(NamedTuple):
     def doubles(self) -> LinearForm:
         """Return this linear program in double precision.
 
-        Raise InputError if an entry is not a fraction.
+        Raise InputError if an entry is not a fraction, or if the lengths of fields differ.
         """
         self._check()
         cost = self.cost
@@ -118,7 +117,6 @@ class ExactForm(NamedTuple):
         return LinearForm(*box, rows, _near(self.row_lower, -np.inf), _near(self.row_upper, np.inf))
 
     def _check(self) -> None:
-        """Raise InputError if an entry is not a fraction, or if the lengths of fields differ."""
         sizes = {len(self.cost), len(self.lower), len(self.upper)}
         counts = {len(self.rows), len(self.row_lower), len(self.row_upper)}
         if len(sizes) > 1 or len(counts) > 1:
@@ -175,7 +173,6 @@ class ExactForm(NamedTuple):
 
 
 def _bounds(sides: Vector) -> list[Bound]:
-    """Return the bounds in `sides` as fractions, with None for infinite bounds."""
     return [Fraction(x) if np.isfinite(x) else None for x in sides.tolist()]
 
 
@@ -190,29 +187,21 @@ def _near(numbers: Sequence[Bound], none: float) -> Vector:
     return np.array([known[id(x)] for x in numbers], dtype=np.float64)
 
 
-def _double(x: Bound, none: float, largest: float = 1e300) -> float:
-    """Return the nearest double of x, or `none` if x is None.
-
-    The result is clipped to ±`largest`, so that sums of results do not overflow.
-    """
+def _double(x: Bound, none: float) -> float:
     if x is None:
         return none
     try:
         near = float(x)
     except OverflowError:
         near = math.inf if x > 0 else -math.inf
-    return max(-largest, min(near, largest))
+    # Numbers are clipped, so that sums of them do not overflow.
+    return max(-1e300, min(near, 1e300))
 
 
 def _tighter(
     choose: Callable[..., Fraction], one: list[Bound], other: list[Bound], m: int
 ) -> list[Bound]:
-    """Return the bounds on the variables in the sum of two linear programs.
-
-    The first program has the variables (d, z), the other program (d, z'), and the sum (d, z, z').
-    The bound on an entry of d is the tighter bound of the two programs. `choose` is max for lower
-    bounds and min for upper bounds.
-    """
+    # The programs have the variables (d, z) and (d, z'), and their sum has (d, z, z').
     pairs = zip(one[:m], other[:m], strict=True)
     both: list[Bound] = [q if p is None else p if q is None else choose(p, q) for p, q in pairs]
     return both + one[m:] + other[m:]

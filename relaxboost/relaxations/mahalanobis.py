@@ -113,14 +113,10 @@ class Mahalanobis(WithNorm):
 
     @property
     def _norm(self) -> mahalanobis.NormLimit:
-        """The norm and its radius or weight, in the form that Newton's method uses."""
         return mahalanobis.NormLimit(self.matrix, self.limit, isinstance(self, Ball))
 
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the optimal d, γ and v for the margins u.
-
-        They satisfy u + Qᵀv >= γ, with equality for the examples with d > 0.
-        """
+        """Return the optimal d, γ and v, with u + Qᵀv >= γ, and equality wherever d > 0."""
         # `relaxed_margin` and `witness` need the same solution, so it is kept.
         u = as_margins(u, self)
         programs = numerical.programs(self, u.size)
@@ -180,16 +176,12 @@ class Mahalanobis(WithNorm):
         return onto_simplex(d, type(self).__name__), gamma * scale, x * scale
 
     def _is_inside(self, d: Vector) -> bool:
-        """Return whether d is in the interior of the ball, so that the constraint is slack."""
         return self.size(d) < self.limit * (1.0 - 1e-7)
 
     def _separate_ties(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Solve the problem again with margins in units of <d, u> − min u, and return (d, γ, x).
-
-        In this unit a cone solver can separate the smallest margins even if they are nearly equal.
-        """
+        """Solve the problem again in units of <d, u> − min u, and return (d, γ, x)."""
         # A cone solver cannot separate margins whose differences are far below 1.
         least = float(u.min())
         unit = float(d @ u) - least
@@ -208,10 +200,7 @@ class Mahalanobis(WithNorm):
         return MahalanobisPenalty(self.Q, self.limit / scale), scale
 
     def _shortest(self, x: Vector) -> Vector:
-        """Return the shortest v with Qᵀ v = x.
-
-        If no v solves the equation, return the shortest v that minimises ‖Qᵀ v − x‖.
-        """
+        """Return the shortest v with Qᵀ v = x, or with the least ‖Qᵀ v − x‖."""
         Q = self.matrix
         # A square system that is well conditioned is solved to rounding.
         if Q.shape[0] == Q.shape[1]:
@@ -227,18 +216,11 @@ class Mahalanobis(WithNorm):
         return float(np.max(np.linalg.norm(self.matrix, axis=0)))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser.
-
-        Newton's method refines the result of a cone solver.
-        """
         d = self.repair(self._sharp(u)[0])
         return float(d @ np.asarray(u)) + self.penalty(d), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d.
-
-        Newton's method refines the result of a cone solver.
-        """
+        # Newton's method refines the result of a cone solver.
         unit, scale = self._unit
         d = numerical.programs(unit, u.size).distribution(u / scale, beta / scale)
         d = self.repair(d)
@@ -253,15 +235,11 @@ class Mahalanobis(WithNorm):
         return d if sharp is None else self.repair(sharp)
 
     def witness(self, u: Vector) -> EllipsoidWitness:
-        """Return a vector v for which the lower bound on F(u) is tight.
-
-        If Q d is not 0 at the minimiser d, v is a multiple of Q d.
-        """
         _, gamma, v = self._sharp(u)
         return EllipsoidWitness(gamma, v)
 
     def near_witness(self, u: Vector, proof: ConeProof) -> EllipsoidWitness:
-        """Return the witness whose vector v is the multiplier of the cone constraint on Q d."""
+        # v is the multiplier of the cone constraint on Q d.
         v = np.asarray(proof.y[-self.matrix.shape[0] :]) / -self._scaled[1]
         return EllipsoidWitness(float((u + self.matrix.T @ v).min()), v)
 
@@ -279,10 +257,6 @@ class Mahalanobis(WithNorm):
         return v
 
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
-        """Return the lower bound min_i (u + Qᵀv)_i − cost(v) on F(u), rounded downwards.
-
-        The cost of v is an upper bound on max <Qᵀv, d> − f(d) over the simplex.
-        """
         v = np.asarray(witness.v, dtype=np.float64)
         if v.shape != (len(self.matrix),) or not np.isfinite(v).all():
             return -math.inf
@@ -292,10 +266,7 @@ class Mahalanobis(WithNorm):
 
     @abstractmethod
     def _cost(self, length: Interval) -> Interval:
-        """Return an upper bound on max <Qᵀv, d> − f(d) over the simplex.
-
-        The bound is valid for every vector v whose norm is `length`.
-        """
+        """Return a bound on max <Qᵀv, d> − f(d) over the simplex for all v of norm `length`."""
 
     def dual_size(self, theta: Vector) -> float:
         """Return the smallest norm ‖v‖ with Qᵀ v = θ, or inf if no v solves this equation."""
@@ -307,10 +278,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _scaled(self) -> tuple[Matrix, float]:
-        """The pair (Q / s, s) for a scale s, which is 1 if the size of Q is suitable for a solver.
-
-        Otherwise s is the size of Q.
-        """
+        """The pair (Q / s, s) for a scale s, which is 1 unless the size of Q is extreme."""
         size = self._largest
         if size == 0.0 or 1.0 / MAX_SCALE <= size <= MAX_SCALE:
             return self.matrix, 1.0
@@ -327,7 +295,6 @@ class Mahalanobis(WithNorm):
 
 
 def _product(matrix: Matrix, x: Interval) -> Interval:
-    """Return an interval vector that contains the product of a matrix and a vector."""
     middle = 0.5 * (x.lower + x.upper)
     width = np.nextafter(np.maximum(x.upper - middle, middle - x.lower), np.inf)
     value = matrix @ middle
@@ -378,7 +345,6 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
         return (Interval(self.weight) * self._longest).up
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
-        """Return the vector v, scaled down if its norm exceeds the weight of the penalty."""
         # The quotient of the norm and the weight is about 1, whatever the size of the weight.
         square = sum(x * x for x in v) / self.weight**2
         if square <= 1:
@@ -418,7 +384,6 @@ class MahalanobisBall(Mahalanobis, BallOfNorm):
 
     @cached_property
     def _flattest(self) -> Vector:
-        """The point d of the simplex with the smallest norm ‖Q d‖."""
         # The solver minimises the square for a Q of size one, which is a well scaled problem.
         d = cp.Variable(self.matrix.shape[1], nonneg=True)
         scaled = self.matrix / self._largest if self._largest > 0.0 else self.matrix
@@ -440,7 +405,6 @@ class MahalanobisBall(Mahalanobis, BallOfNorm):
         return better if good else flat
 
     def center(self, m: int) -> Vector:
-        """Return the point of the simplex with the smallest ‖Q d‖, to the accuracy of a solver."""
         return self._flattest.copy()
 
     def _cost(self, length: Interval) -> Interval:

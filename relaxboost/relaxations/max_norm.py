@@ -29,8 +29,6 @@ from relaxboost.relaxations.vectors import positive_vector
 
 
 class _OfMaxNorm(OfNorm):
-    """The base class of the balls and the penalty of the norm max_i a_i |d_i|."""
-
     _is_polyhedral = True
 
     def gauge(self, d: Interval) -> Interval:
@@ -111,10 +109,6 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
 
     The relaxed margin F(u) is the γ with Σ [γ − u_i]_+ / a_i = c, and the conjugate f* is the
     indicator of Σ |θ_i| / a_i <= c.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Example 2.
     """
 
     family = "relaxboost.MaxPenalty"
@@ -126,15 +120,10 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return None if self.weights is None else self.factors
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser d.
-
-        The weight d_i is proportional to 1/a_i if u_i < γ, and 0 otherwise.
-        """
         u = as_margins(u, self)
         return max_penalty_margin(u, float(self.weight), self._given)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d."""
         return max_penalty_distribution(u, beta, float(self.weight), self._given)
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
@@ -155,7 +144,7 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return level
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return the linear program with the cost c z and the constraints a_i d_i <= z."""
+        # The cost is c z, with the constraints a_i d_i <= z.
         return ExactForm.free(m, 1)._replace(
             cost=[ZERO] * m + [self.weight],
             rows=[{i: a, m: Fraction(-1)} for i, a in enumerate(self.exact_weights(m))],

@@ -1,4 +1,4 @@
-"""Positive multiples c * f of relaxations f."""
+"""Positive multiples c * f of relaxations f (Shalev-Shwartz & Singer 2009, Appendix B)."""
 
 from __future__ import annotations
 
@@ -55,8 +55,6 @@ def times(f: Relaxation, c: object) -> Relaxation:
 
 
 class _BoundsOfMultiple(Relaxation, Bounds):
-    """The bounds on c * f, which follow from the bounds on f."""
-
     f: Relaxation
     c: Any
 
@@ -65,7 +63,7 @@ class _BoundsOfMultiple(Relaxation, Bounds):
         return bounds_of(self.f).is_proved
 
     def _inner(self, u: Vector) -> Vector:
-        """Return the margins u/c at which the bounds on f are evaluated, rounded downwards."""
+        """Return the margins u/c for the bounds on f, rounded downwards."""
         # Relaxed margins are non-decreasing, so bounds at smaller margins are valid too.
         with np.errstate(over="ignore"):
             return (Interval(as_margins(u, self)) / Interval(self.c)).lower
@@ -98,13 +96,10 @@ class _BoundsOfMultiple(Relaxation, Bounds):
         return self._times_up(bounds_of(self.f).penalty_near(d, total, distance))
 
     def _times_up(self, value: float) -> float:
-        """Return the product of c and the value, rounded upwards."""
         return float_up(self.c * Fraction(value)) if math.isfinite(value) else value
 
 
 class _DescriptionOfMultiple(Description):
-    """The data of c * f in certificates, which follow from the data of f."""
-
     f: Relaxation
     c: Any
 
@@ -116,16 +111,11 @@ class _DescriptionOfMultiple(Description):
         return form._replace(cost=[c * x for x in form.cost], constant=c * form.constant)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return the linear program of f in double precision, with the costs multiplied by c."""
         form = description_of(self.f).linear_form(m)
         return None if form is None else replace(form, cost=float(self.c) * form.cost)
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the entry of c * f in a certificate.
-
-        If the entry of f is a linear program, the entry of c * f is a linear program too. Otherwise
-        it contains c and the entry of f.
-        """
+        # A multiple of a linear program is a linear program again.
         of = description_of(self.f).describe(m)
         if of is None or of["kind"] == "polyhedral":
             return super().describe(m)
@@ -147,10 +137,6 @@ class Scaled(_BoundsOfMultiple, _DescriptionOfMultiple):
     f : Relaxation
     c : int, float or Fraction
         The factor c > 0, kept exactly.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Appendix B.
     """
 
     family = "relaxboost.Scaled"

@@ -97,10 +97,7 @@ class WithNorm(Relaxation, Bounds, Description):
         raise NotImplementedError("cvxpy_dual")
 
     def extremes(self, m: int) -> tuple[Any, Any]:
-        """Return the smallest and the largest norm on the simplex in R^m.
-
-        Each of the two is an interval that contains the norm, or a double that approximates it.
-        """
+        """Return the smallest and the largest norm on the simplex, as intervals or doubles."""
         raise NotImplementedError("extremes")
 
     def describe_norm(self) -> dict[str, Any]:
@@ -122,10 +119,7 @@ class BallOfNorm(WithNorm, Ball):
         return float(self.radius) * self.dual_size(theta)
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return the lower bound γ − r ‖[γ − u]₊‖_* on F(u), rounded downwards.
-
-        The bound is valid for every γ.
-        """
+        # γ − r ‖[γ − u]₊‖_* is a lower bound on F(u) for every γ.
         if not math.isfinite(witness.gamma):
             return -math.inf
         dual = self.dual_of(hinge(witness.gamma, u))
@@ -158,7 +152,6 @@ class PenaltyOfNorm(WithNorm):
         return Witness(self.relaxed_margin(u)[0])
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return the lower bound on F(u) that the witness's threshold proves, rounded downwards."""
         if not math.isfinite(witness.gamma):
             return -math.inf
         # With x = [γ − u]₊, F(u) is at least the minimum over d of γ + c ‖d‖ − <d, x>, which is at
@@ -169,11 +162,8 @@ class PenaltyOfNorm(WithNorm):
         return (Interval(witness.gamma) + worth).down
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the certificate's entry for the witness.
-
-        Its γ is the largest threshold that is proved to satisfy ‖[γ − u]₊‖_* <= c. This threshold
-        is between the lower bound that `found` proves and the γ of `found`.
-        """
+        # γ is the largest threshold that is proved to satisfy ‖[γ − u]₊‖_* <= c. It lies between
+        # the lower bound that `found` proves and the γ of `found`.
         margins = np.array([float(x) for x in u])
         weight = Interval(self.weight).down
         low = self.lower_bound(margins, found)
@@ -195,7 +185,7 @@ class PenaltyOfNorm(WithNorm):
         return (Interval(self.weight) * self.gauge(Interval(d) / Interval(*total))).up, 0.0
 
     def lipschitz(self, m: int) -> float:
-        """Return the Lipschitz constant c max a, because ‖d‖ <= (max a) ‖d‖_1."""
+        # A norm ‖d‖ is at most (max a) ‖d‖_1.
         return (Interval(self.weight) * self.enclosed.max()).up
 
 
@@ -243,7 +233,6 @@ class OfNorm(WithNorm):
 
     @property
     def traits(self) -> Traits:
-        """The traits of norms, which satisfy all three conditions of SS09 Thm 7."""
         return CAP_TRAITS._replace(polyhedral=self._is_polyhedral, symmetric=self.flat)
 
 
@@ -298,11 +287,10 @@ class NormBall(OfNorm, BallOfNorm):
     weights: Any = None
 
     def witness(self, u: Vector) -> Any:
-        """Return the threshold γ from a cone solver. Subclasses override this with closed forms."""
+        # A cone solver finds γ. The subclasses override this with closed forms.
         return NumericalBounds(self).witness(u)
 
     def __new__(cls, p: Any = 2, radius: Any = 1, weights: Any = None) -> Any:
-        """Return a new object of the class for the exponent `p`, whose fields are not set yet."""
         return object.__new__(_kind(NormBall, p, weights) if cls is NormBall else cls)
 
     def resolve(self, m: int) -> NormBall:
@@ -356,12 +344,10 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     weights: Any = None
 
     def __new__(cls, p: Any = 2, weight: Any = 1, weights: Any = None) -> Any:
-        """Return a new object of the class for the exponent `p`, whose fields are not set yet."""
         return object.__new__(_kind(NormPenalty, p, weights) if cls is NormPenalty else cls)
 
 
 def _kind(base: Any, p: Any, weights: Any) -> Any:
-    """Return the class in `base.kinds` for the exponent p, with or without weights."""
     # The constructor of the class for 1 < p < inf raises the error for a p that is no number.
     if isinstance(p, bool) or not isinstance(p, Real) or not (p == 1 or p == math.inf):
         return base.kinds[None]
@@ -369,7 +355,6 @@ def _kind(base: Any, p: Any, weights: Any) -> Any:
 
 
 def _exponent(owner: str, p: Any) -> Fraction | float:
-    """Return the exponent p as an exact number or infinity. Raise InputError if p < 1."""
     # `exact` has no rational for infinity, and would accept a text.
     if isinstance(p, Real) and p == math.inf:
         return math.inf

@@ -16,7 +16,8 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import UNIT
-from relaxboost.relaxations.compiled import CompiledProblems, InCvxpy
+from relaxboost.relaxations import dcp
+from relaxboost.relaxations.compiled import CompiledProblems
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, NoConeForm, cone_form
 from relaxboost.relaxations.cone_points import ConePoints
@@ -25,23 +26,18 @@ NO_BOUND = (
     "the multipliers that Clarabel returns for the cone program of this f prove no lower bound, so "
     "that the lower bound is -inf"
 )
-"""The message if the lower bound on the relaxed margin F(u) is −inf."""
 UNPROVED = (
     f"{NO_BOUND}; scale f and its variables to sizes near one, or write a class that derives from "
     "Relaxation and Bounds, with its own witness, lower_bound and penalty_bound"
 )
-"""The message if no lower bound on F(u) is proved although the equations of f are independent."""
 UNMET = (
     "no point was found that satisfies the constraints of this f: the upper bound is valid if a "
     "violation of the constraints by 1e-9 does not matter"
 )
-"""The message for an upper bound at a point that may violate constraints of f by 1e-9."""
 DEPENDENT = "some equations of this f follow from others up to rounding; remove them"
-"""The reason for a missing proof if equations of f are dependent only up to rounding."""
 ROUNDED = (
     f"the upper bound is valid if a violation of equations by 1e-13 does not matter: {DEPENDENT}"
 )
-"""The message for an upper bound if equations of f are dependent only up to rounding."""
 
 
 class DualWitness(NamedTuple):
@@ -56,25 +52,12 @@ class DualWitness(NamedTuple):
 
 
 class Programs(CompiledProblems):
-    """The cone programs for values and bounds of a relaxation of m examples.
-
-    Parameters
-    ----------
-    relaxation : Relaxation
-    m : int
-        The number of examples.
-    """
-
-    def __init__(self, relaxation: InCvxpy, m: int) -> None:
-        super().__init__(relaxation, m)
-        self.center: Vector | None = None
-        """The cached center of a sum of relaxations, which `Sum` stores in this field."""
+    """The cone programs for values and bounds of a relaxation of m examples."""
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
-        """Return the relaxed margin F(u), its minimiser d, γ and x.
+        """Return F(u), its minimiser d, γ, and an x >= γ − u with F(u) = γ − f*(x).
 
-        The threshold γ and the vector x satisfy F(u) = γ − f*(x) and x >= γ − u. If the multipliers
-        prove no bound on F(u), γ is −inf, and the other results are not proved.
+        If the multipliers prove no bound on F(u), γ is −inf, and the other results are not proved.
         """
         found: tuple[float, Vector, float, Vector] | None = self.known("margin", u)
         if found is not None:
@@ -90,13 +73,13 @@ class Programs(CompiledProblems):
     def require_form(self) -> None:
         """Raise InputError if f has no cone program that can prove bounds."""
         if isinstance(self._form, NoConeForm):
-            raise InputError(f"{self._name()}: {self._form}")
+            raise InputError(f"{self._relaxation!r}: {self._form}")
 
     def require(self) -> None:
         """Raise InputError if no lower bound on F(0) can be proved."""
         self.require_form()
         if self.margin(np.zeros(self._m))[2] == -math.inf:
-            raise InputError(f"{self._name()} cannot be used in a game: {self.unproved()}")
+            raise InputError(f"{self._relaxation!r} cannot be used in a game: {self.unproved()}")
 
     def unproved(self) -> str:
         """Return the reason why the lower bound on F(u) is −inf."""
@@ -133,9 +116,9 @@ class Programs(CompiledProblems):
         return ConePoints(self.form, self._m, simplex=False)
 
     def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
-        """Repair the multipliers `given`, and return the witness that they prove.
+        """Return the witness that the multipliers `given` prove after a move into the dual cones.
 
-        The repair moves the multipliers into the dual cones. Return None if f has no cone program.
+        Return None if f has no cone program.
         """
         if self._cones is None:
             return None
@@ -148,7 +131,7 @@ class Programs(CompiledProblems):
         """Return a d near the point of the proof `given`, and an upper bound on f(d).
 
         The method calls no solver, and stores d for `above`. Return None if the point violates a
-        constraint, or if cvxpy can evaluate f without a solver, so that this method is not needed.
+        constraint, or if cvxpy can evaluate f without a solver.
         """
         if self.form is None or self._pointwise.explicit:
             return None
@@ -174,10 +157,10 @@ class Programs(CompiledProblems):
         return math.inf if found is None else -found.below
 
     def above(self, d: Vector) -> tuple[float, float]:
-        """Return an upper bound on f(d') at a point d' of the simplex, and the distance ‖d' − d‖_1.
+        """Return an upper bound on f(d') at a d' of the simplex, and the distance ‖d' − d‖_1.
 
-        The auxiliary variables of f are set to feasible values. If no feasible values are found,
-        the bound has only the accuracy of the solver, and `unmet` returns a message about this.
+        If no feasible auxiliary variables are found, the bound has only the accuracy of the solver,
+        and `unmet` returns a message about this.
         """
         settled = self.known("point", d)
         solved = self.known("penalty", d)
@@ -201,10 +184,7 @@ class Programs(CompiledProblems):
         return value, apart + 8.0 * UNIT if apart else 0.0
 
     def _allowed(self, d: Vector) -> tuple[Vector, float] | None:
-        """Return a d' near d that satisfies the constraints of f, and an upper bound on f(d').
-
-        Return None if no such d' is found.
-        """
+        """Return a d' near d that satisfies the constraints of f, and a bound on f(d'), or None."""
         f = self._pointwise
         if f.explicit and f.is_allowed(d):
             return d, f.above(d)
@@ -225,10 +205,7 @@ class Programs(CompiledProblems):
         return (found[0], f.above(found[0])) if found is not None and f.explicit else found
 
     def _solved_point(self, d: Vector) -> tuple[float, Vector] | None:
-        """Return f(d) and the point (d, z) of the cone program that attains this value.
-
-        Return None if Clarabel finds no accurate solution.
-        """
+        """Return f(d) and the point (d, z) that attains it, or None if Clarabel is inaccurate."""
         found: tuple[float, Vector] | None = self.known("penalty", d)
         if found is None and self._cones is not None:
             found = self._cones.at(d)
@@ -237,19 +214,15 @@ class Programs(CompiledProblems):
         return found
 
     def unmet(self, d: Vector) -> str:
-        """Return the condition under which the upper bound `above` at d is valid.
-
-        Return "" if the bound is proved.
-        """
+        """Return the condition under which `above` is valid at d, or "" if it is proved."""
         if self.known("unmet", d) is None:
             self.above(d)
         return self.known("unmet", d) or ""
 
     def near(self, x: Vector) -> tuple[float, Vector] | None:
-        """Return an upper bound on f(x') and the point x', which is near x.
+        """Return an upper bound on f(x') and the point x' near x, or None if there is no such x'.
 
-        The point need not be in the simplex. Return None if no x' is found that satisfies the
-        constraints of f.
+        The point satisfies the constraints of f, but need not be in the simplex.
         """
         f = self._pointwise
         if f.explicit and f.is_allowed(x):
@@ -261,52 +234,43 @@ class Programs(CompiledProblems):
         return f.above(found[0]) if f.explicit else found[1], found[0]
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), or inf if d is outside the domain of f.
-
-        A violation of a constraint by at most 1e-9 is tolerated.
-        """
+        """Return f(d), or inf if d violates a constraint of f by more than 1e-9."""
         if self._pointwise.explicit:
             return self._pointwise.at(d)
         self.require_form()
         found = self._solved_point(d)
         return math.inf if found is None else found[0]
 
-    def inside(self) -> list[Vector]:
-        """Return points of the simplex inside the domain of f, up to rounding.
-
-        The first point is the mean of the other points. Each of the other points minimises
-        <d, u> + f(d) + Σ d log d for a random u.
-        """
-        return self._inside
-
     @cached_property
-    def _inside(self) -> list[Vector]:
+    def inside(self) -> list[Vector]:
+        """Points of the simplex that are in the domain of f, up to rounding.
+
+        The first point is the mean of the others, each of which minimises <d, u> + f(d) + Σ d log d
+        for a random u.
+        """
         directions = np.random.default_rng(0).normal(size=(4, self._m))
         spread = [np.zeros(self._m), *directions, *-directions]
         found = [np.maximum(self.distribution(u, 1.0), 0.0) for u in spread]
         return [point / point.sum() for point in (np.mean(found, axis=0), *found)]
 
-    def interior(self) -> Vector:
-        """Return the uniform distribution if f is finite there, or else a point of `inside`."""
-        return self._interior.copy()
-
     @cached_property
-    def _interior(self) -> Vector:
+    def interior(self) -> Vector:
+        """The uniform distribution if f is finite there, or else a point of `inside`."""
         even = np.full(self._m, 1.0 / self._m)
         if math.isfinite(self._relaxation.penalty(even)):
             return even
-        for d in self._inside:
+        for d in self.inside:
             if math.isfinite(self._relaxation.penalty(d)):
                 return d
         if self.form is not None and self._points.inside is not None:
             return self._points.inside[: self._m]
         raise InputError(
-            f"{self._name()} is finite nowhere on the simplex for m = {self._m}, "
+            f"{self._relaxation!r} is finite nowhere on the simplex for m = {self._m}, "
             "within the accuracy of the solver; enlarge its domain"
         )
 
 
-def programs(relaxation: InCvxpy, m: int) -> Programs:
+def programs(relaxation: Any, m: int) -> Programs:
     """Return the compiled problems of `relaxation` for m examples, which are cached."""
     cache = vars(relaxation).setdefault("_programs", {})
     if m not in cache:
@@ -314,35 +278,21 @@ def programs(relaxation: InCvxpy, m: int) -> Programs:
     return cache[m]
 
 
-def is_inside(relaxation: InCvxpy, d: Vector) -> bool:
-    """Return whether f is finite at d.
-
-    If `near_point` has just returned this d, no solver is called.
-    """
+def is_inside(relaxation: Any, d: Vector) -> bool:
+    """Return whether f is finite at d, without a solver if `near_point` returned this d."""
     made = vars(relaxation).get("_programs", {}).get(d.size)
     is_known = made is not None and made.known("point", d) is not None
     return is_known or math.isfinite(relaxation.penalty(d))
 
 
-def solver_form(relaxation: InCvxpy, m: int) -> ConeForm | None:
-    """Return the cone program into which cvxpy compiles f.
-
-    Return None if bounds cannot be proved with this program, or if it has semidefinite cones, for
-    which solvers are slow.
-    """
+def solver_form(relaxation: Any, m: int) -> ConeForm | None:
+    """Return the cone program of f, or None if it proves no bounds or has semidefinite cones."""
     form = programs(relaxation, m).form
     return None if form is None or form.matrix else form
 
 
 def check(relaxation: Any, m: int) -> None:
-    """Raise InputError unless lower bounds on the relaxed margin F can be proved for f.
-
-    If the class of f proves no bounds itself, `cvxpy_penalty` must return a convex function and
-    constraints. If the class also has no method `lower_bound`, the multipliers of the cone program
-    of f must prove a lower bound on F(0).
-    """
-    from relaxboost.relaxations import dcp
-
+    """Raise InputError unless lower bounds on the relaxed margin F can be proved for f."""
     owner = f"{type(relaxation).__name__}.cvxpy_penalty"
 
     def pair(d: Any) -> Any:

@@ -28,11 +28,8 @@ def has_own_class(f: Any) -> bool:
 def resolved(f: Any, m: int) -> Any:
     """Check the result of ``f.resolve(m)`` for m examples, and return it.
 
-    Raises
-    ------
-    InputError
-        If f does not fit m, if a user-defined class inherits a `resolve` that returns a relaxation
-        of another class, or if `check_returns` finds an error.
+    The function raises InputError if a user-defined class inherits a `resolve` that returns another
+    class, or if `check_returns` finds an error.
     """
     found = f.resolve(m)
     inherits = has_own_class(f) and not _is_foreign(type(f).resolve.__module__)
@@ -80,8 +77,5 @@ def check_returns(f: Any, m: int) -> None:
 
 
 def _is_foreign(module: Any) -> bool:
-    """Return whether the module of a class is outside relaxboost.
-
-    The module may be None for a class that was created at run time.
-    """
+    # The module is None for some classes that were created at run time.
     return str(module).partition(".")[0] != "relaxboost"

@@ -40,8 +40,8 @@ def power_norm(size: Interval, p: Fraction) -> Interval:
 def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
     """Raise InputError if powers of order p or p' of the weights overflow or underflow.
 
-    The exponent p' belongs to the dual norm. `ends` is True if `kind` also accepts p = 1 and
-    p = inf. The message then suggests these values.
+    The exponent p' belongs to the dual norm. If `kind` also accepts p = 1 and p = inf (`ends`), the
+    message suggests them.
     """
     if exponent == 1 or exponent == math.inf:
         return
@@ -64,8 +64,6 @@ def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: b
 
 
 class _OfPNorm(OfNorm):
-    """The base class of the ball and the penalty of the p-norm for 1 < p < inf."""
-
     def __post_init__(self) -> None:
         super().__post_init__()
         check_range(self.kind, self.p, self.weights)
@@ -123,29 +121,23 @@ class PNormBall(_OfPNorm, NormBall):
     family = NormBall.family
 
     def center(self, m: int) -> Vector:
-        """Return the point of the simplex of smallest norm, which is proportional to a^{−p'}."""
+        # The point of smallest norm is proportional to a^{−p'}.
         if self.kappa.size == 1:
             return np.full(m, 1.0 / m)
         d = np.power(self.kappa / self.kappa.min(), -1.0 / self.q) * np.ones(m)
         return d / math.fsum(d.tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser.
-
-        The threshold γ is the root of a scalar equation.
-        """
         gamma, d = self._minimise(u)
         return gamma - float(self.radius) * float(self.dual_of(hinge(gamma, u)).middle), d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d for the relaxed margin F(u)."""
         u = as_margins(u, self)
         bound = float(self.p) * math.log(self.radius)
         gamma, _, d = power_margin.power_ball_margin(u, self.kappa, self.q, bound)
         return gamma, self.draw_in(d)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball."""
         bound = float(self.p) * math.log(self.radius)
         return self.draw_in(power.power_ball(u, beta, self.kappa, self.q, bound))
 
@@ -153,10 +145,7 @@ class PNormBall(_OfPNorm, NormBall):
         return Witness(self._minimise(u)[0])
 
     def entropy_range(self, m: int) -> float:
-        """Return the upper bound log m + p' log(r / min a) on the range of Σ d log d.
-
-        The bound is valid because Rényi's entropy of order p is at most Shannon's entropy.
-        """
+        # Rényi's entropy of order p is at most Shannon's entropy.
         least = 1.0 if self.weights is None else float(min(self.weights))
         share = float(self.dual) * math.log(float(self.radius) / least)
         return math.log(m) + min(0.0, max(share, -math.log(m)))
@@ -169,18 +158,10 @@ class PNormPenalty(_OfPNorm, NormPenalty):
     family = NormPenalty.family
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser.
-
-        The threshold γ is the root of a scalar equation.
-        """
         u = as_margins(u, self)
         return power_margin.norm_penalty_margin(u, self.kappa, self.q, float(self.weight))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + c ‖d‖ + β Σ d log d.
-
-        Two scalar equations determine the multipliers.
-        """
         return power.norm_penalty(u, beta, self.kappa, self.q, float(self.weight))
 
 

@@ -15,14 +15,7 @@ from relaxboost.relaxations.dcp import difference
 
 
 class Pointwise:
-    """A convex function f of a cvxpy variable d, which may contain auxiliary variables.
-
-    Parameters
-    ----------
-    d : cvxpy variable of shape (m,)
-    value : cvxpy expression
-    constraints : list of cvxpy constraints
-    """
+    """A convex function f of a cvxpy variable d of shape (m,), maybe with auxiliary variables."""
 
     def __init__(self, d: Any, value: Any, constraints: list[Any]) -> None:
         self.d = d
@@ -41,10 +34,8 @@ class Pointwise:
 
     @cached_property
     def explicit(self) -> bool:
-        """Whether cvxpy evaluates f(d) without a solver.
-
-        A solver is needed if f contains variables other than d, or support functions.
-        """
+        # A solver is needed if f contains variables other than d, or support functions.
+        """Whether f has no variables except d and no support functions, and so needs no solver."""
         from cvxpy.atoms.suppfunc import SuppFuncAtom
 
         auxiliary = any(v.id != self.d.id for a in self.atoms for v in a.variables())
@@ -52,31 +43,23 @@ class Pointwise:
 
     @cached_property
     def _domain(self) -> list[Any]:
-        """The constraints under which all atoms of f are finite."""
         parts = [self.value, *(a for c in self.constraints for a in c.args)]
         return [c for part in parts for c in part.domain]
 
     def at(self, d: Vector) -> float:
-        """Return f(d), or inf if d is outside the domain of f.
-
-        A violation of a constraint by at most 1e-9 is tolerated. The domains of the atoms are
-        checked separately, because cvxpy evaluates 1/x at negative x too, where the convex function
-        is infinite.
-        """
+        """Return f(d), or inf if d violates a constraint of f by more than 1e-9."""
         self.d.value = d
         if any(np.max(c.violation(), initial=0.0) > 1e-9 for c in self.constraints):
             return math.inf
+        # cvxpy evaluates 1/x at negative x too, where the convex function is infinite.
         if any(np.max(_outside(c), initial=0.0) > 0.0 for c in self._domain):
             return math.inf
         return self._number()
 
     def above(self, d: Vector) -> float:
-        """Return f(d) without its constraints, plus an estimate of the rounding error of f(d).
-
-        If terms of f cancel, rounding errors in d change f by about as much as rounding errors in
-        the evaluation of f. So f is evaluated at four more points that differ from d by a few
-        rounding errors, and four times the spread of the values is added.
-        """
+        """Return f(d) without its constraints, plus an estimate of the rounding error of f(d)."""
+        # If terms of f cancel, rounding errors in d change f by about as much as rounding errors in
+        # its evaluation. Four points near d show how much.
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (4, d.size))
         found = []
         for x in (d, *(d * (1.0 + 4.0 * UNIT * signs))):
@@ -97,11 +80,7 @@ class Pointwise:
 
 
 def _outside(constraint: Any) -> Any:
-    """Return the violation of `constraint`, a domain condition of an atom, at the current d.
-
-    For an equality, a violation of up to 1e-13 is tolerated, because a matrix that is computed from
-    d is symmetric only up to rounding.
-    """
+    """Return the violation of `constraint`, a domain condition of an atom, at the current d."""
     if not isinstance(constraint, cp.constraints.Equality):
         return constraint.violation()
     sides = [np.asarray(a.value, dtype=np.float64) for a in constraint.args]

@@ -48,7 +48,8 @@ class PowerDivergence(OverPrior):
     """The smallest weight or radius that is allowed."""
 
     def __post_init__(self) -> None:
-        kind, name = type(self).__name__, self.size_name
+        kind = type(self).__name__
+        name = self.size_name
         size = positive_size(kind, name, getattr(self, name), self.least)
         object.__setattr__(self, name, size)
         object.__setattr__(self, "prior", check_prior(kind, self.prior))
@@ -73,7 +74,6 @@ class PowerDivergence(OverPrior):
         return Fraction(1)
 
     def resolve(self, m: int) -> Any:
-        """Check the prior of this relaxation, and return the relaxation for m examples."""
         if self.alpha != 1 and self.prior is not None and min(self.prior) == 0:
             i = self.prior.index(0)
             raise InputError(
@@ -88,7 +88,6 @@ class PowerDivergence(OverPrior):
 
     @property
     def _curve(self) -> Fraction:
-        """The constant α (α − 1) / s of the divergence, with the order α and the scale s."""
         return self.alpha * (self.alpha - 1) / self.scale
 
     def _kappa(self, m: int) -> Vector:
@@ -118,7 +117,8 @@ class PowerDivergence(OverPrior):
         pi = self._pi(d.lower.size)
         if self.alpha == 2:
             return ((d - pi).square() / pi).sum() * Interval(self.scale / 2)
-        t, powers = d / pi, (d / pi).power(self.alpha)
+        t = d / pi
+        powers = t.power(self.alpha)
         whole = ((pi * powers).sum() - 1.0) / Interval(self._curve)
         # This relative width means that cancellation lost no more than half of the digits.
         if whole.up <= whole.down * (1.0 + 1e-9):
@@ -145,32 +145,16 @@ class PowerDivergence(OverPrior):
         total = (self._pi(s.lower.size) * grown).sum() if s.lower.ndim else grown
         return c * total / Interval(self.alpha)
 
-    def _conjugate(self, theta: Vector, c: float) -> float:
-        """Return the conjugate c Σ π φ*(θ / c) of the function c Σ π φ(d / π)."""
-        s, a = np.asarray(theta, dtype=np.float64) / c, float(self.alpha)
-        base = (a - 1.0) * s
-        # φ is finite for negative t only if α = 2; otherwise t >= 0 cuts the conjugate.
-        with np.errstate(over="ignore", divide="ignore"):
-            if self.alpha == 2:
-                grown = s * (s + 2.0)
-            elif a > 1.0:
-                grown = np.expm1(a / (a - 1.0) * np.log1p(np.maximum(base, -1.0)))
-            elif (base <= -1.0).any():
-                return math.inf
-            else:
-                grown = np.expm1(a / (a - 1.0) * np.log1p(base))
-            return c * float(self.center(s.size) @ grown) / a
-
     def _floor(self, c: Fraction) -> dict[str, str]:
-        """Return the entry `floor` of a certificate: the vertex of c φ*(x/c) for α = 2."""
-        # Below the vertex the conjugate decreases. For other orders it never does.
+        # For α = 2 the conjugate c φ*(x/c) decreases below its vertex, which certificates store.
         return {"floor": number(-c * self.scale)} if self.alpha == 2 else {}
 
     def _cvxpy_domain(self, d: Any) -> list[Any]:
         return [] if self.alpha == 2 else [d >= 0.0]
 
     def _cvxpy_divergence(self, d: Any) -> Any:
-        pi, a = self.center(d.shape[0]), float(self.alpha)
+        pi = self.center(d.shape[0])
+        a = float(self.alpha)
         if self.alpha == 2:
             return float(self.scale) / 2 * cp.sum(cp.multiply(1.0 / pi, cp.square(d - pi)))
         powers = pi @ cp.power(cp.multiply(1.0 / pi, d), a)
@@ -191,12 +175,10 @@ class DivergencePenalty(PowerDivergence):
 
     @property
     def _strength(self) -> float:
-        """The factor c s of Σ π φ(d/π): the weight c times the scale s."""
         return float(self.weight * self.scale)
 
     @property
     def traits(self) -> Traits:
-        """The properties of f. The penalty is strongly convex for orders α <= 2."""
         return Traits(
             smooth=self.alpha <= 2,
             symmetric=self.prior is None,
@@ -205,10 +187,6 @@ class DivergencePenalty(PowerDivergence):
         )
 
     def curvature(self, m: int) -> float:
-        """Return the modulus of strong convexity of f in the l1 norm.
-
-        The modulus is c s for 1 <= α <= 2, c s (min π)^{1−α} for α < 1, and 0 for α > 2.
-        """
         # The Hessian is c s diag(π^{1−α} d^{α−2}), so the modulus is c s / max Σ π^{α−1} d^{2−α}.
         # By Hölder's inequality the sum is at most 1 for α >= 1. For α < 1 a vertex attains it.
         if self.alpha > 2:
@@ -220,10 +198,24 @@ class DivergencePenalty(PowerDivergence):
         return float(self.weight) * self.divergence(d)
 
     def conjugate(self, theta: Vector) -> float:
-        return self._conjugate(theta, self._strength)
+        # The conjugate is c Σ π φ*(θ / c).
+        c = self._strength
+        s = np.asarray(theta, dtype=np.float64) / c
+        a = float(self.alpha)
+        base = (a - 1.0) * s
+        # φ is finite for negative t only if α = 2; otherwise t >= 0 cuts the conjugate.
+        with np.errstate(over="ignore", divide="ignore"):
+            if self.alpha == 2:
+                grown = s * (s + 2.0)
+            elif a > 1.0:
+                grown = np.expm1(a / (a - 1.0) * np.log1p(np.maximum(base, -1.0)))
+            elif (base <= -1.0).any():
+                return math.inf
+            else:
+                grown = np.expm1(a / (a - 1.0) * np.log1p(base))
+            return c * float(self.center(s.size) @ grown) / a
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d for the relaxed margin F(u)."""
         kappa = self._kappa(u.size)
         q = self._q
         mu = self._strength / abs(q)
@@ -237,10 +229,6 @@ class DivergencePenalty(PowerDivergence):
         return float(d @ u) + self.penalty(d), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + c D(d) + β Σ d log d.
-
-        The multiplier of Σd = 1 is the root of a scalar equation.
-        """
         mu = self._strength / abs(self._q)
         return power.power_penalty(u, beta, self._kappa(u.size), self._q, mu)
 
@@ -248,8 +236,7 @@ class DivergencePenalty(PowerDivergence):
         return Witness(self._minimise(as_margins(u, self))[0])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the lower bound γ − c s Σ π φ*((γ − u)/(c s)) on F(u), rounded downwards."""
-        # This is a lower bound on F(u) for every threshold γ.
+        # γ − c s Σ π φ*((γ − u)/(c s)) is a lower bound on F(u) for every γ.
         if not math.isfinite(witness.gamma):
             return -math.inf
         gamma = Interval(witness.gamma)
@@ -261,8 +248,8 @@ class DivergencePenalty(PowerDivergence):
         return float(self.weight) * self._cvxpy_divergence(d), self._cvxpy_domain(d)
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the conjugate c s Σ π φ*(x / (c s)) of f as a cvxpy expression."""
-        a, c = float(self.alpha), self._strength
+        a = float(self.alpha)
+        c = self._strength
         base = 1.0 + (a - 1.0) / c * x
         if self.alpha == 2:
             powers = cp.square(base)
@@ -307,22 +294,17 @@ class DivergenceBall(Ball, PowerDivergence):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f, the indicator of the ball."""
         # D(0) = s/2 for α = 2. Other balls contain no negative entries, so 0 is not in their core.
         core = self.alpha == 2 and 2 * self.radius > self.scale
         return Traits(symmetric=self.prior is None, zero_minimum=True, zero_in_core=core)
 
     @property
     def _bound(self) -> float:
-        """The logarithm of the bound on the energy Σ π^{1−α} d^α that defines the ball.
-
-        The value is −inf if every distribution satisfies the bound.
-        """
+        """The logarithm of the bound on the energy Σ π^{1−α} d^α, or −inf if there is none."""
         share = self.radius * self._curve
         return math.log1p(float(share)) if share > -1 else -math.inf
 
     def _minimise(self, u: Vector) -> tuple[BallWitness, Vector]:
-        """Return the witness for the relaxed margin F(u), and the minimiser d."""
         kappa = self._kappa(u.size)
         q = self._q
         g, mu, d = power_margin.power_ball_margin(u, kappa, q, self._bound)
@@ -336,18 +318,13 @@ class DivergenceBall(Ball, PowerDivergence):
         return float(d @ u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball.
-
-        Two scalar equations determine the multipliers of Σd = 1 and of the ball.
-        """
         return self.draw_in(power.power_ball(u, beta, self._kappa(u.size), self._q, self._bound))
 
     def witness(self, u: Vector) -> BallWitness:
         return self._minimise(as_margins(u, self))[0]
 
     def lower_bound(self, u: Vector, witness: BallWitness) -> float:
-        """Return the lower bound γ − λ r − λ s Σ π φ*((γ − u)/(λ s)) on F(u), rounded downwards."""
-        # This is a lower bound on F(u) for every γ and λ >= 0.
+        # γ − λ r − λ s Σ π φ*((γ − u)/(λ s)) is a lower bound on F(u) for every γ and λ >= 0.
         gamma, multiplier = witness
         if not (math.isfinite(gamma) and 0.0 <= multiplier < math.inf):
             return -math.inf
@@ -360,7 +337,6 @@ class DivergenceBall(Ball, PowerDivergence):
             return (Interval(gamma) - Interval(multiplier) * Interval(self.radius) - conjugate).down
 
     def describe_witness(self, found: BallWitness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the threshold γ, the multiplier and `floor` as an entry of a certificate."""
         # Without a multiplier the smallest exact margin is the best threshold.
         if not found.multiplier:
             prior = self.prior or [1] * len(u)
@@ -374,7 +350,7 @@ class DivergenceBall(Ball, PowerDivergence):
         return 0.0, [inside, *self._cvxpy_domain(d)]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the conjugate f* as a cvxpy expression, which uses a Euclidean norm for χ²."""
+        # The conjugate uses a Euclidean norm for χ².
         if self.alpha != 2:
             return super().cvxpy_conjugate(x)
         pi = self.center(x.shape[0])

@@ -23,14 +23,10 @@ from relaxboost.relaxations.description import Description
 
 
 def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
-    """Return the prior distribution as a tuple of exact floats and Fractions.
+    """Return the prior as a tuple of exact floats and Fractions, or None for the uniform prior.
 
-    If `prior` is None, the result is None.
-
-    Raises
-    ------
-    InputError
-        If `prior` is not a vector of finite numbers >= 0 that sum to one within 1e-9.
+    The function raises InputError if `prior` is not a vector of finite numbers >= 0 that sum to one
+    within 1e-9.
     """
     if prior is None:
         return None
@@ -60,8 +56,8 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
 class OverPrior(Relaxation, Bounds, Description):
     """The base class of relaxations f relative to a prior distribution π.
 
-    Subclasses have a field `prior`. The distribution π is `prior` divided by its exact sum, or the
-    uniform distribution if `prior` is None. If π_i = 0 and d_i is not 0, then f(d) is infinite.
+    π is the field `prior` divided by its exact sum, or the uniform distribution if `prior` is None.
+    If π_i = 0 and d_i is not 0, then f(d) is infinite.
     """
 
     per_example: ClassVar[str] = "prior"
@@ -72,11 +68,7 @@ class OverPrior(Relaxation, Bounds, Description):
         return np.full(m, 1.0 / m) if self.prior is None else self._prior.copy()
 
     def repair(self, d: Vector) -> Vector:
-        """Return a point of the simplex near `d` at which f is finite.
-
-        The entries with π_i = 0 and the negative entries of `d` are set to 0, and the result is
-        normalised. If f is infinite at this point, the point is moved towards π.
-        """
+        # The entries with π_i = 0 become 0. A d without other entries becomes π.
         d = np.array(d, dtype=np.float64)
         if self._zeros is not None and np.isfinite(d).all():
             d[self._zeros] = 0.0
@@ -122,7 +114,6 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _enclosed_prior(self) -> Interval:
-        """Intervals that contain the positive entries of the prior π."""
         # Floats have a fast rigorous sum, and Fractions an exact one.
         positive = [p for p in self.prior if p > 0]
         if all(isinstance(p, float) for p in positive):
@@ -148,7 +139,6 @@ class OverPrior(Relaxation, Bounds, Description):
         return [p / total for p in given]
 
     def _positive(self, m: int) -> int:
-        """Return the number of positive entries of the prior π."""
         return m if self._zeros is None else m - int(self._zeros.sum())
 
     def _inside(self, u: Any) -> Vector:
@@ -157,11 +147,10 @@ class OverPrior(Relaxation, Bounds, Description):
         return u if self._zeros is None else u[~self._zeros]
 
     def _outside_is_zero(self, d: Vector) -> bool:
-        """Return whether d_i = 0 for each example with π_i = 0 in the prior π."""
         return self._zeros is None or not np.any(d[self._zeros])
 
     def _spread_out(self, inside: Vector) -> Vector:
-        """Return a vector with `inside` at the examples with π_i > 0, and zeros at the others."""
+        """Return a vector with `inside` at the examples with π_i > 0, and zeros elsewhere."""
         if self._zeros is None:
             return inside
         d = np.zeros(self._zeros.size)

@@ -35,12 +35,8 @@ digits on every machine, unlike functions of floats.
 class Spectrum:
     """Weights s_1 >= ... >= s_m >= 0 with sum one, which are proportional to integers.
 
-    Parameters
-    ----------
-    tops : iterable of int
-        The non-increasing integers to which the weights are proportional.
-    counts : iterable of int, optional
-        How many times each integer occurs, by default once.
+    `tops` contains the non-increasing integers, and `counts` contains how many times each of them
+    occurs, which is once by default.
     """
 
     tops: tuple[int, ...]
@@ -139,10 +135,7 @@ def check_sum(owner: str, weights: Sequence[Fraction]) -> None:
 
 
 def of_weights(values: Sequence[Fraction]) -> Spectrum:
-    """Return the spectrum with the given weights.
-
-    The function raises InputError if the weights are negative, increase, or do not sum to one.
-    """
+    """Return the spectrum with the given weights, or raise InputError if they define none."""
     tops = integers(values)
     for j, (here, after) in enumerate(pairwise(tops)):
         if after > here:
@@ -161,10 +154,7 @@ def of_weights(values: Sequence[Fraction]) -> Spectrum:
 
 
 def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
-    """Return the spectrum s_j = φ(j/m) − φ((j − 1)/m) of an integrated spectrum φ.
-
-    The function raises InputError if φ is not concave.
-    """
+    """Return the spectrum s_j = φ(j/m) − φ((j − 1)/m), or raise InputError if φ is not concave."""
     given = [phi(Fraction(j, m)) for j in range(m + 1)]
     values = [exact(_OWNER, f"phi({j}/{m})", value) for j, value in enumerate(given)]
     if max(abs(values[0]), abs(values[-1] - 1)) > Fraction(1, 10**9):
@@ -188,19 +178,13 @@ def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
 
 
 def gini(m: int) -> Spectrum:
-    """Return the spectrum with the weights (2m − 1, ..., 3, 1)/m².
-
-    The integrated spectrum is φ(t) = 1 − (1 − t)².
-    """
+    """Return the weights (2m − 1, ..., 3, 1)/m² of the integrated spectrum φ(t) = 1 − (1 − t)²."""
     return Spectrum(range(2 * m - 1, 0, -2))
 
 
 def extremile(m: int, r: Fraction) -> Spectrum:
-    """Return the spectrum of m weights for the integrated spectrum φ(t) = 1 − (1 − t)^r.
-
-    The weights are exact if r is an integer and m^r is not too large.
-    """
-    # Integers of more than 4096 bits would make every operation with the weights slow.
+    """Return the spectrum of m weights for the integrated spectrum φ(t) = 1 − (1 − t)^r."""
+    # The weights are exact, unless integers of more than 4096 bits would make them slow.
     if r.denominator == 1 and r.numerator * m.bit_length() <= 4096:
         powers: list[Any] = [j**r.numerator for j in range(m, -1, -1)]
         return Spectrum(here - after for here, after in pairwise(powers))
@@ -221,15 +205,11 @@ def exponential(m: int, c: Fraction) -> Spectrum:
 
 
 def mean_cvar(m: int, weight: Fraction, fraction: Fraction) -> Spectrum:
-    """Return the spectrum of a mixture of the mean and a CVaR.
-
-    The integrated spectrum is φ(t) = (1 − weight) t + weight min(1, t/fraction).
-    """
+    """Return the spectrum of φ(t) = (1 − weight) t + weight min(1, t/fraction)."""
     return of_mixture(m, [(Fraction(m), 1 - weight), (fraction * m, weight)])
 
 
 def _powers(m: int, r: Fraction) -> list[decimal.Decimal]:
-    """Return the powers j^r for j = 0, ..., m as decimals."""
     exponent = _DIGITS.divide(r.numerator, r.denominator)
     # A power of a decimal costs some hundred products. So only the powers of primes are computed,
     # and those of other j are products. The sieve of Eratosthenes finds a prime factor of each j.
@@ -248,10 +228,7 @@ def _powers(m: int, r: Fraction) -> list[decimal.Decimal]:
 
 
 def _rounded(weights: list[decimal.Decimal]) -> Spectrum:
-    """Round the given weights down, and return their spectrum.
-
-    The rounded weights are multiples of 2^-80 of the first weight.
-    """
+    # The rounded weights are multiples of 2^-80 of the first weight.
     scale = _DIGITS.divide(2**80, weights[0])
     # The last digit of a difference may be wrong, so the minimum keeps the weights non-increasing.
     return Spectrum(accumulate((int(_DIGITS.multiply(x, scale)) for x in weights), min))
@@ -294,10 +271,7 @@ class Rule:
         return self.parameters[0].m if not self.name else None
 
     def at(self, m: int) -> Spectrum:
-        """Return the spectrum of m examples.
-
-        The method raises InputError if the rule is valid only for another number of examples.
-        """
+        """Return the spectrum of m examples, or raise InputError if the rule is for another m."""
         if self.name:
             return _RULES[self.name](m, *self.parameters)
         if self.m != m:
@@ -322,19 +296,14 @@ class OfSpectrum(Relaxation):
 
     @property
     def _fixed_m(self) -> int | None:
-        """The number of weights if the user passed a list of weights, or else None."""
         return None if self._rule is None else self._rule.m
 
     @cached_property
     def _spectra(self) -> dict[int, Spectrum]:
-        """The computed spectra, cached by the number m of examples."""
         return {}
 
     def _spectrum(self, m: int) -> Spectrum:
-        """Return the spectrum, the weights of m sorted margins.
-
-        The method raises InputError if the parameters are not valid for m examples.
-        """
+        """Return the weights of m sorted margins, or raise InputError if m does not fit."""
         known = self._spectra
         if m not in known:
             if self._rule is not None:
@@ -348,20 +317,14 @@ class OfSpectrum(Relaxation):
         return known[m]
 
     def _mixture(self, m: int) -> list[tuple[Fraction, Fraction]]:
-        """Return the risk as a mixture of soft margins, Σ p AvgMin_k, as pairs (k, p).
-
-        The shares satisfy p > 0 and Σ p = 1.
-        """
+        """Return the risk as a mixture Σ p AvgMin_k, as pairs (k, p) with p > 0 and Σ p = 1."""
         if self._rule is not None:
             return self._spectrum(m).mixture()
         total = sum(self.weights, ZERO)
         return [(k, p / total) for k, p in zip(self.ks, self.weights, strict=True) if p]
 
     def _is_program(self, m: int) -> bool:
-        """Return whether f is a mixture of at most 32 soft margins.
-
-        Such a mixture is represented as a linear program.
-        """
+        """Return whether f is a mixture of at most 32 soft margins, and so a linear program."""
         parts = self._spectrum(m).tops if self._rule is not None else self.ks
         # The program has m variables for each soft margin. The sorting network, which replaces it,
         # has about 2 log² m variables for each example.
@@ -417,10 +380,7 @@ def _network(m: int) -> Iterator[tuple[int, int]]:
 
 
 def common_level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:
-    """Return the level τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`.
-
-    Return 0 if the sum is smaller than `need` for every τ >= 0.
-    """
+    """Return the level τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`, or 0 if there is none."""
     # The sum is piecewise linear in τ. τ falls from one end of a piece to the next.
     ends = sorted({*left, *(max(x - 1, ZERO) for x in left), ZERO}, reverse=True)
     taken = ZERO

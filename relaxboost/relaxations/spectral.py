@@ -33,10 +33,7 @@ from relaxboost.relaxations.vectors import exact_vector, spell_vector
 
 @njit()
 def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
-    """Return the minimiser of <d, u> + β Σ d log d among the d that the spectrum s majorises.
-
-    The margins u are in increasing order.
-    """
+    """Return the minimiser of <d, u> + β Σ d log d over the d majorised by s, for sorted u."""
     # The algorithm pools adjacent violators (Lim & Wright 2016). A block of neighbours has the mass
     # S = Σ s, the least margin r, and T = Σ exp(−(u − r)/β) >= 1. Its weights are
     # d = S exp(−(u − r)/β) / T.
@@ -72,19 +69,14 @@ def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
 
 
 class _BoundsOfRisk(OfSpectrum, Bounds):
-    """The bounds on the penalty and the relaxed margin of a spectral risk."""
-
     def witness(self, u: Vector) -> Witness:
-        """Return the threshold γ, which is the largest margin with a positive weight."""
+        # The best threshold γ is the largest margin with a positive weight.
         u = as_margins(u, self)
         rank = np.count_nonzero(self._spectrum(u.size).near) - 1
         return Witness(float(np.partition(u, rank)[rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the lower bound γ − f*([γ − u]₊) on F(u), rounded downwards.
-
-        The bound is valid for every γ.
-        """
+        # γ − f*([γ − u]₊) is a lower bound on F(u) for every γ.
         if not math.isfinite(witness.gamma):
             return -math.inf
         u = np.sort(np.asarray(u, dtype=np.float64))
@@ -96,16 +88,12 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
         return -math.inf if math.isnan(below) else below
 
     def entropy_range(self, m: int) -> float:
-        """Return the upper bound log m + Σ s log s on the range of the entropy, for the spectrum s.
-
-        The bound is valid because s majorises every feasible d.
-        """
+        # The spectrum s majorises every feasible d, so that Σ d log d is at most Σ s log s.
         s = self._spectrum(m).near
         s = s[s > 0.0]
         return max(0.0, math.log(m) + math.fsum((s * np.log(s)).tolist()))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 at a feasible point d', and an upper bound on ‖d' − d / Σd‖_1."""
         m = d.size
         spectrum = self._spectrum(m)
         ordered = np.sort(d)[::-1]
@@ -128,18 +116,14 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
 
 
 class _DescriptionOfRisk(OfSpectrum, Description):
-    """The data of a spectral risk in certificates: a linear program, or the spectrum."""
-
+    # If a risk is no linear program, certificates contain its spectrum.
     @property
     def is_exact(self) -> bool:
         # If f is not a linear program, the checker of certificates sorts the margins.
         return True
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return the linear program of a mixture of few soft margins, or else None.
-
-        Its constraints are d <= Σ x_l, x_l <= p_l/k_l and 1ᵀx_l <= p_l.
-        """
+        # The constraints are d <= Σ x_l, x_l <= p_l/k_l and 1ᵀx_l <= p_l.
         # The result is None for a spectrum of many soft margins, which would have m² variables.
         if not self._is_program(m):
             return None
@@ -158,16 +142,13 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         )
 
     def cone_form(self, m: int) -> ConeForm | None:
-        """Return the cone program if f is a mixture of few soft margins, or else None."""
         return super().cone_form(m) if self._is_program(m) else None
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the linear program for a mixture of few soft margins, or else the spectrum."""
         weights = {"kind": "spectral", "spectrum": vector(self._spectrum(m).fractions())}
         return super().describe(m) or weights
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and the multipliers of the rows of `exact_form` that prove F(u)."""
         # t_l is the ceil(k_l)-th largest entry of x = [γ − u]₊. At this t the dual cost
         # p_l t + (p_l/k_l) Σ [x − t]₊ is least.
         ranks = [math.ceil(k) - 1 for k, _ in self._mixture(len(u))]
@@ -176,7 +157,6 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return gamma, [-max(gamma - x, ZERO) for x in u] + [ordered[r] - gamma for r in ranks]
 
     def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction]:
-        """Return the variables x_1, x_2, ... of `exact_form` with Σ x_l = d, for a feasible d."""
         # Let r_l be the rest of p_l in units of the cap p_l/k_l. The entries of d are divided in
         # decreasing order. Each takes at most one unit from each r_l, such that the largest r_l
         # fall to a common level. This leaves the most for the following entries.
@@ -193,10 +173,6 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return [x for part in parts for x in part]
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return a feasible point near `d`, as fractions.
-
-        For each j, the sum of the j largest entries is reduced to at most s_1 + ... + s_j.
-        """
         # The sums of the j largest entries of d and of s are concave in j, and so is their minimum.
         # So the entries keep their order.
         point = within_caps(d, [])
@@ -279,7 +255,6 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def _of(cls, rule: spectra.Rule) -> SpectralRisk:
-        """Return the risk whose spectrum is determined by `rule`."""
         made = object.__new__(cls)
         for name, value in (("ks", ()), ("weights", ()), ("_rule", rule)):
             object.__setattr__(made, name, value)
@@ -295,7 +270,6 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         low: Any = Fraction(1, 10**9),
         high: Any = 10**9,
     ) -> SpectralRisk:
-        """Return the risk of a named spectrum with one parameter in [low, high]."""
         # Outside of [1e-9, 1e9] the spectrum is the mean or the minimum for every m that fits into
         # memory.
         owner = f"SpectralRisk.{name}({parameter})"
@@ -405,10 +379,6 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return f"{self.family}(ks={next(spelled)}, weights={next(spelled)})"
 
     def resolve(self, m: int) -> SpectralRisk:
-        """Return the risk with its spectrum for m examples.
-
-        A mixture of soft margins does not depend on m, and the method returns it unchanged.
-        """
         spectrum = self._spectrum(m)
         if self._rule is None or self._rule.m is not None:
             return self
@@ -421,39 +391,28 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return CAP_TRAITS._replace(polyhedral=few and self._is_program(self._fixed_m or 0))
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if the j largest |d_i| sum to at most s_1 + ... + s_j for all j, or else inf."""
         m = len(d)
         sums = np.cumsum(np.sort(np.abs(d))[::-1])
         near = sums <= self._spectrum(m).sums * (1.0 + (8.0 + 2.0 * m) * UNIT)
         return 0.0 if near.all() else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate Σ s_j |θ|_(j), with the |θ_i| in decreasing order."""
         s = self._spectrum(len(theta)).near
         return math.fsum((np.sort(np.abs(theta))[::-1] * s).tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser d.
-
-        Among examples with equal margins, the first examples get the largest weights.
-        """
         u = as_margins(u, self)
         d = np.empty(u.size)
         d[np.argsort(u, kind="stable")] = self._spectrum(u.size).near
         return math.fsum((d * u).tolist()), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d, computed by sorting u."""
         order = np.argsort(u, kind="stable")
         d = np.empty(u.size)
         d[order] = _pooled(u[order], self._spectrum(u.size).near, beta)
         return d
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return the expression 0 and the cvxpy constraints of the domain of f.
-
-        For a mixture they are |d| <= Σ x_l, 0 <= x_l <= p_l/k_l and 1ᵀx_l <= p_l.
-        """
         m = d.shape[0]
         # cvxpy knows the sign of d in a game, and then needs no variables for |d|.
         size = d if d.is_nonneg() else cp.abs(d)
@@ -467,10 +426,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return 0.0, [size <= cp.sum([x for *_, x in parts]), *limits]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the conjugate f* as a cvxpy expression of `x`, and a list of its constraints.
-
-        For a mixture it is the minimum of Σ_l p_l t_l + (p_l/k_l) Σ_i [|x_i| − t_l]₊ over t >= 0.
-        """
+        # For a mixture it is the least Σ_l p_l t_l + (p_l/k_l) Σ_i [|x_i| − t_l]₊ over t >= 0.
         m = x.shape[0]
         # For many soft margins the value is <s, y>, where y are the outputs of a sorting network.
         if not self._is_program(m):
@@ -485,10 +441,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return total, []
 
     def repair(self, d: Vector) -> Vector:
-        """Return the point `d`, clipped, normalised, and with its largest entries reduced.
-
-        For each j, the sum of the j largest entries is reduced to at most s_1 + ... + s_j.
-        """
+        # For each j, the sum of the j largest entries is reduced to at most s_1 + ... + s_j.
         d = onto_simplex(d, repr(self))
         if math.isfinite(self.penalty(d)):
             return d

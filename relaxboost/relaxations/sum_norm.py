@@ -24,8 +24,6 @@ from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm
 
 
 class _OfSumNorm(OfNorm):
-    """The base class of the ball and the penalty of the norm Σ a_i |d_i|."""
-
     _is_polyhedral = True
 
     def gauge(self, d: Interval) -> Interval:
@@ -54,10 +52,6 @@ class SumBall(_OfSumNorm, NormBall):
     The relaxed margin is F(u) = max over λ >= 0 of min_i (u_i + λ a_i) − λ r, and the conjugate is
     f*(θ) = r max_i |θ_i| / a_i. Without weights the ball contains every distribution if r >= 1, and
     no distribution if r < 1.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Example 1.
     """
 
     family = "relaxboost.SumBall"
@@ -70,10 +64,7 @@ class SumBall(_OfSumNorm, NormBall):
         return least / np.count_nonzero(least)
 
     def _multiplier(self, u: Vector) -> tuple[float, float, Vector]:
-        """Return the threshold γ, the multiplier λ and the minimiser d for the margins u.
-
-        The threshold is γ = min_i (u_i + λ a_i), and λ maximises γ − λ r.
-        """
+        """Return γ = min_i (u_i + λ a_i), the λ that maximises γ − λ r, and the minimiser d."""
         a = self.factors * np.ones(u.size)
         r = float(self.radius)
         i = int(np.lexsort((a, u))[0])
@@ -107,7 +98,6 @@ class SumBall(_OfSumNorm, NormBall):
         return float(values.min()), multiplier, d
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and a minimiser d with at most two positive entries."""
         u = as_margins(u, self)
         gamma, multiplier, d = self._multiplier(u)
         return gamma - multiplier * float(self.radius), self.draw_in(d)
@@ -123,10 +113,8 @@ class SumBall(_OfSumNorm, NormBall):
         return 0.0 if self.flat else super().penalty_near(d, total, distance)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the distribution d proportional to exp(−(u + λ a)/β).
-
-        The multiplier λ >= 0 solves Σ a_i d_i = r, or is 0 if the constraint is slack.
-        """
+        # d is proportional to exp(−(u + λ a)/β), where λ >= 0 solves Σ a_i d_i = r if the ball
+        # binds.
         a = self.factors * np.ones(u.size)
         r = float(self.radius)
         outside = capped_distribution(u, beta)
@@ -165,10 +153,6 @@ class SumPenalty(_OfSumNorm, NormPenalty):
 
     The relaxed margin is F(u) = min_i (u_i + c a_i), and the conjugate f* is the indicator of
     |θ_i| <= c a_i. Without weights f is the constant c on the simplex.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Example 2.
     """
 
     family = "relaxboost.SumPenalty"
@@ -180,10 +164,6 @@ class SumPenalty(_OfSumNorm, NormPenalty):
         return float(self.weight) * self.factors
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) = min_i (u_i + c a_i) and its minimiser.
-
-        The minimiser is the unit vector of the first example that attains the minimum.
-        """
         value = as_margins(u, self) + self._costs
         i = int(np.argmin(value))
         return float(value[i]), np.eye(1, value.size, i)[0]
@@ -192,10 +172,7 @@ class SumPenalty(_OfSumNorm, NormPenalty):
         return capped_distribution(u + self._costs, beta)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the lower bound min_i (u_i + c a_i) on F(u), rounded downwards.
-
-        The bound does not depend on the witness.
-        """
+        # The bound does not depend on the witness.
         margins = Interval(np.asarray(u, dtype=np.float64))
         return (margins + Interval(self.weight) * self.enclosed).min().down
 

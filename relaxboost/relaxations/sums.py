@@ -24,13 +24,13 @@ from relaxboost.relaxations.base import (
     onto_simplex,
 )
 from relaxboost.relaxations.bounds import Bounds, NumericalBounds, bounds_of
+from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.relaxations.description import Description, description_of
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.kl import KLPenalty
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 from relaxboost.relaxations.multiples import Scaled
 from relaxboost.relaxations.own import check_returns, has_own_class
-from relaxboost.relaxations.splitting import split
 
 _ROOM = 1e-6
 """The domain of a sum should contain the points within this l1 distance of the center."""
@@ -47,10 +47,7 @@ class SumWitness(NamedTuple):
 
 @makes("add")
 def add(first: Relaxation, second: Relaxation) -> Relaxation:
-    """Return the sum of two relaxations.
-
-    If a term has a rule for this sum, the result belongs to a family with closed forms.
-    """
+    """Return the sum of two relaxations, from a rule of one of the terms if there is one."""
     folded = first._plus(second)
     if folded is None:
         folded = second._plus(first)
@@ -66,16 +63,40 @@ def _entropy(f: Relaxation) -> float:
     return float(weight) if weight <= 1e100 else 0.0
 
 
-class _BoundsOfSum(Relaxation, Bounds):
-    """The bounds on f1 + f2, which follow from the bounds on the terms."""
+def split(total: Any, u: Vector) -> Vector:
+    """Return the margins v that maximise F1(v) + F2(u − v) for the sum `total` of f1 and f2."""
+    # The program minimises <u, d1> + f1(d1) + f2(d2) over two copies d1, d2 of d. Let λ be the
+    # multipliers of d1 = d2. Then v is u + λ: the minimum of <u + λ, d1> + f1(d1) over the simplex
+    # is F1(u + λ), and F2(−λ) is at least the minimum of f2(d2) − <λ, d2> over R^m.
+    cache = vars(total).setdefault("_programs", {})
+    m = len(u)
+    if ("split", m) not in cache:
+        d1 = cp.Variable(m)
+        d2 = cp.Variable(m)
+        margins = cp.Parameter(m)
+        first, constraints = total.first.cvxpy_penalty(d1)
+        second, more = total.second.cvxpy_penalty(d2)
+        equal = d1 == d2
+        goal = cp.Minimize(margins @ d1 + first + second)
+        problem = cp.Problem(goal, [equal, cp.sum(d1) == 1, d1 >= 0, *constraints, *more])
+        cache["split", m] = problem, margins, equal
+    problem, margins, equal = cache["split", m]
+    margins.value = u
+    status, _ = solve_problem(problem)
+    if status not in SOLVED:
+        raise SolverError(
+            f"cvxpy ended with status {status} for the relaxed margin F(u) of {total!r}"
+        )
+    return u + np.asarray(equal.dual_value)
 
+
+class _BoundsOfSum(Relaxation, Bounds):
     first: Relaxation
     second: Relaxation
     _proved: bool
 
     @property
     def is_proved(self) -> bool:
-        """Whether the bounds of both terms are proved and are valid at a common point."""
         return self._proved and self._has_proved_terms
 
     @property
@@ -87,7 +108,6 @@ class _BoundsOfSum(Relaxation, Bounds):
         return bounds_of(self.first), bounds_of(self.second)
 
     def witness(self, u: Vector) -> SumWitness:
-        """Return the best split of the margins u, and each term's witness at its part of u."""
         u = as_margins(u, self)
         found = self._softened(u)
         try:
@@ -100,11 +120,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return SumWitness(first.gamma + second.gamma, v, first, second)
 
     def _softened(self, u: Vector) -> tuple[Vector, Vector] | None:
-        """Return the minimiser d for F(u) and the best split v, computed without a solver.
-
-        This is possible if a term is c times the relative entropy to the uniform prior. Return None
-        if no term is of this kind, or if the other term needs a solver for its distributions.
-        """
+        """Return the minimiser d for F(u) and the best split v, or None if this needs a solver."""
         # For f = g + c KL, d is `g.distribution` at β = c. It also minimises <v, d> + g(d) at the
         # margins v = u + c log(m d), by the optimality conditions of d.
         for g, other in (self._operands, self._operands[::-1]):
@@ -123,7 +139,6 @@ class _BoundsOfSum(Relaxation, Bounds):
             return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
 
     def lower_bound(self, u: Vector, witness: SumWitness) -> float:
-        """Return the sum of the lower bounds on F1(v) and F2(u − v), rounded downwards."""
         if not np.isfinite(witness.v).all():
             return -math.inf
         one, other = self._bounds
@@ -147,10 +162,9 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(one.lipschitz(m) + other.lipschitz(m))
 
     def _common(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return upper bounds on f1(d') + f2(d') and on ‖d' − d / Σd‖_1.
+        """Return upper bounds on f1(d') + f2(d') and on ‖d' − d / Σd‖_1 for a d' near d / Σd.
 
-        The point d' is near d / Σd. The first bound is inf if the terms have no bounds at a common
-        point.
+        The first bound is inf if the terms have no bounds at a common point.
         """
         one, other = self._bounds
         a, r = one.penalty_bound(d, total)
@@ -168,11 +182,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(bounds[0] + bounds[1])
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return upper bounds on f1(d') + f2(d') and on ‖d' − d / Σd‖_1.
-
-        If possible, the point d' of the simplex is near d / Σd. Otherwise d' is between d and
-        `center`.
-        """
+        # d' is near d / Σd if the terms have bounds there, and otherwise between d and `center`.
         value, distance = self._common(d, total)
         if math.isfinite(value):
             return value, distance
@@ -191,8 +201,6 @@ class _BoundsOfSum(Relaxation, Bounds):
 
 
 class _DescriptionOfSum(Description):
-    """The data of f1 + f2 in certificates, which follow from the data of the terms."""
-
     first: Relaxation
     second: Relaxation
 
@@ -205,17 +213,12 @@ class _DescriptionOfSum(Description):
         return None if first is None or second is None else first.plus(second, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return a single linear program in double precision for the sum of both terms."""
         first, second = (of.linear_form(m) for of in self._descriptions)
         if first is None or second is None:
             return None
         return first.exactly().plus(second.exactly(), m).doubles()
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the entry for the sum in a certificate.
-
-        The entry contains the entries of both terms, or a single linear program.
-        """
         first, second = (of.describe(m) for of in self._descriptions)
         if first is None or second is None:
             return None
@@ -259,7 +262,6 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
 
     @property
     def traits(self) -> Traits:
-        """The properties of the sum that follow from the properties of the terms."""
         a = self.first.traits
         b = self.second.traits
         monotone = a.monotone and b.monotone
@@ -275,13 +277,6 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         )
 
     def resolve(self, m: int) -> Relaxation:
-        """Return the sum of the resolved terms.
-
-        Raises
-        ------
-        InputError
-            If no point of the simplex is in the domains of both terms.
-        """
         both = self._bind(m)
         if not isinstance(both, Sum):
             return both.resolve(m)
@@ -301,11 +296,6 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return self.first.penalty(d) + self.second.penalty(d)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser.
-
-        If a term is a relative entropy to the uniform prior, no solver is needed unless the other
-        term needs one for its distributions.
-        """
         u = as_margins(u, self)
         found = self._softened(u)
         if found is None:
@@ -324,20 +314,14 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return first + second, [*some, *more]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the cvxpy expression f1*(y) + f2*(x − y) and its constraints.
-
-        The minimum over y is the conjugate of the sum.
-        """
+        # The conjugate of the sum is the minimum of f1*(y) + f2*(x − y) over y.
         y = cp.Variable(x.shape[0])
         first, some = self.first.cvxpy_conjugate(y)
         second, more = self.second.cvxpy_conjugate(x - y)
         return first + second, [*some, *more]
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return the cvxpy expression F1(v) + F2(u − v) and its constraints.
-
-        The maximum over v is the relaxed margin F(u).
-        """
+        # F(u) is the largest F1(v) + F2(u − v) over v.
         v = cp.Variable(u.shape[0], name="v")
         part = cp.Variable()  # the part of the threshold γ for the second term
         first, some = self.first.cvxpy_relaxed_margin(v, gamma - part)
@@ -345,10 +329,6 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return first + second, [*some, *more]
 
     def center(self, m: int) -> Vector:
-        """Return a point at which both terms have bounds.
-
-        If possible, both terms also have bounds in a neighbourhood of the point.
-        """
         programs = numerical.programs(self, m)
         if programs.center is None:
             programs.center = self._find_center(m)
@@ -363,19 +343,15 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         # Points between d and a center at the boundary of the domain may have no bounds either.
         if not roomy and self._has_proved_terms:
             with contextlib.suppress(InputError):  # of solvers that find no point inside
-                tries += numerical.programs(self, m).inside()
+                tries += numerical.programs(self, m).inside
             roomy = self._bounded(tries[4:], 0.0)[:1]
         # Roundings may keep a center from being in the domain exactly.
         found = roomy or found or self._bounded(tries, 1e-12)
         found = found or [d for d in tries if math.isfinite(self.penalty(d))]
-        return found[0] if found else numerical.programs(self, m).interior()
+        return found[0] if found else numerical.programs(self, m).interior
 
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
-        """Return the `points` near which both terms have bounds.
-
-        Both terms must have bounds at a point whose l1 distance from the returned point is at most
-        `within`.
-        """
+        """Return the points at which both terms have bounds, up to an l1 distance of `within`."""
         found = []
         for d in points:
             value, apart = self._common(d, sum_bounds(d))
@@ -384,7 +360,6 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return found
 
     def repair(self, d: Vector) -> Vector:
-        """Return a point near `d` at which both terms are finite."""
         d = onto_simplex(d, repr(self))
         towards = super().repair(d)
         far = float(np.abs(towards - d).sum())

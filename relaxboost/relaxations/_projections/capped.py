@@ -41,9 +41,8 @@ from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, float]:
     """Return (i, T_i) for the index i, counted from 0, at which the procedure of Fig. 2 stops.
 
-    If the procedure does not stop within `head`, i is len(head). `head` contains margins in
-    increasing order, and `last_tail` is T at the last of these margins. The loop runs backwards
-    from the last margin until the condition of Fig. 2 fails.
+    `head` contains the smallest margins in increasing order, and `last_tail` is T at the last of
+    them. If the procedure does not stop within `head`, i is len(head).
     """
     n = head.shape[0]
     found = n
@@ -81,10 +80,7 @@ def _sum_above(e: Vector, u: Vector, last: float) -> tuple[float, int]:
 
 @njit(error_model="numpy")
 def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tuple[float, int]:
-    """Set e_i = exp((last − u_i)/β) for the margins u.
-
-    Return Σ e_i over the margins u_i > last, and the number of margins u_i <= last.
-    """
+    """Set e_i = exp((last − u_i)/β), and return the results of `_sum_above`."""
     # The second pass over a chunk finds it in the cache.
     total = 0.0
     upto = 0
@@ -101,10 +97,7 @@ def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tup
 def _cut(
     u: Vector, last: float, pivot: float, beta: float, cap: float, scale: float, d: Vector
 ) -> None:
-    """Replace d = exp((last − u)/β) by min{cap, scale · exp((pivot − u)/β)}, for margins u.
-
-    `last` and `pivot` are margins, and `cap` is the largest weight 1/k.
-    """
+    """Replace d = exp((last − u)/β) by min{cap, scale · exp((pivot − u)/β)}."""
     apart = (last - pivot) / beta
     # The factor e^30 between the two references leaves all exponentials in the range of doubles.
     if apart <= 30.0:
@@ -119,7 +112,7 @@ def _cut(
 
 
 def by_sorting(u: Vector, beta: float, k: float) -> Vector:
-    """Return the same d as `capped_distribution`, computed by sorting all margins in O(m log m).
+    """Return the d of `capped_distribution`, computed by sorting all margins in O(m log m).
 
     This is the procedure of Fig. 2 as printed, but in the log domain.
     """
@@ -134,11 +127,7 @@ def by_sorting(u: Vector, beta: float, k: float) -> Vector:
 
 
 def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
-    """Return the sorted margins near the index at which the procedure of Fig. 2 stops.
-
-    Also return the number of margins that are smaller than these. The index is estimated from a
-    sample.
-    """
+    """Return the sorted margins near the index at which Fig. 2 stops, and how many are smaller."""
     if k == 1.0:
         return np.array([u.min()]), 0
     if u.size <= MAX_SAMPLE:
@@ -154,24 +143,10 @@ def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
 def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
     """Return the d in the simplex with d_i <= 1/k that minimises <d, u> + β Σ d_i log d_i.
 
-    This is the distribution d_t of SS09 Fig. 1 for the capped simplex: the entropic projection
-    (Fig. 2) of the d_0 proportional to exp(−u/β). The time is O(m) for any k.
-
-    Parameters
-    ----------
-    u : array of shape (m,)
-        The margins. An example with the margin ``+inf`` gets weight 0. At least k margins must be
-        finite. Equal margins get equal weights.
-    beta : float
-        The weight β > 0 of the entropy, of any size relative to the margins.
-    k : float
-        The reciprocal of the cap ν, 1 <= k <= m. For k = 1 no weight is capped, and d is the
-        softmax of −u/β.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Fig. 2, Lemmas 15 and 16, Eq. 14. The printed procedure also
-    accepts ν < 1/m, for which there is no distribution.
+    This is the distribution d_t of SS09 Fig. 1 for the capped simplex, by the procedure of Fig. 2.
+    The number k is in [1, m], and for k = 1 the result is the softmax of −u/β. An example with the
+    margin ``+inf`` gets weight 0, but at least k margins must be finite. Equal margins get equal
+    weights. The time is O(m) for any k.
     """
     # Few margins are sorted whole: then no sum is reordered, and all CPUs give the same result.
     head, below = (np.sort(u), 0) if u.size < FEW else _ordered_part(u, beta, k)

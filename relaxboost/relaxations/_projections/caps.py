@@ -49,17 +49,14 @@ def caps_threshold(u: Vector, caps: Vector) -> float:
 
 @njit(inline="always", error_model="numpy")
 def _is_at_cap(e: float, c: float, best: float) -> bool:
-    """Return whether an entry min(c, x e) of the projection reaches its cap c at an x < `best`."""
+    """Return whether the entry min(c, x e) of the projection reaches its cap c at an x < `best`."""
     end = ramp_end(e, c)
     return (end < best) | (end < SHORTEST_RAMP)
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _block_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
-    """Return Σ c over the entries at their caps, and Σ e over the other entries of a block.
-
-    An entry is at its cap if it reaches the cap c at a factor x below `best`.
-    """
+    """Return Σ c over the entries at their caps, and Σ e over the other entries of a block."""
     capped = 0.0
     free = 0.0
     for i in range(e.shape[0]):
@@ -73,8 +70,7 @@ def _block_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
 def _cut(e: Vector, c: Vector, best: float) -> None:
     """Replace e by min{c, x e}, where the factor x makes the sum equal to one.
 
-    `best` separates the entries: those that reach their cap c at a factor below `best` become c,
-    and the others become x e.
+    An entry is at its cap c if it reaches c at a factor below `best`.
     """
     blocks = e.shape[0] // BLOCK + 1
     capped = np.empty(blocks)
@@ -93,22 +89,9 @@ def _cut(e: Vector, c: Vector, best: float) -> None:
 def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = None) -> Vector:
     """Return the d in the simplex with d <= c that minimises <d, u> + β Σ d_i log(d_i / a_i).
 
-    Parameters
-    ----------
-    u : array of shape (m,)
-        The margins. An example with the margin ``+inf`` gets weight 0.
-    beta : float
-        The weight β > 0 of the entropy.
-    c : array of shape (m,)
-        The caps c_i >= 0, with a sum of at least one up to rounding. A cap of 1 or more has no
-        effect.
-    prior : array of shape (m,), optional
-        The prior weights a_i > 0, between about 1e-50 and 1e50. The default is 1. If a_i is an
-        integer, the entry acts like a_i examples with the same margin that share one cap.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Fig. 2, Lemmas 15 and 16, where all caps are equal.
+    The caps c >= 0 have a sum of at least one up to rounding. The weights a > 0 are `prior`, by
+    default 1, and lie between about 1e-50 and 1e50. An integer a_i acts like a_i examples with the
+    same margin that share one cap. An example with the margin ``+inf`` gets weight 0.
     """
     # The sum of huge caps could overflow.
     if c.max() > 1.0:
@@ -123,10 +106,7 @@ def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = 
 
 
 def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Vector]:
-    """Return min <d, u> over the d in the simplex with ½ ‖d − π‖_1 <= r, and a minimiser d.
-
-    π is a prior distribution, and r is the radius of the ball in total variation.
-    """
+    """Return min <d, u> over the d in the simplex with ½ ‖d − π‖_1 <= r, and a minimiser d."""
     # The mass r of the prior π moves from the largest margins to the first of the smallest ones.
     order = np.argsort(-u, kind="stable")
     kept = np.maximum(np.cumsum(prior[order]) - r, 0.0)
@@ -137,10 +117,7 @@ def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Ve
 
 
 def variation_ball_distribution(u: Vector, beta: float, prior: Vector, r: float) -> Vector:
-    """Return the minimiser of <d, u> + β Σ d_i log d_i in a ball of the total variation distance.
-
-    The ball contains the d in the simplex with ½ ‖d − π‖_1 <= r for a prior distribution π.
-    """
+    """Return the d with ½ ‖d − π‖_1 <= r that minimises <d, u> + β Σ d_i log d_i."""
     # d = max{x e, min{π, y e}} with e = exp(−u/β), and x and y such that the mass r moves.
     d = capped_distribution(u, beta)
     # The ball contains every distribution, or the minimiser without the ball.

@@ -52,10 +52,9 @@ def _evaluate(
     work: Vector,
     sums: Vector,
 ) -> tuple[float, float, float]:
-    """Evaluate the two equations for one group at the multipliers (g, log μ).
+    """Return q g/β + log(μ q/β), and the errors log Σt and log (c N^{−q}/μ) of the two equations.
 
-    Return q g/β + log(μ q/β), and the errors log Σt and log (c N^{−q}/μ) of the equations. The
-    function stores y, ω and t in `work`, and the sums of `wright.sweep` in `sums`. `problem` is
+    The function stores y, ω and t in `work`, and the sums of `wright.sweep` in `sums`. `problem` is
     (log c, q, β), and `last` is the first result of the previous call.
     """
     log_c, q, beta = problem
@@ -79,10 +78,7 @@ def _evaluate(
 
 @njit(error_model="numpy")
 def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, float]:
-    """Return Newton's step for the multipliers (g/β, log μ) of a group.
-
-    `miss` and `other` are the errors of the two equations for the multipliers.
-    """
+    """Return Newton's step for (g/β, log μ), given the errors of the two equations."""
     a1 = sums[2]
     energy = sums[4]
     # The derivatives of the errors in g/β and in log μ.
@@ -98,10 +94,7 @@ def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, f
 def _bracketed(
     u: Vector, log_mu: float, problem: tuple[float, float, float], work: Vector, sums: Vector
 ) -> tuple[float, float]:
-    """Return the multipliers (g, log μ) of a group, computed by nested root searches in brackets.
-
-    This is the fallback if Newton's method fails.
-    """
+    # If Newton's method fails, this is the fallback.
     log_c, q, beta = problem
     size = math.log(u.shape[0])
     # N lies between the norm of the uniform distribution and 1.
@@ -144,11 +137,7 @@ def _bracketed(
 def _group(
     u: Vector, problem: tuple[float, float, float], state: Vector, work: Vector, p: Vector
 ) -> None:
-    """Compute the distribution p within one group, and update `state`.
-
-    `state` is the group's row of `states` in `norm_penalties`. Newton's method starts from the
-    multipliers in `state`.
-    """
+    """Compute the p of one group, starting from its row `state` of states, and update the row."""
     log_c, q, beta = problem
     sums = np.empty(5)
     low = log_c - 1e-9
@@ -237,7 +226,7 @@ def norm_penalties(
 
 @njit(error_model="numpy")
 def group_norms(d: Vector, order: NDArray[np.int64], starts: NDArray[np.int64], p: float) -> Vector:
-    """Return ‖d_g‖_p of each group, scaled so that no power overflows or underflows."""
+    """Return ‖d_g‖_p of each group."""
     # Entries are divided by the largest of their group.
     norms = np.zeros(starts.shape[0] - 1)
     for g in range(norms.shape[0]):
@@ -295,8 +284,7 @@ class Spreading:
     def _share(self, onwards: float) -> tuple[float, float]:
         """Set the total weights of the groups for the penalty weight λ · e^`onwards`.
 
-        λ is the penalty weight in the last call of `move`. The method returns the same two numbers
-        as `move`.
+        λ is the penalty weight in the last call of `move`, and the result is that of `move`.
         """
         states = self._states
         g = int(np.argmin(states[:, 0]))

@@ -41,10 +41,7 @@ class Highest(NamedTuple):
 
 @njit(error_model="numpy")
 def _powers(v: Vector, s: float, top: float, exponent: float) -> tuple[float, float, float]:
-    """Return Σ x^{e−1}, Σ x^e and Σ x^{e+1} over the positive x = (s − v) / top.
-
-    The exponent e is `exponent`, and the vector v contains the margins minus their minimum.
-    """
+    """Return Σ x^{e−1}, Σ x^e and Σ x^{e+1} over the x = (s − v) / top > 0, for e = `exponent`."""
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0
@@ -62,10 +59,6 @@ def _powers(v: Vector, s: float, top: float, exponent: float) -> tuple[float, fl
 def _highest(
     v: Vector, starts: NDArray[np.int64], least: Vector, a: Vector, s: float, q: float
 ) -> tuple[int, float, float, float, float]:
-    """Return the fields of `Highest` at the threshold γ = min u + s, for margins u.
-
-    `v` contains u − min u, sorted by group, and `least` contains the minimum of v in each group.
-    """
     best = -1
     found = -math.inf
     size = 0.0
@@ -122,7 +115,7 @@ class Levels:
 
     @staticmethod
     def _distance(x: float) -> float:
-        """Return the distance e^x, or the smallest normal double if e^x underflows."""
+        # If e^x underflows, the distance is the smallest normal double.
         return max(math.exp(x), sys.float_info.min)
 
     def distribution(self, x: float) -> Vector:

@@ -24,32 +24,22 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
 
 MAX_INVERSE_TEMPERATURE = 1e300
-"""The maximum ratio of the spread of the margins to the temperature T.
-
-A larger ratio gives the same tilt in double precision.
-"""
+"""The maximum ratio of the spread of the margins to T. A larger ratio gives the same tilt."""
 
 MIN_TEMPERATURE = math.ulp(0.0)
 """The minimum temperature T of a tilt. It replaces temperatures that would underflow to 0."""
 
 SMALL_EXPONENT = 1e-3
-"""If all exponents g/T of a tilt are below this number, expm1 and log1p replace exp and log.
-
-The vector g contains the margins minus the smallest margin, and T is the temperature.
-"""
+"""If all exponents (g − min g)/T of a tilt are below this, expm1 and log1p replace exp and log."""
 
 SMALL_RADIUS = 1e-2
-"""If the radius is smaller than this, the relative entropy is computed without cancellation.
-
-For such radii, cancellation in the definition would lose more than half of the digits.
-"""
+"""Below this radius KL is computed without cancellation, which would lose half of the digits."""
 
 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:
-    """Return the tilt d of a prior distribution π, and the value −T log Σ π exp(−g/T).
+    """Return the tilt of π by g at the temperature T > 0, and the value −T log Σ π exp(−g/T).
 
-    The tilt d is the distribution proportional to π exp(−g/T) for margins g and the temperature
-    T > 0. `log_prior` is log π with finite entries, or None if π is uniform.
+    `log_prior` is log π with finite entries, or None if π is uniform.
     """
     low = float(g.min())
     d = low - g
@@ -74,11 +64,10 @@ def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tupl
 def kl_ball_distribution(
     u: Vector, beta: float, radius: float, log_prior: Vector | None = None
 ) -> tuple[Vector, float]:
-    """Return the minimiser d of <d, u> + β Σ d_i log d_i subject to KL(d‖π) <= r.
+    """Return the minimiser d of <d, u> + β Σ d_i log d_i subject to KL(d‖π) <= r, and λ.
 
-    Also return the multiplier λ >= 0 of the constraint, which is 0 if the constraint is slack. The
-    radius r is positive, and β may be 0. If β is 0 and the constraint is slack, d is the prior
-    distribution π restricted to the examples of smallest margin. For `log_prior`, see `tilt`.
+    The multiplier λ of the constraint is 0 if the constraint is slack. If also β = 0, then d is the
+    prior π restricted to the examples of smallest margin. For `log_prior`, see `tilt`.
     """
     # Shifting log π by its maximum changes no tilt, and g loses fewer digits.
     g = u if log_prior is None or beta == 0.0 else u + beta * (log_prior - log_prior.max())
@@ -91,7 +80,9 @@ def kl_ball_distribution(
     if beta > 0.0:
         largest = min(spread / beta, largest)
     divergence = _Divergence(s, log_prior, radius < SMALL_RADIUS)
-    if divergence.is_at_most(largest, radius):
+    # No distribution has a KL above −log min π.
+    most = math.log(s.size) if log_prior is None else -float(log_prior.min())
+    if radius >= most or divergence(largest)[0] <= radius:
         # If the spread is one of the smallest doubles, spread / beta underflows and `largest` is 0.
         coldest = spread / largest if largest > 0.0 else beta
         return tilt(g, max(coldest, MIN_TEMPERATURE), log_prior)[0], 0.0
@@ -114,20 +105,11 @@ class _Divergence:
         self.variance = float(self._prior @ self._centred**2)
         self._buffer = np.empty(s.size)
 
-    def is_at_most(self, eta: float, radius: float) -> bool:
-        """Return whether KL(d‖π) <= `radius` for the tilt d at the inverse temperature η."""
-        # No distribution has a KL above −log min π.
-        smallest = -math.log(self._s.size)
-        if self._log_prior is not None:
-            smallest = float(self._log_prior.min())
-        return radius >= -smallest or self(eta)[0] <= radius
-
     def __call__(self, eta: float) -> tuple[float, float]:
         """Return the relative entropy KL(d‖π) at η, and its derivative η² Var_d(s) in log η."""
         return self._near(eta) if eta <= self._largest_near else self._far(eta)
 
     def _near(self, eta: float) -> tuple[float, float]:
-        """Return KL(d‖π) and its derivative in log η, computed without cancellation."""
         # The terms x e^x − (e^x − 1) are about x²/2, and never negative.
         x = -eta * self._centred
         grown = np.expm1(x)
@@ -140,7 +122,6 @@ class _Divergence:
         return kl, float(p @ (x - mean) ** 2) / total
 
     def _far(self, eta: float) -> tuple[float, float]:
-        """Return KL(d‖π) and its derivative in log η, computed from their definitions."""
         e = np.multiply(self._s, -eta, out=self._buffer)
         top = -math.log(e.size)
         with np.errstate(under="ignore"):
@@ -158,15 +139,10 @@ class _Divergence:
 
 
 def _inverse_temperature(divergence: _Divergence, radius: float, largest: float) -> float:
-    """Return the inverse temperature η at which KL(d‖π) equals the radius of the ball.
-
-    KL(d‖π) must exceed the radius at the largest η.
-    """
-
+    """Return the inverse temperature η <= `largest` at which KL(d‖π) equals the radius."""
     last = (math.inf, math.nan)
 
     def log_ratio(x: float) -> tuple[float, float]:
-        """Return log(radius / KL(d‖π)) for the tilt d at η = e^x, and its derivative in x."""
         nonlocal last
         kl, slope = divergence(math.exp(x))
         last = (math.log(radius / kl), -slope / kl) if kl > 0.0 else (math.inf, math.nan)

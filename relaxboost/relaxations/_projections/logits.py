@@ -19,16 +19,13 @@ from relaxboost._core.compiled import njit
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, log1p, rough_log
 
 MAX_LOGIT = 650.0
-"""The largest absolute value of a logit.
-
-Larger logits are clipped, so that no exponential underflows.
-"""
+"""The largest absolute value of a logit. Larger ones are clipped, so no exponential underflows."""
 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _first(w: Vector, share: float, logits: Vector) -> None:
-    """Set `logits` to an initial guess from which three steps of Halley's method are enough."""
-    # This guess is exact in the limits of large and small w.
+    # Three steps of Halley's method are enough from this guess. It is exact in the limits of large
+    # and small w.
     if share > 0.5:
         for i in range(w.shape[0]):
             logits[i] = max(w[i], w[i] / share)
@@ -50,7 +47,6 @@ def _first(w: Vector, share: float, logits: Vector) -> None:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
-    """Improve `logits` by the given number of steps of Halley's method."""
     # The third derivative of the left side of the equation is at most its slope. So the error after
     # a step is below the cube of the error before.
     bend = 1.0 - share
@@ -70,10 +66,7 @@ def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
 def _entries(
     logits: Vector, share: float, small: Vector, slope: Vector, turn: Vector, x: Vector
 ) -> None:
-    """Compute the logistic weights x and their derivatives from the logits.
-
-    `small` is set to the smaller of x and 1 − x, `slope` to T dx/dγ, and `turn` to T² d²x/dγ².
-    """
+    """Set `small` to the smaller of x and 1 − x, `slope` to T dx/dγ, and `turn` to T² d²x/dγ²."""
     bend = 1.0 - share
     for i in range(logits.shape[0]):
         e = exp(-abs(logits[i]))
@@ -90,7 +83,6 @@ def _entries(
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _add(logits: Vector, small: Vector, slope: Vector, turn: Vector, sums: Vector) -> None:
-    """Add the seven sums of `weigh` for one chunk to `sums`."""
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0
@@ -128,10 +120,9 @@ def weigh(
 ) -> Vector:
     """Compute the weights x, and the logits if a < 1, at γ = `delta`, and return seven sums.
 
-    The first two sums are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2. The next two sums are T
-    Σ dx/dγ over the same two sets, and the next two are T² Σ d²x/dγ² over these sets. The last sum
-    is the number of x > 1/2. `logits` was set by the previous call, and `change` is the change of w
-    since then.
+    The sums are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2, then T Σ dx/dγ over the same two
+    sets, T² Σ d²x/dγ² over them, and the number of x > 1/2. `logits` was set by the previous call,
+    and `change` is the change of w since then.
     """
     sums = np.zeros(7)
     n = min(CHUNK, v.shape[0])

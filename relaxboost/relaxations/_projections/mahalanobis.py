@@ -38,9 +38,9 @@ class _State(NamedTuple):
     def step(self, block: Matrix, mass: Vector, gradient: Vector) -> Vector | None:
         """Return Newton's step for (log d, γ, λ), or None if its equations overflow.
 
-        For β = 0 the unknowns are the positive entries of d instead of log d. `block` is the
-        derivative of the stationarity conditions in the unknowns. `mass` and `gradient` are the
-        derivatives of Σd and of the condition on ‖Qd‖.
+        For β = 0 the unknowns are the positive entries of d instead of log d. `block`, `mass` and
+        `gradient` are the derivatives of the stationarity conditions, of Σd and of the condition on
+        ‖Qd‖.
         """
         n = mass.size
         system = np.zeros((n + 2, n + 2))
@@ -91,8 +91,7 @@ def sharpen(
 ) -> tuple[Vector, float, float] | None:
     """Return the solution (d, γ, λ) of the optimality conditions up to rounding for β = 0.
 
-    Return None if Newton's method fails, or if the given d and the solution are not positive on the
-    same examples.
+    Return None if Newton's method fails, or if the given d has another support than the solution.
     """
     # A cone solver returns small positive weights for entries of the minimiser that are 0.
     support = np.flatnonzero(d > 1e-6 * d.max())

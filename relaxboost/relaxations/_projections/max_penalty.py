@@ -30,7 +30,6 @@ MOST_UNITS = 1e300
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _hinge_sums(v: Vector, inverse: Vector, top: float) -> tuple[float, float]:
-    """Return Σ 1/a_i and Σ (top − v_i)/a_i over the margins v_i <= top."""
     slope = 0.0
     value = 0.0
     for i in range(v.shape[0]):
@@ -41,7 +40,6 @@ def _hinge_sums(v: Vector, inverse: Vector, top: float) -> tuple[float, float]:
 
 @njit(error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
 def _largest_below(v: Vector, bound: float) -> float:
-    """Return the largest margin below `bound`."""
     top = -math.inf
     for i in range(v.shape[0]):
         top = max(top, v[i] if v[i] < bound else -math.inf)
@@ -50,10 +48,7 @@ def _largest_below(v: Vector, bound: float) -> float:
 
 @njit(error_model="numpy")
 def _level_below(v: Vector, inverse: Vector, bound: float, c: float) -> float:
-    """Return the threshold y with Σ [y − v_i]_+ / a_i = c for margins v.
-
-    The formula is valid if the margins less than y are exactly the margins less than `bound`.
-    """
+    """Return the y with Σ [y − v_i]_+ / a_i = c, if the v_i < y are exactly the v_i < `bound`."""
     # The sums are relative to the largest of these v_i, so that they do not cancel.
     top = _largest_below(v, bound)
     slope = 0.0
@@ -67,17 +62,13 @@ def _level_below(v: Vector, inverse: Vector, bound: float, c: float) -> float:
 
 
 def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
-    """Return the threshold y with Σ [y − v_i]_+ / a_i = c > 0 for margins v.
-
-    Also return the smallest margin v_i >= y, or inf if all margins are below y.
-    """
+    """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and the smallest v_i >= y, or inf."""
     bound = float(reaching(HINGES, v, inverse, c))
     return _level_below(v, inverse, bound, c), bound
 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _flatten(v: Vector, inverse: Vector, level: float) -> None:
-    """Replace each v_i by the unnormalised weight exp(−[v_i − level]_+) / a_i."""
     for i in range(v.shape[0]):
         v[i] = inverse[i] * exp(min(level - v[i], 0.0))
 
@@ -85,18 +76,10 @@ def _flatten(v: Vector, inverse: Vector, level: float) -> None:
 def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[float, Vector]:
     """Return the minimum of <d, u> + c max_i a_i d_i over the simplex, and a minimiser d.
 
-    The minimum is the γ with Σ [γ − u_i]_+ / a_i = c. If u_i < γ, the weight d_i is proportional to
-    1/a_i, and otherwise d_i is 0. For c = 0 the minimum is min u, and the first example of smallest
-    margin has all the weight.
-
-    Parameters
-    ----------
-    u : array of shape (m,)
-        The margins. An example with the margin ``+inf`` gets weight 0.
-    c : float
-        The weight c >= 0 of the penalty.
-    a : array of shape (m,), optional
-        The factors a_i > 0, by default 1.
+    The minimum is the γ with Σ [γ − u_i]_+ / a_i = c, for factors a > 0 that are 1 by default. If
+    u_i < γ, the weight d_i is proportional to 1/a_i, and otherwise d_i is 0. For c = 0 the first
+    example of smallest margin has all the weight. An example with the margin ``+inf`` gets weight
+    0.
     """
     inverse = np.ones(u.size) if a is None else 1.0 / a
     low = float(u.min())
@@ -113,14 +96,8 @@ def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[fl
 def max_penalty_distribution(u: Vector, beta: float, c: float, a: Vector | None = None) -> Vector:
     """Return the d in the simplex that minimises <d, u> + c max_i a_i d_i + β Σ d_i log d_i.
 
-    The penalty makes the largest products a_i d_i equal. The weight d_i is proportional to
-    (1/a_i) exp(−max(s_i, η)/β) with s_i = u_i − β log a_i and Σ [η − s_i]_+ / a_i = c. The
-    parameters are those of `max_penalty_margin`, and β > 0. For c = 0 the result is the softmax of
-    −u/β.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Sec. 5. Its Fig. 2 is the case of a hard cap.
+    The penalty makes the largest products a_i d_i equal. The parameters are those of
+    `max_penalty_margin`, and β > 0. For c = 0 the result is the softmax of −u/β.
     """
     inverse = np.ones(u.size) if a is None else 1.0 / a
     with np.errstate(over="ignore", under="ignore"):

@@ -31,10 +31,7 @@ from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.wright import sweep
 
 SAMPLE_SIZE = 1024
-"""The number of examples in a sample. Newton's method starts from the sample's multipliers.
-
-A sample is used if there are at least four times as many examples.
-"""
+"""The number of examples in a sample, whose multipliers are the start of Newton's method."""
 
 SUM_TOLERANCE = 1e-9
 """The tolerance for Σt = 1. After that, one second-order step leaves only rounding errors."""
@@ -53,10 +50,7 @@ def log_sum_exp(x: Vector) -> float:
 
 
 def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
-    """Return the logarithm of the energy Σ κ_i t_i^{q+1}.
-
-    The result is correct even if the powers overflow or underflow.
-    """
+    """Return the logarithm of the energy Σ κ_i t_i^{q+1}, even if the powers overflow."""
     with np.errstate(divide="ignore"):
         return log_sum_exp(log_kappa + (q + 1.0) * np.log(t))
 
@@ -117,16 +111,12 @@ class _Entries:
         return log_sum_exp(x)
 
     def log_energy(self) -> float:
-        """Return the logarithm of the energy Σ κ t^{q+1} of the last pass.
-
-        The result is finite even if the energy overflows or underflows.
-        """
+        """Return the logarithm of the energy Σ κ t^{q+1} of the last pass, even if it overflows."""
         with np.errstate(divide="ignore"):
             return self.log_sum_exp(self.log_kappa + (self.q + 1.0) * np.log(self.t))
 
 
 def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
-    """Return a sample of the entries that contains the two smallest margins."""
     stride = u.size // SAMPLE_SIZE
     # One entry of each run of `stride`, at a place that does not repeat, since margins may be
     # periodic: multiples of the golden ratio modulo 1 are evenly spread.
@@ -192,7 +182,6 @@ class _Equations:
         self._log_mu_step = 0.0
 
         def log_total(g: float) -> tuple[float, float]:
-            """Return −log Σt and its derivative in the multiplier g."""
             self.entries.sweep(g, shift)
             total, a0, *_ = self.entries.sums
             if total <= 0.0:
@@ -214,10 +203,7 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, log_mu: float, power: float, error: float) -> tuple[float, float]:
-        """Return a lower and an upper bound on the g for which t is normalised.
-
-        `error` is the relative error of `power`.
-        """
+        """Return bounds on the g for which t is normalised. `error` is that of `power`."""
         # Some entry of t is at least as large as that of the flattest t, because both have the same
         # sum, and some entry is at most as large. No entry exceeds 1, nor does that of the least
         # margin.
@@ -314,15 +300,12 @@ class _Equations:
 def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations, float], float]
 ) -> Vector:
-    """Return the minimiser d, with the multiplier μ that the function `solve` computes.
-
-    `solve` takes the equations and an initial value of log μ, and returns the solution log μ.
-    """
+    # `solve` takes the equations and an initial value of log μ, and returns the solution log μ.
     # The difference g − min u may be less than a rounding of min u, but not of 0.
     u = u - u.min()
     log_mu = math.nan
     g = math.nan
-    # If there are many entries, g and log μ of a sample are the start.
+    # If there are many entries, g and log μ of a sample are a good start.
     if u.size >= 4 * SAMPLE_SIZE:
         rough = _Equations(_sampled(u, kappa, q, beta))
         # The equations of a sample can have no solution.
@@ -340,18 +323,8 @@ def _solve(
 def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) -> Vector:
     """Return the d in the simplex that minimises <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i.
 
-    Parameters
-    ----------
-    u : array of shape (m,)
-        The margins.
-    beta : float
-        The weight β > 0 of the entropy.
-    kappa : array of shape (m,) or (1,)
-        The weights κ > 0 of the entries. With shape (1,), all entries have the same weight.
-    q : float
-        The exponent of φ', above −1 and not 0.
-    mu : float
-        The weight μ > 0 of the penalty.
+    `kappa` has shape (m,), or (1,) if all κ are equal. κ, β and μ are positive, and q is above −1
+    and not 0.
     """
     log_mu = math.log(mu)
 

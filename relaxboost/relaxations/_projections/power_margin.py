@@ -21,11 +21,7 @@ from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections.power import log_energy
 
 MIN_DISTANCE = 1e-140
-"""The minimum distance s between the multiplier g and the smallest margin.
-
-Margins that differ by less are treated as equal, because the squares of their differences
-underflow.
-"""
+"""The minimum distance s of g from the smallest margin, so that no square of s underflows."""
 
 
 @njit()
@@ -68,10 +64,7 @@ def _sums(
 
 
 class _Level:
-    """The unnormalised weights t of the examples, and sums over them, as functions of x = log s.
-
-    The margins u are fixed.
-    """
+    """The unnormalised weights t of the examples, and sums over them, as functions of x = log s."""
 
     def __init__(self, u: Vector, kappa: Vector, q: float) -> None:
         self.low = float(u.min())
@@ -108,7 +101,7 @@ class _Level:
 
     @staticmethod
     def _distance(x: float) -> float:
-        """Return the distance s = e^x, clipped so that s and s² neither overflow nor underflow."""
+        # The distance s = e^x is clipped so that neither s nor s² overflows or underflows.
         return math.exp(min(max(x, math.log(MIN_DISTANCE)), 700.0))
 
     def log_energy(self) -> float:
@@ -182,8 +175,8 @@ def power_ball_margin(
 ) -> tuple[float, float, Vector]:
     """Return (g, μ, d), where d minimises <d, u> over points of the simplex with bounded energy.
 
-    The number g is the multiplier of Σd = 1, and μ is the multiplier of the energy. If the bound on
-    the energy is slack, μ is 0. See `power.power_ball` for the parameters.
+    If the bound on the energy is slack, its multiplier μ is 0. See `power.power_ball` for the
+    parameters.
     """
     level = _Level(u, kappa, q)
     sign = math.copysign(1.0, q)

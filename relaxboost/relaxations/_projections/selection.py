@@ -58,10 +58,6 @@ def count_between(x: Vector, low: float, high: float) -> tuple[int, int]:
 
 @njit(error_model="numpy")
 def _mark(x: Vector, low: float, high: float, marked: NDArray[np.uint8]) -> int:
-    """Set `marked` to 1 for the entries of x in [low, high] and to 0 for the other entries.
-
-    Return the number of entries in [low, high].
-    """
     found = 0
     for i in range(x.shape[0]):
         inside = (x[i] >= low) & (x[i] <= high)
@@ -93,10 +89,10 @@ def sorted_sample(x: Vector) -> Vector:
 
 
 def sorted_near(x: Vector, sample: Vector, place: float, spread: float) -> tuple[Vector, int]:
-    """Return the entries of x near a position in the sorted sample.
+    """Return the sorted entries of x near a position in the sorted sample.
 
-    The returned entries lie between the sample's entries at the positions `place` − `spread` and
-    `place` + `spread`, in increasing order. Also return the number of entries of x below them.
+    They lie between the sample's entries at the positions `place` − `spread` and `place` +
+    `spread`. Also return the number of entries of x below them.
     """
     first = math.floor(place - spread)
     last = math.ceil(place + spread)
@@ -107,10 +103,7 @@ def sorted_near(x: Vector, sample: Vector, place: float, spread: float) -> tuple
 
 
 def pair_of_rank(x: Vector, j: int) -> tuple[float, float]:
-    """Return the entries of x with the ranks j and j + 1, where the smallest entry has rank 0.
-
-    If j is the last rank, the function returns the largest entry twice.
-    """
+    """Return the entries of x with the ranks j and j + 1, or the largest entry twice."""
     following = min(j + 1, x.size - 1)
     if x.size > MAX_SAMPLE:
         sample = sorted_sample(x)
@@ -126,7 +119,7 @@ def pair_of_rank(x: Vector, j: int) -> tuple[float, float]:
 
 @njit()
 def _median_of_three(key: Vector, n: int, state: int) -> float:
-    """Return the median of three keys at pseudo-random positions among the first n keys."""
+    # The positions of the keys are pseudo-random.
     a = key[state % n]
     b = key[(state * 31 + 7) % n]
     c = key[(state * 17 + 3) % n]
@@ -168,19 +161,15 @@ def first_reaching(
 ) -> float:
     """Return the smallest key p with S(p) >= target, or ``inf`` if there is none.
 
-    The sum is S(p) = Σ_{key <= p} const + p Σ slope, which is non-decreasing in p. If `rising` is
-    True, the second sum is over key <= p: the entries are hinges that start at their key, and
-    const = −key·slope. Otherwise the second sum is over key > p: the entries are ramps that end at
-    their key, and key·slope <= const. The keys must be finite, and the vectors are overwritten. The
-    time is linear on average, and the result is deterministic.
+    The sum S(p) = Σ_{key <= p} const + p Σ slope is non-decreasing in p. If `rising` is True, the
+    second sum is over key <= p: the entries are hinges that start at their key, and const =
+    −key·slope. Otherwise the second sum is over key > p: the entries are ramps that end at their
+    key, and key·slope <= const. The keys must be finite, and the vectors are overwritten. The time
+    is linear on average, and the result is deterministic.
 
-    Parameters
-    ----------
-    best : float
-        A key at which S reaches the target. The vectors contain no larger keys.
-    left, ramp : float
-        The sums over the keys that the vectors do not contain. `left` is Σ const over smaller keys.
-        `ramp` is Σ slope over smaller keys if `rising` is True, and over keys >= `best` otherwise.
+    S reaches the target at the key `best`, and the vectors contain no larger keys. `left` is Σ
+    const over the smaller keys that the vectors do not contain. `ramp` is Σ slope over these keys
+    if `rising` is True, and over keys >= `best` otherwise.
     """
     n = key.shape[0]
     state = 12345

@@ -54,8 +54,8 @@ def _entry(kind: int, a: float, b: float) -> tuple[float, float, float]:
 def _sums_at(kind: int, a: Vector, b: Vector, p: float, q: float) -> tuple[float, ...]:
     """Return three sums for the point p, and the same three sums for the point q.
 
-    The sums are Σ const over key <= p, Σ slope over the entries whose slope contributes to S(p),
-    and Σ slope over key >= p.
+    They are Σ const over key <= p, Σ slope over the entries whose slope contributes to S(p), and Σ
+    slope over key >= p.
     """
     const_p = 0.0
     const_q = 0.0
@@ -129,17 +129,10 @@ def _likely_bounds(kind: int, a: Vector, b: Vector, target: float) -> tuple[floa
 
 @njit(error_model="numpy")
 def reaching(kind: int, a: Vector, b: Vector, target: float) -> float:
-    """Return the smallest key p with S(p) >= target, or ``inf`` if there is none.
+    """Return the smallest key p with S(p) >= target > 0, or ``inf`` if there is none.
 
-    Parameters
-    ----------
-    kind : int
-        STEPS, HINGES or RAMPS.
-    a, b : arrays of shape (m,)
-        The two numbers of each entry, with b >= 0, and with a >= 0 for RAMPS. Entries with an
-        infinite key are ignored.
-    target : float
-        The positive value that the sum S must reach.
+    `kind` is STEPS, HINGES or RAMPS. The numbers of the entries satisfy b >= 0, and a >= 0 for
+    RAMPS. Entries with an infinite key are ignored.
     """
     best = math.inf
     left = 0.0

@@ -82,12 +82,11 @@ def sweep(
     omega: Vector,
     t: Vector,
 ) -> Vector:
-    """Compute y = log ω, ω and t for all examples at the multiplier g.
+    """Compute y = log ω, ω and t for all examples at the multiplier g, and return five sums.
 
-    Return the sums Σt, Σa, Σaω, Σaω² and Σtω with a = t / (1 + ω) = β dt/dg. The number ω_i solves
-    ω_i + log ω_i = X_i with X_i = q (g − u_i)/β + log K_i and log K_i = log κ_i + shift, and
-    t_i = (ω_i/K_i)^{1/q}, as in `power`. `logk` is log κ, of shape (m,), or (1,) if all entries are
-    equal. `y` was set by the previous call, and `change` is the change of all X_i since then.
+    The sums are those of `add`. ω solves ω + log ω = q (g − u)/β + log κ + shift, and t is as in
+    `power`. `logk` is log κ, of shape (m,), or (1,) if all entries are equal. `y` was set by the
+    previous call, and `change` is the change of q (g − u)/β + shift since then.
     """
     sums = np.zeros(5)
     z = np.empty(CHUNK)
