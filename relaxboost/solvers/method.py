@@ -13,14 +13,9 @@ from relaxboost._core.loop import Clock
 from relaxboost._core.names import did_you_mean, known_names
 from relaxboost._core.parameters import positive
 from relaxboost.game.game import Game
+from relaxboost.relaxations.base import projector
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import (
-    SMOOTHINGS,
-    BinaryEntropySmoother,
-    EntropySmoother,
-    Smoother,
-    Unsmoothed,
-)
+from relaxboost.solvers.smoothing import SMOOTHINGS, Projector, binary_projector, binary_range
 from relaxboost.solvers.stopping import Tolerance
 
 METHODS: dict[str, type[Method]] = {}
@@ -141,7 +136,7 @@ class SmoothedMethod(Method):
     def check(self, game: Game) -> None:
         """Raise an InputError if the relaxation cannot be combined with the chosen smoothing."""
         if self.smoothing == "binary-entropy":
-            BinaryEntropySmoother(game.relaxation)
+            binary_projector(game.relaxation, 1.0)
 
     def fig1_rounds_bound(self, game: Game, tol: float) -> float:
         """Return a proved bound on the number of rounds needed for a gap of `tol`, or nan.
@@ -156,12 +151,14 @@ class SmoothedMethod(Method):
         spread = self._simplex_range(game.m)
         return game.over.rounds_bound(spread, game.n, tol, not self.smoothed_test)
 
-    def smoother(self, game: Game, tol: float, whole: bool = False) -> tuple[float, Smoother, str]:
-        """Return the weight β, the smoother, and a suffix for the name of the run.
+    def projector(
+        self, game: Game, tol: float, whole: bool = False
+    ) -> tuple[float, Projector, str]:
+        """Return the weight β, the projector, and a suffix for the name of the run.
 
         β is the weight of the function that is added to the relaxation f. If nothing is added, β is
-        the modulus of strong convexity of f instead. The smoother is an object that maps margins to
-        smoothed distributions. An example of a suffix is ", binary entropy".
+        the modulus of strong convexity of f instead. The projector is the function that maps
+        margins to smoothed distributions. An example of a suffix is ", binary entropy".
 
         Parameters
         ----------
@@ -180,17 +177,17 @@ class SmoothedMethod(Method):
         spread = simplex if whole else game.entropy_range + simplex - math.log(m)
         beta = self.beta or default_beta(spread, tol)
         if self.smoothing == "binary-entropy":
-            return beta, BinaryEntropySmoother(f), ", binary entropy"
+            return beta, binary_projector(f, beta), ", binary entropy"
         # A strongly convex f needs no smoothing, and without it the value does not change.
         curvature = f.curvature(m)
         if self.beta is None and not whole and curvature >= beta:
-            return curvature, Unsmoothed(f), ", unsmoothed"
-        return beta, EntropySmoother(f), ""
+            return curvature, lambda u: f.relaxed_margin(u)[1], ", unsmoothed"
+        return beta, projector(f, beta), ""
 
     def _simplex_range(self, m: int) -> float:
-        """Return the largest minus the smallest value of the smoothing function for m examples."""
+        # The range of the smoothing function over all distributions on m examples.
         is_binary = self.smoothing == "binary-entropy"
-        return math.log(m) + (BinaryEntropySmoother.added_range(m) if is_binary else 0.0)
+        return math.log(m) + (binary_range(m) if is_binary else 0.0)
 
 
 def default_beta(spread: float, tol: float) -> float:

@@ -101,8 +101,8 @@ class Corrective(SmoothedMethod):
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         # Fig. 1 states β for the whole simplex. The other steps take the range of the entropy over
         # the d that f allows, which is smaller and makes longer steps.
-        beta, smoother, suffix = self.smoother(game, goal.tol, whole=self.step == "fig1")
-        run = CorrectiveRun(game, beta, self.step, smoother)
+        beta, project, suffix = self.projector(game, goal.tol, whole=self.step == "fig1")
+        run = CorrectiveRun(game, beta, self.step, project)
         return run.named(f"corrective ({self.step}{suffix})")
 
 
@@ -115,8 +115,7 @@ def start_pairwise(game: Game, tol: float, is_last: bool) -> CorrectiveRun:
     """
     loose = STEPS_GAP * game.over.reach(game.n)
     hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)
-    beta, smoother, _ = Corrective(step="pairwise").smoother(game, loose if hands_over else tol)
+    beta, project, _ = Corrective(step="pairwise").projector(game, loose if hands_over else tol)
     # Smoothing costs one half of the gap, so a run that hands over ends at the other half.
-    return CorrectiveRun(
-        game, beta, "pairwise", smoother, target=loose / 2.0 if hands_over else 0.0
-    )
+    target = loose / 2.0 if hands_over else 0.0
+    return CorrectiveRun(game, beta, "pairwise", project, target=target)

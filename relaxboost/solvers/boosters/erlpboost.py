@@ -12,7 +12,7 @@ from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import Smoother
+from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
@@ -71,9 +71,9 @@ class ERLPBoost(SmoothedMethod):
         return self.fig1_rounds_bound(game, tol)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        beta, smoother, suffix = self.smoother(game, goal.tol)
+        beta, project, suffix = self.projector(game, goal.tol)
         # Smoothing costs up to tol/2, so the smoothed problem is solved to the other half.
-        run = ERLPBoostRun(game, beta, smoother, goal.tol / 2.0, clock)
+        run = ERLPBoostRun(game, beta, project, goal.tol / 2.0, clock)
         return run.named(f"erlpboost{suffix}")
 
 
@@ -93,8 +93,8 @@ class ERLPBoostRun(Booster):
     game : Game
     beta : float
         The weight β of the smoothing, > 0.
-    smoother : Smoother
-        The object that computes the distribution d that attains the smoothed margin.
+    project : callable
+        The function that maps margins to smoothed distributions.
     target : float
         The gap of the smoothed game at which the run is expected to end.
     clock : Clock
@@ -105,11 +105,11 @@ class ERLPBoostRun(Booster):
     active: ActiveSet
 
     def __init__(
-        self, game: Game, beta: float, smoother: Smoother, target: float, clock: Clock
+        self, game: Game, beta: float, project: Projector, target: float, clock: Clock
     ) -> None:
         self.active = active_set(game)
         self._clock = clock
-        self._pairwise = CorrectiveRun(game, beta, "pairwise", smoother, self.active)
+        self._pairwise = CorrectiveRun(game, beta, "pairwise", project, self.active)
         self._target = target
         self.d = self._pairwise.d
 

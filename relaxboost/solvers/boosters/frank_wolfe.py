@@ -11,10 +11,11 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import Dense
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
+from relaxboost.relaxations.base import projector
 from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.hypothesis import ActiveSet, MovingHypothesis, worst_in_use
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import EntropySmoother, Smoother
+from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.steps import Segment, Step, arrival, line_search, quadratic_step
 from relaxboost.solvers.stopping import PATIENCE_ROUNDS
 from relaxboost.solvers.warm_start import WarmStart
@@ -54,9 +55,9 @@ class CorrectiveRun(Booster):
         The weight β of the smoothing, > 0.
     rule : str
         A step rule, one of `STEPS`.
-    smoother : Smoother, optional
-        The object that computes the d that attains the minimum. By default this object is the
-        relaxation f, and h is the entropy.
+    project : callable, optional
+        The function that maps margins Aw to the d that attains the minimum. By default h is the
+        entropy.
     active : ActiveSet, optional
         The weights w that the steps change. By default `starting_point` creates the first weights.
     target : float
@@ -74,12 +75,12 @@ class CorrectiveRun(Booster):
         game: Game,
         beta: float,
         rule: str,
-        smoother: Smoother | None = None,
+        project: Projector | None = None,
         active: ActiveSet | None = None,
         *,
         target: float = 0.0,
     ) -> None:
-        self._project = (smoother or EntropySmoother(game.relaxation)).projector(beta)
+        self._project = project or projector(game.relaxation, beta)
         self._beta = beta
         self._rule = rule
         self._target = target

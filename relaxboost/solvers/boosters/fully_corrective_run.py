@@ -17,7 +17,7 @@ from relaxboost.solvers.boosters.hull import Hull
 from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.method import default_beta
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import Projector, Unsmoothed
+from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.steps import Segment, Step, line_search
 from relaxboost.solvers.warm_start import WarmStart
 
@@ -154,4 +154,4 @@ def _unsmoothed_projector(game: Game, tol: float) -> Projector | None:
     curvature = game.relaxation.curvature(game.m)
     if curvature < default_beta(game.entropy_range, tol):
         return None
-    return Unsmoothed(game.relaxation).projector(curvature)
+    return lambda u: game.relaxation.relaxed_margin(u)[1]
