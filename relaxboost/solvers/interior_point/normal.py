@@ -42,19 +42,17 @@ class Move(NamedTuple):
     """A solution of Newton's equations, and its products with the game matrix A."""
 
     t: Vector
-    """The Newton step t of the unknowns of the relaxation f. The first m entries are the step Δd of
-    the distribution d."""
+    """The Newton step t of the unknowns of f. The first m entries are the step Δd."""
     y: Vector
-    """The Newton step y of the weights w of the columns."""
+    """The Newton step y of the weights w."""
     v: float
-    """The Newton step Δv of the bound v on the edges of all columns."""
+    """The Newton step Δv of the bound v."""
     total: float
-    """The Newton step Δλ of the multiplier λ of the equation Σd = 1."""
+    """The Newton step Δλ."""
     margins: Vector
-    """The step of the margins of all examples, which follows from the step y of the weights."""
+    """The step of the margins, which follows from y."""
     edges: Vector
-    """The step of the edges of all columns, which follows from the step Δd of the distribution
-    d."""
+    """The step of the edges, which follows from Δd."""
 
 
 class Right(NamedTuple):
@@ -114,13 +112,12 @@ class Normal(ABC):
 
     def refined(self, right: Right, first: Move) -> Move:
         """Improve the solution `first` by one step of iterative refinement. Return the result."""
-        # The residual is computed from A and K. So the step removes the errors of the factor.
         correction = self.solve(self._residual(right, first))
         pairs = zip(first, correction, strict=True)
         return Move(*(old + new for old, new in pairs))  # type: ignore[operator]
 
     def _residual(self, right: Right, first: Move) -> Right:
-        """Return the residuals of Newton's equations at the solution `first`."""
+        # The residuals are computed from A and K, so a step removes the errors of the factor.
         m = self._bulk.m
         epsilon = self._epsilon
         h = right.h - self._block.times(first.t)
@@ -133,10 +130,7 @@ class Normal(ABC):
         )
 
     def _lacking(self, sigma: float, t: Vector) -> float:
-        """Return the residual `sigma` − Σt of the equation Σd = 1 for the step t of d.
-
-        The result is 0 if the program does not have this equation.
-        """
+        # Without the equation Σd = 1 in the program, its residual is 0.
         return sigma - float(t.sum()) if self._columns.has_sum else 0.0
 
     @property
@@ -180,14 +174,8 @@ class ByColumns(Normal):
         return Factor(gram, self._block.uncancelled)
 
     def _weight(self, corner: float) -> float:
-        """Return the weight ρ with which the equation κ Δv − εᵀ y = s is added to the matrix.
-
-        Here y is the step of the weights w, and Δv is the step of the bound v on all edges.
-        `ColumnScaling` defines κ and ε. The argument `corner` is the last diagonal entry of the
-        matrix. If 1/κ is less than `corner`, ρ is 1/κ, and Δv is eliminated. Otherwise ρ is equal
-        to `corner`, because a larger ρ would cause cancellation in other entries of the matrix.
-        """
-        # κ is 0 over the simplices, where 1/κ is no weight.
+        # With ρ = 1/κ, Δv is eliminated. But a ρ above `corner`, the last diagonal entry of the
+        # matrix, would cause cancellation in other entries. κ is 0 over the simplices.
         kappa = self._columns.kappa
         return 1.0 / kappa if corner * kappa > 1.0 else corner
 
