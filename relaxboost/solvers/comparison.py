@@ -155,7 +155,6 @@ def compare_methods(
 
 
 def _cells(row: MethodResult) -> tuple[str, ...]:
-    """Return the cells of the table row that shows the result of one method."""
     guarantee = "-" if math.isnan(row.guarantee) else f"{row.guarantee:.0f}"
     bounds = (f"{row.lower:.6f}", f"{row.upper:.6f}", f"{row.gap:.2g}")
     return (row.method, row.status, str(row.rounds), f"{row.seconds:.2f}", *bounds, guarantee)

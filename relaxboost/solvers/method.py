@@ -31,21 +31,20 @@ STOPPING = ("certified", "smoothed")
 class Method(ABC):
     """A method that solves games. It is a frozen dataclass whose fields are its options.
 
-    The constructor checks the options. If a subclass has a `name`, the class is added to `METHODS`.
-    `solve` then accepts the name in place of an object with the default options. `solve` also
-    accepts objects of subclasses without a name.
+    If a subclass has a `name`, the class is added to `METHODS`. `solve` then accepts the name in
+    place of an object with the default options. `solve` also accepts objects of subclasses without
+    a name.
     """
 
     name: ClassVar[str]
     """The name of the method, which `solve` accepts."""
     endless: ClassVar[str] = ""
     """The reason why a run may never reach the gap `tol`, followed by a semicolon and a remedy, or
-    "" if there is no such reason. The error message puts the name of the class before this text,
-    and ", or pass max_rounds or time_limit" after it. If there is a reason, a run needs a limit on
-    the rounds or the time."""
+    "". The error message puts the name of the class before this text, and ", or pass max_rounds or
+    time_limit" after it. If there is a reason, a run needs a limit on the rounds or the time."""
     cold: ClassVar[str] = ""
-    """The reason why a run cannot start from points that the user passes, or "" if there is no
-    such reason. Messages put the name of the class before this clause."""
+    """The reason why a run cannot start from points that the user passes, or "". Messages put the
+    name of the class before this clause."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -56,8 +55,7 @@ class Method(ABC):
     def chosen(self, game: Game, tol: float) -> Method:
         """Return this method, or a copy with a value for every option that the user has not set.
 
-        The method chooses the values for the game and the requested gap `tol`. If no option needs
-        such a value, the result is this object.
+        The method chooses the values for the game and the requested gap `tol`.
         """
         return self
 
@@ -90,9 +88,9 @@ class Method(ABC):
 
     @property
     def smoothed_test(self) -> bool:
-        """Whether the test of the smoothed gap replaces the test of the certified gap.
+        """Whether the test of Shalev-Shwartz & Singer (2009), Fig. 1, ends the run.
 
-        The test of the smoothed gap is that of Shalev-Shwartz & Singer (2009), Fig. 1.
+        This test compares the smoothed gap with the requested gap, in place of the certified gap.
         """
         return False
 
@@ -141,9 +139,9 @@ class SmoothedMethod(Method):
     def fig1_rounds_bound(self, game: Game, tol: float) -> float:
         """Return a proved bound on the number of rounds needed for a gap of `tol`, or nan.
 
-        The bound is that of Shalev-Shwartz & Singer (2009) for the algorithm of Fig. 1. Methods for
-        which this bound is proved return it in `rounds_bound`. The result is nan if the user chose
-        the weight β of the smoothing, or if the weak learner may miss the best hypothesis.
+        The bound is that of Shalev-Shwartz & Singer (2009) for the algorithm of Fig. 1. The result
+        is nan if the user chose the weight β of the smoothing, or if the weak learner may miss the
+        best hypothesis.
         """
         # The theorems assume the default β and the best hypothesis in every round.
         if game.matrix.slack or self.beta is not None:
@@ -185,7 +183,6 @@ class SmoothedMethod(Method):
         return beta, projector(f, beta), ""
 
     def _simplex_range(self, m: int) -> float:
-        # The range of the smoothing function over all distributions on m examples.
         is_binary = self.smoothing == "binary-entropy"
         return math.log(m) + (binary_range(m) if is_binary else 0.0)
 
@@ -209,15 +206,11 @@ RENAMED = {
 """The current names of the renamed methods, keyed by their names in version 0.1."""
 
 RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
-"""The template of the warning about an old method name. The two {} are replaced by the old and the
-new name."""
+"""The template of the warning about an old method name."""
 
 
 def as_method(given: Any) -> Method:
-    """Return the method that the user has chosen with the argument `method` of `solve`.
-
-    `given` is an object of the class `Method`, or the name of a method. For a name the result is an
-    object with the default options.
+    """Return the method for the argument `method` of `solve`: a `Method`, or the name of one.
 
     Raises
     ------

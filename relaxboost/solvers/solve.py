@@ -170,16 +170,11 @@ def solve(
 
 
 _PREPARED: set[tuple[object, ...]] = set()
-"""The kinds of runs whose compiled functions are ready. A kind consists of the types of the
-matrix, the relaxation and the domain, and of whether the method is a `SmoothedMethod`."""
+"""The kinds of runs whose compiled functions are ready."""
 
 
 def _prepare_kernels(game: Game, method: Method) -> None:
-    """Compile or load the functions that each round of the method calls for games of this kind.
-
-    This happens before the clock starts, so the time limit does not include compilation. If the
-    user presses Ctrl-C during a compilation, the compilation is completed first.
-    """
+    # Each round calls these functions. They are compiled before the clock starts.
     is_smoothed = isinstance(method, SmoothedMethod)
     kinds = type(game.matrix), type(game.relaxation), type(game.over), is_smoothed
     # A relaxation that calls a solver has no compiled functions.
@@ -200,7 +195,6 @@ def _prepare_kernels(game: Game, method: Method) -> None:
 
 
 def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:
-    """Return the requested accuracy. Raise an InputError if `tol` or `rtol` is out of range."""
     if rtol is not None:
         rtol = positive("rtol", rtol)
         if rtol >= 1.0:
@@ -215,7 +209,6 @@ def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:
 
 
 def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -> None:
-    """Raise an InputError if the run has no limit and may never reach the requested gap."""
     if limits.bounded:
         return
     # Every upper bound includes the slack, so the gap never falls below it.
@@ -235,11 +228,6 @@ def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -
 def _read_points(
     game: Game, method: Method, start: Any, checkpoint: str | os.PathLike[str] | None
 ) -> tuple[WarmStart, Checkpoint | None]:
-    """Return the distribution d and the weights w from which the run begins, and the checkpoint.
-
-    d and w come from the arguments `start` and `checkpoint` of `solve`. The checkpoint is None if
-    the user passed none.
-    """
     # The guarantee of a method that counts its steps holds only from the first step.
     if method.cold and (start is not None or checkpoint is not None):
         raise InputError(
@@ -255,11 +243,8 @@ def _read_points(
 
 
 def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: WarmStart) -> Booster:
-    """Return the booster that computes the first round, warm-started if `begin` contains points.
-
-    If a solver fails or the time limit passes before the first round, return a booster that
-    computes one round and then raises the error. The round gives bounds on the value.
-    """
+    # If a solver fails or the time limit passes before the first round, one round still gives
+    # bounds.
     try:
         with until(clock.deadline):
             booster = method.start(game, goal, clock)
@@ -270,8 +255,6 @@ def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: War
 
 
 class _Job:
-    """The run of one call of `solve`, whose arguments have already been checked."""
-
     def __init__(
         self,
         game: Game,
@@ -296,7 +279,6 @@ class _Job:
         self._rounds = Rounds(game, booster, begin.rounds + 1)
 
     def solve(self, verbose: float) -> Solution:
-        """Compute rounds until the goal or a limit is reached. Return the Solution."""
         is_enough = self._incumbent.take_start(self._begin)
         ending = Ending("optimal", "", self._method.smoothed_test)
         # Fig. 1's own test needs a round even if the bracket of the start is narrow.
@@ -313,7 +295,6 @@ class _Job:
         return self._solution(ending._replace(status="interrupted"))
 
     def _play(self, verbose: float) -> Ending:
-        """Compute the rounds of the run. Return the status and the reason why the run ended."""
         game = self._game
         log = self._log
         smoothed_test = self._method.smoothed_test
@@ -325,10 +306,6 @@ class _Job:
         with threads_for(game.m, game.n), closing("gap", self._goal.tol, verbose > 0) as show:
 
             def keep(state: RoundState) -> str:
-                """Update the best points and the history of the run after a round with this state.
-
-                Return the status of the run if the run ends, or "" if the run continues.
-                """
                 self._incumbent.offer(state)
                 log.add(state, self._incumbent)
                 show(self._incumbent.upper - self._incumbent.lower, state.round)
@@ -356,7 +333,6 @@ class _Job:
         return ending
 
     def _judge(self) -> str:
-        """Return the status "optimal" or "stalled" if the run ends now. Otherwise return ""."""
         incumbent = self._incumbent
         rule = self._rule
         # A certification costs a pass over A, so it is computed only for a nearly small enough gap.
@@ -374,12 +350,7 @@ class _Job:
         return rule.judge_progress(incumbent.lower, incumbent.upper, self._log.own_rounds)
 
     def _fig1_test(self, state: RoundState) -> str:
-        """Return "optimal" if the test of the smoothed gap ends the run. Otherwise return "".
-
-        The test is that of Shalev-Shwartz & Singer (2009), Fig. 1. It is met if the smoothed gap
-        is at most `tol`. In this case the distribution and the weights of this round become the
-        result of the run.
-        """
+        # The d and the w of the round that meets the test become the result of the run.
         # The smoothed gap is nan in a round without smoothing, and then the test fails.
         if not state.smoothed_gap <= self._goal.tol:
             return ""
@@ -387,21 +358,15 @@ class _Job:
         return "optimal"
 
     def _basis(self) -> Basis | None:
-        """Return the basis of the restricted linear program, or None if there is no such basis."""
         return self._rounds.booster.basis() or self._begin.basis
 
     def _write_checkpoint(self) -> None:
-        """Write the checkpoint file if the user requested one."""
         log = self._log
         if self._file is not None:
             certify = partial(self._incumbent.certify, log.clock)
             self._file.write(certify, self._basis(), log.rounds, log.seconds)
 
     def _solution(self, ending: Ending) -> Solution:
-        """Return the Solution, with the best points of the run and the bracket that they prove.
-
-        `ending` contains the status and the reason with which the run ended.
-        """
         game = self._game
         goal = self._goal
         log = self._log
@@ -440,11 +405,6 @@ class _Job:
         )
 
     def _final_status(self, ending: Ending, proof: Certified) -> str:
-        """Return the status of the run after the last evaluation of the bounds on the value.
-
-        `ending` contains the status before this evaluation. `proof` contains the bounds that this
-        evaluation has certified.
-        """
         gap = proof.upper - proof.lower
         # Numerical bounds of an inaccurate solver may contradict each other.
         if gap < 0.0:
@@ -456,9 +416,6 @@ class _Job:
 
 
 def _protect(state: RoundState) -> RoundState:
-    """Return a copy of the state of a round, in which a callback cannot change the distribution
-    d.
-    """
     d = state.d.view()
     d.flags.writeable = False
     return replace(state, d=d)

@@ -13,7 +13,7 @@ from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
 from relaxboost.relaxations.base import projector
 from relaxboost.solvers.boosters.starting_points import starting_point
-from relaxboost.solvers.hypothesis import ActiveSet, MovingHypothesis, worst_in_use
+from relaxboost.solvers.hypothesis import ActiveSet, MovingHypothesis
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.steps import Segment, Step, arrival, line_search, quadratic_step
@@ -259,21 +259,22 @@ class CorrectiveRun(Booster):
         self._finish("away", found)
 
     def _worst_in_use(self) -> tuple[int | None, float, float]:
-        """Return the index, the edge and the weight of the worst atom with positive weight.
-
-        The worst atom has the smallest edge <column, d> for the current distribution d. The index
-        is the position of this atom in the active set, or None if the worst atom is the point w =
-        0, which is an atom of some domains of the weights w.
-        """
+        # The worst atom has the smallest edge among the atoms with positive weight. If the weights
+        # sum to less than the scale, the missing weight is that of w = 0, whose index is None and
+        # whose edge is 0.
         active = self.atoms
-        weights = active.weights[: len(active)]
-        edges = self.edges
-        # If all weights are 0, only the point w = 0 is in use, and no edge is needed.
-        if edges is None:
-            edges = active.edges(self.d) if weights.any() else weights
         over = active.over
-        slot, edge, weight = worst_in_use(weights, edges, over.scale, over.holds_zero)
-        return (None if slot < 0 else slot), edge, weight
+        weights = active.weights[: len(active)]
+        unused = over.scale - float(weights.sum())
+        used = np.flatnonzero(weights > 0.0)
+        if not used.size:
+            return None, 0.0, unused
+        edges = active.edges(self.d) if self.edges is None else self.edges
+        slot = int(used[np.argmin(edges[used])])
+        # A remainder below 1e-12 of the scale is the rounding of the sum, and no weight of w = 0.
+        if over.holds_zero and unused > 1e-12 * over.scale and edges[slot] >= 0.0:
+            return None, 0.0, unused
+        return slot, float(edges[slot]), float(weights[slot])
 
     def _margins(self, found: Step, v: Vector) -> Vector:
         """Return the margins u + ηv at the end of the step `found` along the direction `v`."""
