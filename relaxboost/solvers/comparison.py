@@ -136,18 +136,8 @@ def compare_methods(
         found = solve(game, tol, method, max_rounds=max_rounds, time_limit=time_limit)
         seconds = time.process_time() - begun
         solutions.append(found)
-        rows.append(
-            MethodResult(
-                found.method,
-                found.status,
-                found.rounds,
-                seconds,
-                found.lower,
-                found.upper,
-                found.gap,
-                found.bound,
-            )
-        )
+        bounds = (found.lower, found.upper, found.gap, found.bound)
+        rows.append(MethodResult(found.method, found.status, found.rounds, seconds, *bounds))
         # After Ctrl-C the user does not want the other methods to run.
         if found.status == "interrupted":
             break

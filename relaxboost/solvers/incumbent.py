@@ -95,12 +95,6 @@ class Incumbent:
             self._d = state.d
             self.upper = state.upper
 
-    def distrust(self, proof: Certified) -> None:
-        """Replace the estimated bounds by the certified ones, so that later points may replace the
-        best."""
-        self.lower = proof.lower
-        self.upper = proof.upper
-
     def replace(self, state: RoundState) -> None:
         """Store the d and the w of this round, even if their bounds are worse.
 

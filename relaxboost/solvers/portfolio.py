@@ -14,7 +14,7 @@ from relaxboost.solvers import general_solver, taut_strings, zero_value
 from relaxboost.solvers.boosters import cutting_planes
 from relaxboost.solvers.boosters.corrective import start_pairwise
 from relaxboost.solvers.boosters.frank_wolfe import few_steps_suffice
-from relaxboost.solvers.boosters.fully_corrective_run import FullyCorrectiveRun
+from relaxboost.solvers.boosters.fully_corrective import FullyCorrectiveRun
 from relaxboost.solvers.boosters.lpboost import continue_from
 from relaxboost.solvers.interior_point import run as interior_point
 from relaxboost.solvers.parametric_simplex.booster import Walking, walkable

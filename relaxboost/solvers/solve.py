@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -254,33 +254,25 @@ def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: War
         return Unbegun(game, error).named(getattr(method, "name", type(method).__name__))
 
 
+@dataclass
 class _Job:
-    def __init__(
-        self,
-        game: Game,
-        goal: Tolerance,
-        method: Method,
-        limits: Limits,
-        begin: WarmStart,
-        file: Checkpoint | None,
-        log: RunLog,
-        booster: Booster,
-    ) -> None:
-        self._game = game
-        self._goal = goal
-        self._method = method
-        self._limits = limits
-        self._begin = begin
-        self._file = file
-        self._log = log
-        self._booster = booster
-        self._incumbent = Incumbent(game, goal, booster.active)
-        self._rule = StoppingRule(goal, game.over.reach(game.n))
-        self._rounds = Rounds(game, booster, begin.rounds + 1)
+    game: Game
+    goal: Tolerance
+    method: Method
+    limits: Limits
+    begin: WarmStart
+    file: Checkpoint | None
+    log: RunLog
+    booster: Booster
+
+    def __post_init__(self) -> None:
+        self._incumbent = Incumbent(self.game, self.goal, self.booster.active)
+        self._rule = StoppingRule(self.goal, self.game.over.reach(self.game.n))
+        self._rounds = Rounds(self.game, self.booster, self.begin.rounds + 1)
 
     def solve(self, verbose: float) -> Solution:
-        is_enough = self._incumbent.take_start(self._begin)
-        ending = Ending("optimal", "", self._method.smoothed_test)
+        is_enough = self._incumbent.take_start(self.begin)
+        ending = Ending("optimal", "", self.method.smoothed_test)
         # Fig. 1's own test needs a round even if the bracket of the start is narrow.
         if not is_enough or ending.smoothed_test:
             ending = self._play(verbose)
@@ -295,24 +287,24 @@ class _Job:
         return self._solution(ending._replace(status="interrupted"))
 
     def _play(self, verbose: float) -> Ending:
-        game = self._game
-        log = self._log
-        smoothed_test = self._method.smoothed_test
+        game = self.game
+        log = self.log
+        smoothed_test = self.method.smoothed_test
         # A callback must not change the d that the booster and the incumbent hold.
-        limits = self._limits
+        limits = self.limits
         callback = limits.callback
         if callback is not None:
             limits = replace(limits, callback=lambda state: callback(_protect(state)))
-        with threads_for(game.m, game.n), closing("gap", self._goal.tol, verbose > 0) as show:
+        with threads_for(game.m, game.n), closing("gap", self.goal.tol, verbose > 0) as show:
 
             def keep(state: RoundState) -> str:
                 self._incumbent.offer(state)
                 log.add(state, self._incumbent)
                 show(self._incumbent.upper - self._incumbent.lower, state.round)
                 if verbose >= 2:
-                    log.print_new(self._booster.trace)
+                    log.print_new(self.booster.trace)
                 # The incumbent is up to date here, so the file gets a consistent state.
-                if self._file is not None and self._file.is_due:
+                if self.file is not None and self.file.is_due:
                     self._write_checkpoint()
                 return self._fig1_test(state) if smoothed_test else self._judge()
 
@@ -328,8 +320,8 @@ class _Job:
             except MemoryError as error:
                 ending = Ending("failed", f"out of memory: {error}", smoothed_test)
         # The next game of a path continues with the last run.
-        if self._begin.relay is not None:
-            self._begin.relay.booster = self._rounds.booster.current
+        if self.begin.relay is not None:
+            self.begin.relay.booster = self._rounds.booster.current
         return ending
 
     def _judge(self) -> str:
@@ -338,38 +330,40 @@ class _Job:
         # A certification costs a pass over A, so it is computed only for a nearly small enough gap.
         if rule.should_certify(incumbent.lower, incumbent.upper):
             estimate = incumbent.upper - incumbent.lower
-            proof = incumbent.certify(self._log.clock)
+            proof = incumbent.certify(self.log.clock)
             verdict = rule.judge_certified(proof.lower, proof.upper, estimate)
             # A bound that could not be proved here may be proved for the points of a later phase.
             is_lost = rule.is_proof_lost(proof.lower, proof.upper, estimate)
             if verdict == "stalled" and is_lost and self._rounds.booster.leave_phase(rule.reason):
-                incumbent.distrust(proof)
+                # Points with better bounds than the certified ones then replace the best points.
+                incumbent.lower = proof.lower
+                incumbent.upper = proof.upper
                 return ""
             if verdict:
                 return verdict
-        return rule.judge_progress(incumbent.lower, incumbent.upper, self._log.own_rounds)
+        return rule.judge_progress(incumbent.lower, incumbent.upper, self.log.own_rounds)
 
     def _fig1_test(self, state: RoundState) -> str:
         # The d and the w of the round that meets the test become the result of the run.
         # The smoothed gap is nan in a round without smoothing, and then the test fails.
-        if not state.smoothed_gap <= self._goal.tol:
+        if not state.smoothed_gap <= self.goal.tol:
             return ""
         self._incumbent.replace(state)
         return "optimal"
 
     def _basis(self) -> Basis | None:
-        return self._rounds.booster.basis() or self._begin.basis
+        return self._rounds.booster.basis() or self.begin.basis
 
     def _write_checkpoint(self) -> None:
-        log = self._log
-        if self._file is not None:
+        log = self.log
+        if self.file is not None:
             certify = partial(self._incumbent.certify, log.clock)
-            self._file.write(certify, self._basis(), log.rounds, log.seconds)
+            self.file.write(certify, self._basis(), log.rounds, log.seconds)
 
     def _solution(self, ending: Ending) -> Solution:
-        game = self._game
-        goal = self._goal
-        log = self._log
+        game = self.game
+        goal = self.goal
+        log = self.log
         # After Ctrl-C the user does not want to wait for a solver.
         proof = self._incumbent.certify(log.clock, ask_solver=ending.status != "interrupted")
         ending = ending._replace(status=self._final_status(ending, proof))
@@ -378,8 +372,8 @@ class _Job:
         notes = (
             end,
             bounds_of(game.relaxation).reservation(proof.witness, proof.d),
-            self._begin.note,
-            "" if self._file is None else self._file.trouble,
+            self.begin.note,
+            "" if self.file is None else self.file.trouble,
         )
         support, coefficients = proof.weights
         last = f"The run ended after round {log.rounds} as {ending.status}: {end}."
@@ -393,15 +387,15 @@ class _Job:
             upper=proof.upper,
             status=ending.status,
             tol=goal.tol,
-            method=self._booster.describe(log.kinds),
+            method=self.booster.describe(log.kinds),
             rounds=log.rounds,
             seconds=log.seconds,
-            bound=self._method.rounds_bound(game, goal.tol),
+            bound=self.method.rounds_bound(game, goal.tol),
             message="; ".join(filter(None, notes)),
             history=log.records(proof.lower, proof.upper),
             rtol=goal.rtol,
             basis=self._basis(),
-            trace=(*self._booster.trace, last),
+            trace=(*self.booster.trace, last),
         )
 
     def _final_status(self, ending: Ending, proof: Certified) -> str:
@@ -411,7 +405,7 @@ class _Job:
             return "inaccurate"
         # The last certification may have changed either verdict.
         if ending.status in ("optimal", "stalled") and not ending.smoothed_test:
-            return "optimal" if self._goal.met_by(proof.lower, proof.upper) else "stalled"
+            return "optimal" if self.goal.met_by(proof.lower, proof.upper) else "stalled"
         return ending.status
 
 

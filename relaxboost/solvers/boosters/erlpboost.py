@@ -62,7 +62,7 @@ class ERLPBoost(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain of the weights w has no atoms (vertices)."""
+        """Raise an InputError if the domain of the weights w has no atoms."""
         super().check(game)
         check_atoms(self, game)
 
@@ -120,7 +120,6 @@ class ERLPBoostRun(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column of the hypothesis `best`, and optimise the weights of all columns."""
         # The gap is measured before the step, because the step changes d.
         inner = self._pairwise
         goal = 0.5 * max(self.active.gap(inner.d, best), self._target)

@@ -24,15 +24,12 @@ STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 """The step rules of `Corrective`. The docstring of `Corrective` explains the rules."""
 
 EXCHANGING = ("away", "pairwise")
-"""The step rules that move weight away from a single atom, which is a vertex of the domain of the
-weights w. The Euclidean sets (`L2Ball`, `SquaredNorm`) have no atoms, so these rules reject games
-over these sets."""
+"""The step rules that move weight away from a single atom, which Euclidean sets do not have."""
 
 SEARCH_ACCURACY = 0.25
-"""The accuracy of the line search for a pairwise step.
-
-The search ends when the derivative of the smoothed margin is at most this fraction of the
-derivative at the start of the step. The number of rounds hardly depends on this fraction."""
+"""The accuracy of the line search for a pairwise step: the largest derivative of the smoothed
+margin at the end of the step, as a fraction of that at its start. The number of rounds hardly
+depends on this fraction."""
 
 
 class CorrectiveRun(Booster):
@@ -67,8 +64,7 @@ class CorrectiveRun(Booster):
     inner = "smoothed"
     active: MovingHypothesis
     edges: Vector | None = None
-    """The edges of the columns found so far for the current distribution d, or None if they have
-    not been computed for this d."""
+    """The edges of the columns found so far for the current d, or None if they are not known."""
 
     def __init__(
         self,
@@ -93,10 +89,7 @@ class CorrectiveRun(Booster):
 
     @property
     def atoms(self) -> ActiveSet:
-        """The weights w as an `ActiveSet`.
-
-        The domain of w must have atoms, such as the vertices of an l1 ball.
-        """
+        """The weights w as an `ActiveSet`, for a domain with atoms."""
         assert isinstance(self.active, ActiveSet)
         return self.active
 
@@ -113,9 +106,8 @@ class CorrectiveRun(Booster):
     def ask(self, game: Game) -> Best | Dense:
         """Return the weak learner's best hypothesis for the current distribution d.
 
-        The result is the best atom of the domain of the weights, or dense weights if the domain is
-        an `L2Ball` or a `SquaredNorm`. For the step rules in `EXCHANGING`, the method also stores
-        the edges of the columns found so far, if the search for the best atom computes them.
+        For the step rules in `EXCHANGING`, the method also stores the edges of the columns found so
+        far, if the search for the best atom computes them.
         """
         if self._rule not in EXCHANGING:
             return super().ask(game)
@@ -125,9 +117,8 @@ class CorrectiveRun(Booster):
     def advance(self, best: Best | Dense) -> Booster | None:
         """Move the weights w by a step of the step rule.
 
-        `best` is the atom or the dense weights that the weak learner has returned. Return None if
-        the gap of the smoothed game is at most the target of the run, or if w has not changed for
-        more than `PATIENCE_ROUNDS` rounds.
+        Return None if the gap of the smoothed game is at most the target of the run, or if w has
+        not changed for more than `PATIENCE_ROUNDS` rounds.
         """
         self._round += 1
         if self._is_idle():
@@ -147,13 +138,8 @@ class CorrectiveRun(Booster):
         return self
 
     def _is_idle(self) -> bool:
-        """Return whether the weights w have not changed for more than `PATIENCE_ROUNDS` rounds.
-
-        The method compares the margins of w and the number of columns with nonzero weight. A round
-        that only drops a column with a tiny weight is therefore treated as a change. The run drops
-        such columns one at a time, and the margins do not change until the last of these columns
-        is dropped.
-        """
+        # A round that only drops a column with a tiny weight is a change: the run drops such
+        # columns one at a time, and the margins do not change until the last of them is dropped.
         now = self.active.u, self.active.used
         last = self._last
         is_same = last is not None and last[1] == now[1] and np.array_equal(last[0], now[0])
@@ -164,9 +150,8 @@ class CorrectiveRun(Booster):
     def settle(self, goal: float, clock: Clock) -> None:
         """Take pairwise steps over the columns found so far, until the gap is at most `goal`.
 
-        The gap is that of the smoothed game restricted to these columns. A pairwise step moves
-        weight from the worst to the best of them. The method also ends if the clock has no time
-        left, or if the steps become too short to change the weights.
+        The gap is that of the smoothed game restricted to these columns. The method also ends if
+        the clock has no time left, or if the steps become too short to change the weights.
         """
         active = self.atoms
         while clock.left:
@@ -180,7 +165,7 @@ class CorrectiveRun(Booster):
                 break
 
     def towards(self, best: Best | Dense) -> None:
-        """Move the weights w towards `best`, the atom or dense w that the weak learner returned.
+        """Move the weights w towards `best`, the hypothesis that the weak learner returned.
 
         The rules "fig1" and "classic" prescribe the length of the step. All other rules use a line
         search, which increases the smoothed margin at least as much as the step of "fig1".
@@ -205,11 +190,7 @@ class CorrectiveRun(Booster):
         self._finish("towards", found)
 
     def _exchange(self, best: Best) -> None:
-        """Take a pairwise step, which moves weight from the worst atom in use to `best`.
-
-        The worst atom has the smallest edge for the current distribution d among the atoms with
-        positive weight.
-        """
+        # A pairwise step moves weight from the worst atom in use to `best`.
         active = self.atoms
         worst, edge, weight = self._worst_in_use()
         slot = active.slot(best)
@@ -227,11 +208,8 @@ class CorrectiveRun(Booster):
         self._finish("exchange", found)
 
     def _away(self, best: Best) -> None:
-        """Move the weights w away from the worst atom in use, or towards the atom `best`.
-
-        The worst atom has the smallest edge among the atoms with positive weight. The method
-        chooses the direction in which the smoothed margin has the larger slope.
-        """
+        # The direction is that of the larger slope: away from the worst atom in use, or towards
+        # `best`.
         active = self.atoms
         scale = active.over.scale
         worst, edge, weight = self._worst_in_use()
@@ -277,32 +255,22 @@ class CorrectiveRun(Booster):
         return slot, float(edges[slot]), float(weights[slot])
 
     def _margins(self, found: Step, v: Vector) -> Vector:
-        """Return the margins u + ηv at the end of the step `found` along the direction `v`."""
         return kernels.along(self.active.u, v, found.eta) if found.u is None else found.u
 
     def _finish(self, kind: str, found: Step) -> None:
-        """Store the data of the step `found`, and compute the distribution d for the new weights w.
-
-        This d attains the smoothed margin of w. `kind` is the kind of the step: "towards",
-        "exchange" or "away".
-        """
         self.step = found.eta
         self.edges = None
         # The next line search of this kind starts from the stretch that this search found.
         if found.stretch is not None:
             self._stretches[kind] = found.stretch
-        if found.d is None:
-            self.d = self._project(self.active.u)
-            return
-        self.d = found.d
+        self.d = self._project(self.active.u) if found.d is None else found.d
 
 
 def few_steps_suffice(game: Game, tol: float) -> bool:
     """Return whether about eight Frank–Wolfe steps suffice for a gap of `tol`.
 
-    Let μ be the modulus of strong convexity of the relaxation f, and let the margins lie in
-    [−1, 1]. The gap is about 8/(μ t) after t steps (Jaggi 2013, Thm 1), so eight steps suffice if
-    μ · tol is at least 1. Cone solvers fail on such relaxations, because the numbers in the cone
-    programs differ by many orders of magnitude.
+    Let μ be the modulus of strong convexity of the relaxation f. The gap is about 8/(μ t) after t
+    steps (Jaggi 2013, Thm 1). Cone solvers fail on such relaxations, because the numbers in the
+    cone programs differ by many orders of magnitude.
     """
     return game.relaxation.curvature(game.m) * tol >= 1.0

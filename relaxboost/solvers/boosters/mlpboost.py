@@ -114,9 +114,8 @@ class MLPBoostRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Replace the weights w by the better of two updates.
 
-        One update is a Frank–Wolfe step, and the other update consists of the weights computed by
-        LPBoost. The better update has the larger smoothed margin. Return None if the smoothed
-        margin has not increased for `PATIENCE_ROUNDS` rounds.
+        One update is a Frank–Wolfe step, and the other consists of the weights computed by LPBoost.
+        Return None if the smoothed margin has not increased for `PATIENCE_ROUNDS` rounds.
         """
         active = self.active
         before = self.value

@@ -75,23 +75,21 @@ class EdgeBounds:
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
-            self._mix(w)
+            # A column with bounds of both signs has a multiplier for the positive part of its
+            # weight, and one for the negative part. All multipliers sum to the radius of W. The old
+            # values keep a share of 0.01, so no multiplier is 0.
+            parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
+            rest = max(0.0, over.scale - float(parts.sum()))
+            if self._zeros.size:
+                parts[:, -1] = rest
+            else:
+                # Equal weights of both signs cancel.
+                parts += rest / self.pairs.count
+            self.pairs.mult += 0.99 * (parts - self.pairs.mult)
         self.margins = bulk.margins(self.w)
 
     def _slacks(self) -> Array:
         return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
-
-    def _mix(self, w: Vector) -> None:
-        # A column with bounds of both signs has a multiplier for the positive part of its weight,
-        # and one for the negative part. All multipliers sum to the radius of W. The old values keep
-        # a share of 0.01, so no multiplier is 0.
-        parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
-        rest = max(0.0, self._scale - float(parts.sum()))
-        if self._zeros.size:
-            parts[:, -1] = rest
-        else:  # equal weights of both signs cancel
-            parts += rest / self.pairs.count
-        self.pairs.mult += 0.99 * (parts - self.pairs.mult)
 
     @property
     def w(self) -> Vector:

@@ -176,7 +176,12 @@ class Iterate:
         scaling = self.bounds.scaling()._replace(has_sum=self._has_sum)
         normal = self.elimination.factorise(self.bulk, self.part.block(), scaling)
         predictor = self._solve(normal, None, 0.0, 0.0)
-        mu = self._centring(predictor)
+        # The centring parameter σ of Mehrotra is q³. Here q is the sum of the products of slack and
+        # multiplier after the predictor, divided by their current sum.
+        steps = self._longest(predictor)
+        after = self.part.product_after(*steps, predictor.part)
+        after += self.bounds.pairs.product_after(*steps, *predictor.bounds)
+        mu = float((after / self.product) ** 3 * self.mu)
         corrected = self._solve(normal, predictor, mu, mu)
         # Near the boundary of exponential cones the second-order terms may be so large that the
         # step has length zero. A step longer than 0.1 ends such a series of short steps.
@@ -216,15 +221,6 @@ class Iterate:
                 return direction
             direction = recentred
             length = longer
-
-    def _centring(self, predictor: _Direction) -> float:
-        # The centring parameter σ of Mehrotra is q³. Here q is the sum of the products of slack and
-        # multiplier after the predictor, divided by their current sum.
-        length, dual = self._longest(predictor)
-        after = self.part.product_after(length, dual, predictor.part)
-        after += self.bounds.pairs.product_after(length, dual, *predictor.bounds)
-        sigma = (after / self.product) ** 3
-        return float(sigma * self.mu)
 
     def _solve(
         self,
