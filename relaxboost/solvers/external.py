@@ -59,9 +59,9 @@ class Answer:
     value: float
     """The optimal value that the solver reports."""
     point: NDArray[np.float64] | None
-    """The variable of the problem: d for the primal, or w for the dual. None if there is none."""
+    """The variable of the problem, d for the primal or w for the dual, or None."""
     other: NDArray[np.float64] | None
-    """The multipliers of the constraints: w for the primal, or d for the dual, or None."""
+    """The multipliers of the constraints, w for the primal or d for the dual, or None."""
     proof: ConeProof | None = None
     """The multipliers of the cone program that describes the relaxation f, or None."""
 

@@ -109,15 +109,12 @@ def line_search(
 ) -> Step:
     """Return a step that nearly maximises the smoothed relaxed margin on a segment.
 
-    The segment contains the margins u + ηv for η in [0, longest]. If there is a penalty a η + b
-    η²/2 on the weights w, the search maximises the smoothed relaxed margin minus this penalty. The
-    derivative of this function is <d, v> − a − b η, where d is the smoothed distribution at u +
-    ηv. The derivative decreases in η, and is nonnegative at the step of Shalev-Shwartz & Singer
-    (2009), Fig. 1.
-
-    The search ends when the derivative lies between 0 and `accuracy` times the derivative at η = 0,
-    or when η = longest. The step is at least as long as the step of Fig. 1, and not longer than the
-    maximising step. Therefore the function increases at least as much as in the step of Fig. 1.
+    If there is a penalty on the weights w, the search maximises the smoothed relaxed margin minus
+    the penalty. The derivative of this function is <d, v> − a − b η, where d is the smoothed
+    distribution at u + ηv. The derivative decreases in η. The search ends when it lies between 0
+    and `accuracy` times its value at η = 0, or when η = longest. The step is at least as long as
+    the step of Shalev-Shwartz & Singer (2009), Fig. 1, and not longer than the maximising step.
+    Therefore the function increases at least as much as in the step of Fig. 1.
 
     Parameters
     ----------

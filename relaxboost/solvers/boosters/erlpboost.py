@@ -82,11 +82,10 @@ class ERLPBoostRun(Booster):
 
     A round first takes a step towards the new column, with the length that a line search finds.
     This step increases the smoothed margin at least as much as the step "fig1" of `Corrective`. The
-    bound on the rounds of "fig1" therefore holds for ERLPBoost too. The round then takes pairwise
-    steps, which move weight from the worst to the best of the columns found so far. The steps end
-    when the gap of the smoothed game restricted to these columns is at most max(g, target)/2, where
-    g is the gap of the whole smoothed game at the start of the round. Pairwise steps to a smaller
-    gap would make the run slower.
+    bound on the rounds of "fig1" therefore holds for ERLPBoost too. Pairwise steps over the columns
+    found so far follow. They end when the gap of the smoothed game restricted to these columns is
+    at most max(g, target)/2, where g is the gap of the whole smoothed game at the start of the
+    round. Pairwise steps to a smaller gap would make the run slower.
 
     Parameters
     ----------

@@ -35,12 +35,11 @@ depends on this fraction."""
 class CorrectiveRun(Booster):
     """A run of Frank–Wolfe steps that maximise the smoothed relaxed margin D(w) of the weights w.
 
-    D(w) is the minimum over the distributions d of <d, Aw> + f(d) + β h(d). Here A is the game
-    matrix, f is the relaxation, and h is the entropy or another smoothing function. The
-    distribution d_t of round t attains the minimum for w_t. For d_t the weak learner returns an
-    atom of the domain of w, or a dense w if the domain is an `L2Ball` or a `SquaredNorm`. The run
-    moves w_t towards this point. The rules "away" and "pairwise" also use the atoms with positive
-    weight in w_t.
+    D(w) is the minimum over the distributions d of <d, Aw> + f(d) + β h(d), where h is the entropy
+    or another smoothing function. The distribution d_t of round t attains the minimum for w_t. For
+    d_t the weak learner returns an atom of the domain of w, or a dense w over a Euclidean set. The
+    run moves w_t towards this point. The rules "away" and "pairwise" also use the atoms with
+    positive weight in w_t.
 
     If the game has a penalty g* on w, the method is the generalised conditional gradient method.
     The point then maximises <Aᵀd_t, w> − g*(w), and the steps increase D(w) − g*(w).

@@ -105,31 +105,14 @@ def reweigh(
 ) -> int:
     """Minimise <costs, λ> + G(λᵀ gram λ) over the weights λ in the simplex by pairwise steps.
 
-    The function G is the smoothed support function of the domain of w. Let (top, curve,
-    base) = `bent`. The derivative of G is G'(s) = p(s)/2 with p(s) = top / sqrt(curve · s + base),
-    so the gradient of the objective is costs + p(λᵀ gram λ) · gram λ. The minimisation ends as
-    soon as one of three conditions holds: the Frank–Wolfe gap is at most `goal`, the gap is at
-    most the rounding error of the gradient, or the number of steps is 1000 (`used` + 1).
+    The function G is the smoothed support function of the domain of w. With (top, curve, base) =
+    `bent`, its derivative is G'(s) = p(s)/2 with p(s) = top / sqrt(curve · s + base), so the
+    gradient of the objective is costs + p(λᵀ gram λ) · gram λ. The steps end when the Frank–Wolfe
+    gap is at most `goal` or the rounding error of the gradient, or after 1000 (`used` + 1) steps.
 
-    Parameters
-    ----------
-    gram : array of shape (room, room)
-        The Gram matrix of the edges Aᵀd of the distributions d.
-    costs : array of shape (room,)
-        The penalty f(d) of every distribution d.
-    weights : array of shape (room,)
-        The weights λ, which the function overwrites.
-    used : int
-        The number of distributions. Only the first `used` entries of each array are used.
-    bent : tuple of three floats
-        The numbers (top, curve, base).
-    goal : float
-        The Frank–Wolfe gap to reach.
-
-    Returns
-    -------
-    int
-        The number of pairwise steps.
+    Only the first `used` entries of the arrays count. `gram` is the Gram matrix of the edges Aᵀd,
+    `costs` contains the penalties f(d), and `weights` contains the weights λ, which the function
+    overwrites. Return the number of steps.
     """
     top, curve, base = bent
     products = np.zeros(used)

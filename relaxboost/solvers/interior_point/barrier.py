@@ -56,9 +56,9 @@ class Barrier:
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
     def product_after(self, step: float, dual_step: float, dslack: Array, dmult: Array) -> float:
-        """Return the sum of the products after a step along `dslack` and `dmult`.
+        """Return the sum of the products of slack and multiplier after a step.
 
-        `step` is the length of the step of the slacks, and `dual_step` is that of the multipliers.
+        The slacks move by `step` times `dslack`, and the multipliers by `dual_step` times `dmult`.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         return float(after.sum(where=self.live))

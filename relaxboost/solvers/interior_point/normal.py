@@ -56,12 +56,7 @@ class Move(NamedTuple):
 
 
 class Right(NamedTuple):
-    """The four right-hand sides of Newton's equations.
-
-    The vector h belongs to the variables of the relaxation f, and q belongs to the weights w of
-    the columns. The number s belongs to the bound v on all edges, and `sigma` belongs to the
-    equation Σd = 1.
-    """
+    """The four right-hand sides h, q, s and σ of Newton's equations."""
 
     h: Vector
     q: Vector
@@ -72,29 +67,22 @@ class Right(NamedTuple):
 class ColumnScaling(NamedTuple):
     """The terms that the weights w and the bound v on all edges add to Newton's equations.
 
-    With the game matrix A and right-hand sides q and s, the equations with these terms are
-
-        Aᵀ t − D⁻¹ y − ε Δv = q        κ Δv − εᵀ y = s
-
-    Here t is the step of the distribution d, y is the step of w, and Δv is the step of v. The
-    fields define the diagonal matrix D, the vector ε and the number κ.
+    The fields define the diagonal matrix D, the vector ε and the number κ in the docstring of this
+    module.
     """
 
     D: Vector
     """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is the
-    sum of multiplier / slack over the bounds on the edge of this column."""
+    sum of multiplier / slack over the bounds on its edge."""
     E: Vector
-    """The products ε_j D_j of the vector ε and the diagonal D in Newton's equations, shape (n,). If
-    edges have only upper bounds, ε_j is 1. If there are also lower bounds, the entry of a column is
-    multiplier / slack of the upper bound minus multiplier / slack of the lower bound."""
+    """The products ε_j D_j, shape (n,). For bounds on edges, the entry of a column is multiplier /
+    slack of the upper bound on its edge, minus that of the lower bound if there is one."""
     kappa: float
-    """The coefficient κ of the step Δv of the bound v in Newton's equations."""
-    total: float | None = None
-    """The number κ + Σ E_j²/D_j, for the fields `kappa`, `E` and `D`. None means Σ D_j, which is
-    the same number if all bounds are on the edges of columns."""
+    """The coefficient κ of the step Δv."""
+    total: float
+    """The number κ + Σ E_j²/D_j. It is Σ D_j if all bounds are on the edges of columns."""
     has_sum: bool = True
-    """Whether Σd = 1 is an equation of the program. If it is not, the multiplier of Σd = 1 stays
-    0."""
+    """Whether Σd = 1 is an equation of the program. Otherwise its multiplier stays 0."""
 
 
 class Normal(ABC):
@@ -135,10 +123,7 @@ class Normal(ABC):
 
     @property
     def iterations(self) -> int:
-        """The largest number of conjugate gradient iterations for a right-hand side so far.
-
-        The number is 0 if Newton's equations are solved by a factorisation.
-        """
+        """The largest number of conjugate gradient iterations for a right-hand side so far, or 0."""
         return 0
 
 
@@ -235,13 +220,12 @@ class ByExamples(Normal):
         (S + A D Aᵀ − b bᵀ/ΣD + ρ 1 1ᵀ) Δd = h' + A D q + b (s − Eᵀ q)/ΣD + (Δλ + ρ σ) 1.
 
     S is the Schur complement of K in d, and h' is the right-hand side h reduced in the same way.
-    The equation Σ Δd = σ determines Δλ. If `ColumnScaling.total` is not None, this number
-    replaces ΣD.
+    The equation Σ Δd = σ determines Δλ. The field `ColumnScaling.total` replaces ΣD.
     """
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
-        self._sum = float(columns.D.sum()) if columns.total is None else columns.total
+        self._sum = columns.total
         # Eliminating Δv adds an outer product of the vector b = A E to the matrix.
         self._b = bulk.margins(columns.E)
         gram = bulk.gram(columns.D)
