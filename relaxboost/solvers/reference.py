@@ -198,9 +198,11 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
+        """The gap upper − lower between the best bounds on the value."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
+        """Make d feasible, and keep it if its upper bound is the best. Return it, or None."""
         # A solver that fails returns no point, or a d that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
             return None
@@ -213,6 +215,7 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
+        """Make the weights w feasible, and keep them if their lower bound is the best so far."""
         # The bound that the multipliers in `proof` give may be poor, for example if a multiplier is
         # zero. If it is below `least`, a second bound is computed without `proof`.
         game = self.game
@@ -360,6 +363,7 @@ class _Search:
         return self.pair.offer_d(d)
 
     def message(self) -> str:
+        """Return `Solution.message`: the values that the solver claims, and the proved bracket."""
         if not self._answers:
             return f"{self._solver} was interrupted before it returned an answer"
         said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]

@@ -271,6 +271,7 @@ class _Job:
         self._rounds = Rounds(self.game, self.booster, self.begin.rounds + 1)
 
     def solve(self, verbose: float) -> Solution:
+        """Compute rounds until the goal or a limit is reached. Return the Solution."""
         is_enough = self._incumbent.take_start(self.begin)
         ending = Ending("optimal", "", self.method.smoothed_test)
         # Fig. 1's own test needs a round even if the bracket of the start is narrow.

@@ -163,8 +163,11 @@ class _Search:
         return Step(eta, there, d, stretch), value
 
     def find_bracket(self, stretch: float) -> Step | None:
-        # The trial step becomes longer until the derivative at its end is below `aim`, and the
-        # result is None. Otherwise the result is the trial step.
+        """Lengthen a trial step until the derivative at its end is below `aim`, and return None.
+
+        Return the trial step instead if the derivative is close enough to `aim`, or if no longer
+        or no shorter step is allowed.
+        """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)
         while True:
@@ -185,6 +188,7 @@ class _Search:
             self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
 
     def close_bracket(self) -> Step:
+        """Return a step between `_left` and `_right`, with a derivative close to `aim`."""
         side = 0
         # The Illinois variant of regula falsi converges with order 1.44, so 60 evaluations suffice.
         for _ in range(60):

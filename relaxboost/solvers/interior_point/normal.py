@@ -123,7 +123,7 @@ class Normal(ABC):
 
     @property
     def iterations(self) -> int:
-        """The largest number of conjugate gradient iterations for a right-hand side so far, or 0."""
+        """The largest number of conjugate gradient iterations for a right-hand side, or 0."""
         return 0
 
 
