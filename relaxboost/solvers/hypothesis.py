@@ -8,6 +8,7 @@ w. For the unit l1 ball the atoms are the signed unit vectors.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -271,28 +272,16 @@ class ActiveSet(MovingHypothesis):
         return np.array(support, dtype=np.int64), np.array([total[j] for j in support])
 
 
+@dataclass(eq=False)
 class FullWeights(CombinedHypothesis):
-    """Weights w on a fixed list of columns, for methods that compute all weights in each round.
+    """Weights w on a fixed list of columns, for methods that compute all weights in each round."""
 
-    Parameters
-    ----------
-    over : AtomicSet
-        The domain of w, a set with atoms such as an l1 ball.
-    columns : array of int
-        The indices of the columns, in increasing order.
-    w : array
-        The signed weight of each column.
-    margins : array of shape (m,)
-        The margins A w, for the margin matrix A.
-    """
-
-    def __init__(
-        self, over: AtomicSet, columns: NDArray[np.int64], w: Vector, margins: Vector
-    ) -> None:
-        self.over = over
-        self.columns = columns
-        self.w = w
-        self.u = margins
+    over: AtomicSet
+    columns: NDArray[np.int64]
+    """The indices of the columns, in increasing order."""
+    w: Vector
+    """The signed weight of each column."""
+    u: Vector
 
     @property
     def used(self) -> int:

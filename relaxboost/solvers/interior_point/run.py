@@ -177,11 +177,6 @@ class InteriorRun(Booster):
         self._show()
 
     @property
-    def _over(self) -> AtomicSet:
-        assert isinstance(self._game.over, AtomicSet)
-        return self._game.over
-
-    @property
     def _are_bounds_expensive(self) -> bool:
         # The bounds may require the solution of a cone program in each round.
         # With a sieve, every step prices all columns, and the bounds follow from the prices.
@@ -238,7 +233,8 @@ class InteriorRun(Booster):
         second try omits only the lightest columns, with a total weight of at most `tol` / 4. Return
         False if only the second try proves such a gap, because more steps may then help.
         """
-        over = self._over
+        over = self._game.over
+        assert isinstance(over, AtomicSet)
         w = self._iterate.w
         used = self._iterate.bounds.is_in_use
         penalty = self._repair()
