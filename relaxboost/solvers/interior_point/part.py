@@ -39,8 +39,7 @@ class Part(ABC):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows of the program with its variables, or None if there are no
-        rows."""
+        """The multipliers of the rows and the variables of the program, or None without rows."""
         return None
 
     @property
