@@ -24,20 +24,18 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""Errors raised by a phase that do not end a run of "auto". After such an error the run continues
-with the next phase, if there is one."""
+"""Errors of a phase after which a run of "auto" continues with the next phase, if there is one."""
 
 
 @dataclass(frozen=True)
 class Automatic(Method):
     """The default method "auto", which runs several other methods, called phases, in a fixed order.
 
-    A phase is another method, such as the interior point method. Not every phase is used for every
-    game. Four phases have a work budget: the walk from the start (a parametric simplex method),
-    the test for a value of zero, the taut-string steps and the fully corrective steps.
-    `relaxboost.solvers.portfolio` lists the phases, the games for which each phase is used, and
-    the budgets. `Solution.trace` says which phases ran and why each of them ended. In the history,
-    `RoundRecord.inner` names the phase of each round.
+    Not every phase is used for every game. Four phases have a work budget: the walk from the start
+    (a parametric simplex method), the test for a value of zero, the taut-string steps and the fully
+    corrective steps. `relaxboost.solvers.portfolio` lists the phases, the games for which each
+    phase is used, and the budgets. `Solution.trace` says which phases ran and why each of them
+    ended. In the history, `RoundRecord.inner` names the phase of each round.
     """
 
     name = "auto"
@@ -52,11 +50,9 @@ class Automatic(Method):
 class PortfolioRun(Booster):
     """A run of the method "auto", which computes rounds with one phase after another.
 
-    A phase is another method, which may have a work budget. This class decides when a phase ends.
-    The first round is computed before the first phase starts. The distribution of this round over
-    the m examples is `f.center(m)`, at which the relaxation f is finite, or the distribution of a
-    warm start. A bracket [lower, upper] of the value of the game is therefore known even if the
-    run is interrupted while the first phase prepares its data.
+    The first round is computed before the first phase starts. Its distribution is `f.center(m)`, at
+    which the relaxation f is finite, or the distribution of a warm start. A bracket of the value is
+    therefore known even if the run is interrupted while the first phase prepares its data.
     """
 
     inner = "start"
@@ -69,8 +65,7 @@ class PortfolioRun(Booster):
         self._phase: Phase | None = None
         self._run: Booster | None = None
         self._waiting: list[Phase] | None = None
-        """The phases of "auto" that have not started yet, in order, or None before the first
-        round."""
+        """The phases that have not started yet, in order, or None before the first round."""
 
     @property
     def current(self) -> Booster:
@@ -79,11 +74,9 @@ class PortfolioRun(Booster):
     def describe(self, kinds: Iterable[str]) -> str:
         """Return the name of the method and the kinds of its rounds, such as "auto (interior)".
 
-        `kinds` contains values of `RoundRecord.inner`, which name the kind of each round. The
-        result omits "start", the word for the first round, and "lost", the word for a failed run
-        of the parametric simplex method. The word "smoothed" is replaced by "pairwise".
+        The result omits "start", the word for the first round, and "lost", the word for a failed
+        run of the parametric simplex method. The word "smoothed" is replaced by "pairwise".
         """
-        # The first round and a failed walk contribute nothing that a reader should know.
         shown = [kind for kind in kinds if kind not in ("start", "lost")]
         words = ["pairwise" if kind == "smoothed" else kind for kind in shown]
         return f"{self.label} ({', '.join(words)})" if words else self.label
@@ -113,9 +106,7 @@ class PortfolioRun(Booster):
     def advance(self, best: Any) -> Booster | None:
         """Compute the next round with the current phase, or with a later phase.
 
-        If the current phase has ended, the next phase starts. `best` is the hypothesis that the
-        weak learner has returned for the current distribution d. Return None if the last phase has
-        ended.
+        Return None if the last phase has ended.
         """
         self._rounds += 1
         if self._waiting is None:
@@ -135,10 +126,6 @@ class PortfolioRun(Booster):
             reason = self._begin_next(self._waiting.pop(0), reason)
 
     def _choose(self) -> list[Phase]:
-        """Return the phases that are used for this game, in order.
-
-        If a phase is not used, this method adds the reason to the trace of the run.
-        """
         chosen = []
         for phase in PHASES:
             # A reason must be cheap to find, since every phase is asked before the first round.
@@ -158,11 +145,6 @@ class PortfolioRun(Booster):
         return True
 
     def _why_leave(self) -> str:
-        """Return the reason why the current phase has to end, or "" if the phase may continue.
-
-        The last phase may always continue. Any other phase has to end if its work exceeds its
-        budget, or if the stopping rule has ended the phase.
-        """
         # The last phase has no successor, so its budget does not matter.
         if self._run is None or self._phase is None or not self._waiting:
             return ""
@@ -175,11 +157,7 @@ class PortfolioRun(Booster):
         return f"its budget of {budget:.0f} passes over A is used up"
 
     def _advance_run(self, run: Booster, best: Any) -> str:
-        """Compute the next round with `run`, the run of the current phase.
-
-        Return the reason why the phase has ended, or "" if the phase continues. `best` is the
-        hypothesis that the weak learner has returned for the current distribution d.
-        """
+        # The result is the reason why the phase has ended, or "" if it continues.
         try:
             following = run.advance(best)
         except GIVES_UP as error:
@@ -193,10 +171,7 @@ class PortfolioRun(Booster):
         return ""
 
     def _begin_next(self, phase: Phase, reason: str) -> str:
-        """End the current phase for the given reason, and start the new phase `phase`.
-
-        Return the reason why the new phase could not start, or "" if it has started.
-        """
+        # The result is the reason why the new phase could not start, or "".
         if self._phase is not None:
             used = 0.0 if self._run is None else self._run.work
             self._note(f"left the {self._phase.name} after {used:.0f} passes over A: {reason}.")
@@ -217,14 +192,10 @@ class PortfolioRun(Booster):
         return ""
 
     def _note(self, decision: str) -> None:
-        """Append to the trace a sentence that names the current round and the decision."""
         self.trace = (*self.trace, f"Round {self._rounds}: auto {decision}")
 
     def _show(self, run: Booster) -> None:
-        """Copy the distribution d and the weights w from the run of a phase to this object.
-
-        In the next round the bounds on the value are evaluated at this d and this w.
-        """
+        # In the next round the bounds are evaluated at the d and the w of the phase.
         self._run = run
         self.inner = run.inner
         self.d = run.d

@@ -22,8 +22,8 @@ from relaxboost.solvers.incumbent import Certified
 from relaxboost.solvers.warm_start import WarmStart
 
 FORMAT = "relaxboost checkpoint 1"
-"""The value of the entry "format" in every checkpoint file. The number at its end increases when a
-new version of the package changes the entries of the file."""
+"""The entry "format" of every checkpoint file. The number at its end increases when a new version
+of the package changes the entries."""
 
 UNWRITTEN = "could not be written"
 """The string that `Solution.message` contains if the last write of the checkpoint failed."""
@@ -69,8 +69,8 @@ class Checkpoint:
             "domain": game.over.key(),
         }
         self.trouble = ""
-        """The reason why the last write of the file failed, or "" if it succeeded. A failed write
-        does not end the run."""
+        """The reason why the last write of the file failed, or "". A failed write does not end the
+        run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
         """The warm start with the points in the file, or without points if there was no file."""
         self._pace = Pace()
@@ -85,14 +85,12 @@ class Checkpoint:
     ) -> None:
         """Write to the file the best points of a run and the bracket that they prove.
 
-        If the write fails, the reason is stored in the attribute `trouble`, and no error is
-        raised.
+        If the write fails, the reason is stored in the attribute `trouble`, and no error is raised.
 
         Parameters
         ----------
         certify : callable
-            A function without arguments that returns the best distribution d over the examples and
-            the best weights w of the hypotheses, with certified bounds on the value.
+            A function without arguments that returns the best points with certified bounds.
         basis : Basis or None
             The basis of the restricted linear program, if the run uses column generation.
         rounds : int
@@ -126,10 +124,6 @@ class Checkpoint:
         self._pace.wrote(begun)
 
     def _read(self, game: Game) -> WarmStart:
-        """Return the points in the file as a warm start, with a note for `Solution.message`.
-
-        The note says how many rounds the earlier run computed, and which gap it reached.
-        """
         content = self._content()
         # A user may have edited the file, so nothing in it is trusted.
         try:
@@ -140,10 +134,6 @@ class Checkpoint:
         return replace(start, note=f"resumed after {start.rounds} rounds at a gap of {gap:.3g}")
 
     def _content(self) -> dict[str, Any]:
-        """Return the content of the checkpoint file as a dictionary.
-
-        Raise an InputError if the file has another format or is for another game.
-        """
         try:
             with shallow():
                 content: dict[str, Any] = json.loads(self.path.read_bytes())
@@ -167,18 +157,12 @@ class Checkpoint:
         return content
 
     def _refusal(self, reason: str) -> InputError:
-        """Return an InputError whose message says why the run cannot continue from the file."""
         return InputError(
             f"cannot continue from {self.path}: {reason}; pass another name, or remove the file"
         )
 
 
 def _points(game: Game, content: dict[str, Any]) -> WarmStart:
-    """Return the distribution d and the weights w of a checkpoint file as a warm start.
-
-    `content` is the dictionary in the file. The function moves d and w to feasible points of the
-    game, and computes the bounds on the value that they prove.
-    """
     support = np.array(content["support"], dtype=np.int64)
     # The bounds in the file are not read: the points prove them again.
     return WarmStart(
@@ -191,7 +175,6 @@ def _points(game: Game, content: dict[str, Any]) -> WarmStart:
 
 
 def _basis(game: Game, found: Any) -> Basis | None:
-    """Return the basis of a checkpoint file. Raise an InputError if it does not fit the game."""
     if not found:
         return None
     basis = Basis(tuple((int(j), int(s)) for j, s in found["columns"]), found["sides"])

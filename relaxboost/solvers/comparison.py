@@ -136,18 +136,8 @@ def compare_methods(
         found = solve(game, tol, method, max_rounds=max_rounds, time_limit=time_limit)
         seconds = time.process_time() - begun
         solutions.append(found)
-        rows.append(
-            MethodResult(
-                found.method,
-                found.status,
-                found.rounds,
-                seconds,
-                found.lower,
-                found.upper,
-                found.gap,
-                found.bound,
-            )
-        )
+        bounds = (found.lower, found.upper, found.gap, found.bound)
+        rows.append(MethodResult(found.method, found.status, found.rounds, seconds, *bounds))
         # After Ctrl-C the user does not want the other methods to run.
         if found.status == "interrupted":
             break
@@ -155,7 +145,6 @@ def compare_methods(
 
 
 def _cells(row: MethodResult) -> tuple[str, ...]:
-    """Return the cells of the table row that shows the result of one method."""
     guarantee = "-" if math.isnan(row.guarantee) else f"{row.guarantee:.0f}"
     bounds = (f"{row.lower:.6f}", f"{row.upper:.6f}", f"{row.gap:.2g}")
     return (row.method, row.status, str(row.rounds), f"{row.seconds:.2f}", *bounds, guarantee)

@@ -14,15 +14,12 @@ from relaxboost.solvers.hypothesis import MovingHypothesis
 
 
 class DensePoint(MovingHypothesis):
-    """Weights w of the hypotheses, stored as a vector with one entry for each hypothesis.
-
-    The first weights of a run are w = 0.
+    """Weights w of the hypotheses, stored as a vector. The first weights are w = 0.
 
     Parameters
     ----------
     matrix : MarginMatrix
-        The margin matrix A with one row for each example and one column for each hypothesis. The
-        matrix must have a known number of columns n.
+        The margin matrix, which must have a known number of columns.
     over : EuclideanSet
         The domain of w: an l2 ball, or a penalty on the squared norm of w.
     """
@@ -55,7 +52,7 @@ class DensePoint(MovingHypothesis):
         return self.over.bend(self.w, best.w - self.w)
 
     def move(self, best: Dense, eta: float, u: Vector) -> None:
-        # A new array, because a snapshot may refer to the old one.
+        # A new array, because a snapshot is the old one.
         self.w = (1.0 - eta) * self.w + eta * best.w
         self.u = u
         self.cost = self.over.cost(self.w)
@@ -68,7 +65,6 @@ class DensePoint(MovingHypothesis):
         self.cost = self.over.cost(self.w)
 
     def snapshot(self) -> Vector:
-        """Return the vector w. Later steps create new vectors and do not change this vector."""
         return self.w
 
     def coefficients(self, snapshot: Vector) -> tuple[NDArray[np.int64], Vector]:

@@ -46,28 +46,24 @@ solution need not be a vertex."""
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a general convex solver for the primal or the dual of a game.
+    """The unverified result of a general convex solver for the primal or the dual of a game.
 
-    The package has not verified the numbers in this result. d is a distribution over the examples,
-    and w are the weights of the hypotheses.
+    d is a distribution over the examples, and w are the weights of the hypotheses.
     """
 
     side: str
-    """The name of the problem that was solved: "primal" or "dual"."""
+    """The problem that was solved: "primal" or "dual"."""
     status: str
     """The status that cvxpy reports, or "failed" followed by the error message if the solver
     failed."""
     value: float
-    """The optimal value of the problem that the solver reports. The package does not check it."""
+    """The optimal value that the solver reports."""
     point: NDArray[np.float64] | None
-    """The value of the variable of the problem that the solver found: the distribution d for the
-    primal, or the weights w for the dual. It is None if the solver found no point."""
+    """The variable of the problem, d for the primal or w for the dual, or None."""
     other: NDArray[np.float64] | None
-    """The multipliers of the constraints of the problem: the weights w for the primal, or a
-    distribution d for the dual. They are None if the solver found no multipliers."""
+    """The multipliers of the constraints, w for the primal or d for the dual, or None."""
     proof: ConeProof | None = None
-    """The multipliers of the cone program that describes the relaxation f, with the point at which
-    the quadratic term of this program is linearised. None means that there is no such program."""
+    """The multipliers of the cone program that describes the relaxation f, or None."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
@@ -171,8 +167,4 @@ def ask(
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of an error message.
-
-    If the message is empty, return the class name of the error.
-    """
     return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -15,8 +15,8 @@ from relaxboost.solvers.reference import best_pair, fits
 from relaxboost.solvers.rounds import Booster
 
 OVERHEAD_PASSES = 1000.0
-"""The time that cvxpy takes to compile a program, in passes over a small margin matrix A. A pass is
-one product of A with a vector. For a small game, cvxpy takes more time than the solver."""
+"""The time that cvxpy takes to compile a program, in passes over a small margin matrix. For a small
+game, cvxpy takes more time than the solver."""
 
 
 def unfit(game: Game) -> str:
@@ -31,12 +31,10 @@ def unfit(game: Game) -> str:
 
 
 def predict_passes(game: Game) -> float:
-    """Return the predicted time of a general solver, measured in passes over the margin matrix A.
+    """Return the predicted time of a general solver in passes over the margin matrix A.
 
-    A pass is one product of A with a vector. In each iteration the solver factorises a matrix of
-    order min(m, n), for m examples and n hypotheses. The predicted number of iterations is the same
-    as for the interior point method of this package. The result is infinite if a general solver
-    cannot solve the game.
+    The predicted number of iterations is the same as for the interior point method of this package.
+    The result is infinite if a general solver cannot solve the game.
     """
     if unfit(game):
         return math.inf
@@ -49,8 +47,7 @@ def predict_passes(game: Game) -> float:
 class GeneralSolverRun(Booster):
     """A run that takes both d and w from a general convex solver.
 
-    d is a distribution over the examples, and w are the weights of the hypotheses. The run moves
-    both to feasible points. The last round of the run, after the solver has finished, evaluates
+    The run moves both to feasible points. Its last round, after the solver has finished, evaluates
     the bounds on the value that d and w prove.
 
     Parameters
@@ -58,7 +55,7 @@ class GeneralSolverRun(Booster):
     game : Game
         A game for which `unfit` returns "".
     tol : float
-        The requested gap between the upper and the lower bound on the value.
+        The requested gap.
     """
 
     inner = "general"
@@ -74,9 +71,7 @@ class GeneralSolverRun(Booster):
     def advance(self, best: object) -> Booster | None:
         """Solve the game, and keep the d and the w of the solver. Return this run.
 
-        The next round evaluates the distribution d and the weights w. The second call of this
-        method returns None, which ends the run. The method does not use `best`, the hypothesis that
-        the weak learner has returned.
+        The second call returns None, which ends the run.
         """
         if self._was_asked:
             self.end(f"it solves the game only once, with tol = {self._tol:g}")

@@ -8,6 +8,7 @@ w. For the unit l1 ball the atoms are the signed unit vectors.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,46 +19,8 @@ from relaxboost.game.domains import AtomicSet, Dense, Domain
 from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
-def worst_in_use(
-    weights: Vector, edges: Vector, scale: float, holds_zero: bool
-) -> tuple[int, float, float]:
-    """Return the index, edge and weight of the signed column in use that has the smallest edge.
-
-    A signed column is a column of the margin matrix times a sign. The edge of a signed column for
-    a distribution d over the examples is <column, d>. A signed column is in use if its weight is
-    positive. The index is its position in the array `edges`. If the domain of the weights w
-    contains w = 0, the weights may sum to less than `scale`. The function then treats the missing
-    weight as the weight of the point w = 0, which has the index -1 and the edge 0.
-
-    Parameters
-    ----------
-    weights : array
-        The nonnegative weight of each signed column.
-    edges : array
-        The edge of each signed column.
-    scale : float
-        The largest possible sum of the weights, which is the radius of the l1 ball or the size of
-        the simplex.
-    holds_zero : bool
-        Whether the domain of w contains w = 0.
-    """
-    unused = scale - float(weights.sum())
-    used = np.flatnonzero(weights > 0.0)
-    if not used.size:
-        return -1, 0.0, unused
-    slot = int(used[np.argmin(edges[used])])
-    # A remainder below 1e-12 of the scale is the rounding of the sum, and no weight of w = 0.
-    if holds_zero and unused > 1e-12 * scale and edges[slot] >= 0.0:
-        return -1, 0.0, unused
-    return slot, float(edges[slot]), float(weights[slot])
-
-
 class CombinedHypothesis(ABC):
-    """The weights w of the hypotheses in a run, with their margins and their penalty.
-
-    The margins are u = A w for the margin matrix A. The penalty g*(w) depends on the domain of w.
-    The penalty is zero if the domain only restricts w to a set, such as a ball.
-    """
+    """The weights w of the hypotheses in a run, with their margins and their penalty g*(w)."""
 
     over: Domain
     """The domain of the weights w, such as an l1 ball or an l2 ball."""
@@ -75,10 +38,7 @@ class CombinedHypothesis(ABC):
 
     @abstractmethod
     def snapshot(self) -> Any:
-        """Return an object that stores the current weights w.
-
-        The method `coefficients` returns the indices of the columns and the weights in this object.
-        """
+        """Return an object from which `coefficients` recovers the current weights w."""
 
     @abstractmethod
     def coefficients(self, snapshot: Any) -> tuple[NDArray[np.int64], Vector]:
@@ -91,9 +51,8 @@ class CombinedHypothesis(ABC):
     def gap(self, d: Vector, best: Best | Dense) -> float:
         """Return g(Aᵀd) + g*(w) − <d, A w>, the duality gap of w for a fixed distribution d.
 
-        A is the margin matrix, g*(w) is the penalty that the domain puts on the weights w, and g is
-        the conjugate of g*. `best` is the hypothesis that the weak learner has returned for d: the
-        atom or the dense weights that maximise <Aᵀd, w> − g*(w) over w. The result is not negative.
+        g is the conjugate of g*. `best` is the hypothesis that the weak learner has returned for d:
+        the atom or the dense weights that maximise <Aᵀd, w> − g*(w) over w.
         """
         # The state of a round and the booster's own test both need this product.
         if self.product[0] is not d or self.product[1] is not self.u:
@@ -108,33 +67,26 @@ class MovingHypothesis(CombinedHypothesis):
     def direction(self, best: Any) -> tuple[Vector, float]:
         """Return the direction v of a step towards `best`, and the largest |v_i|.
 
-        `best` is the atom or the dense weights that the weak learner has returned. The entry v_i
-        is the margin of `best` on example i minus the margin of the current weights w on example
-        i.
+        `best` is the atom or the dense weights that the weak learner has returned. v is the vector
+        of margins of `best` minus the margins of w.
         """
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
         """Return (a, b), where a η + b η²/2 is the increase of the penalty in a step of length η.
 
-        The domain puts the penalty g*(w) on the weights w. The step replaces w by (1 − η) w + η
-        best, where `best` is an atom or dense weights.
+        The step replaces w by (1 − η) w + η best.
         """
 
     @abstractmethod
     def move(self, best: Any, eta: float, u: Vector) -> None:
-        """Replace the weights w by (1 − η) w + η best.
-
-        η is `eta`, and `best` is the atom or the dense weights that the weak learner has returned.
-        `u` is the vector of margins of the new weights.
-        """
+        """Replace the weights w by (1 − η) w + η best, with the margins `u`. η is `eta`."""
 
     @abstractmethod
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
         """Replace the weights w by the given weights, which must lie in the domain.
 
-        `support` contains the indices of the columns whose weight is not zero, and `coefficients`
-        contains the signed weight of each of these columns.
+        The arguments are two arrays as in the result of `coefficients`.
         """
 
 
@@ -180,7 +132,6 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def used(self) -> int:
-        """The number of pairs (column, sign) with positive weight, except the pair for w = 0."""
         # The pair (0, 0) stands for a point of the domain, but no column of A.
         zero = self._slots.get((0, 0))
         count = int(np.count_nonzero(self.weights))
@@ -188,10 +139,9 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def columns(self) -> NDArray[Any]:
-        """The column j of A times the sign, for each pair (j, sign) of `keys`, in this order.
+        """The column j of A times the sign, for each pair (j, sign) of `keys`, in Fortran order.
 
-        A is the margin matrix. The array is in Fortran order. Only the first len(self) columns have
-        meaningful entries.
+        Only the first len(self) columns have meaningful entries.
         """
         used = len(self)
         for slot in range(self._made, used):
@@ -209,11 +159,7 @@ class ActiveSet(MovingHypothesis):
         return self._H
 
     def slot(self, best: Best) -> int:
-        """Return the slot of a signed column, which is its position in the array of weights.
-
-        `best` has the index and the sign of the column. If this signed column has no slot yet, it
-        gets a new slot with the weight 0.
-        """
+        """Return the slot of the signed column of `best`. A new slot has the weight 0."""
         # A sign of zero means w = 0, whatever column the weak learner names with it.
         key = (best.id, best.sign) if best.sign else (0, 0)
         slot = self._slots.get(key)
@@ -228,8 +174,7 @@ class ActiveSet(MovingHypothesis):
         return slot
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Replace the weights w by the given weights. No pair (j, sign) is removed from `keys`."""
-        # All slots stay, because the rows of a restricted program refer to them.
+        # All pairs and slots stay, because the rows of a restricted program refer to them.
         self.weights[:] = 0.0
         for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
             slot = self.slot(Best(j, 1 if c > 0 else -1, abs(c), 0.0))
@@ -237,20 +182,16 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def column(self, slot: int) -> NDArray[Any]:
-        """Return the signed column at the position `slot` of `keys`.
-
-        With (j, sign) = keys[slot], this is column j of the margin matrix times the sign.
-        """
+        """Return column j of the margin matrix times the sign, with (j, sign) = keys[slot]."""
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
     def between(self, slot: int, other: int | None) -> tuple[Vector, float]:
         """Return the direction v of a step between two signed columns, and the largest |v_i|.
 
-        The signed columns are at the positions `slot` and `other` of `keys`. The step moves weight
-        from the column at `other` to the column at `slot`, and v is the column at `slot` minus the
-        column at `other`. If `other` is None, the weight comes from the point w = 0, and v is the
-        column at `slot`.
+        The step moves weight from the slot `other` to the slot `slot`, and v is the difference of
+        their columns. If `other` is None, the weight comes from the point w = 0, and v is the
+        column of `slot`.
         """
         j, sign = self.keys[slot]
         i, turn = (j, 0) if other is None else self.keys[other]
@@ -265,15 +206,10 @@ class ActiveSet(MovingHypothesis):
         return v, kernels.apart(column, best.sign * self.over.scale, self.u, 1.0, v)
 
     def bend(self, best: Best) -> tuple[float, float]:
-        """Return (0, 0), because a domain with atoms puts no penalty on the weights w."""
+        # A domain with atoms puts no penalty on w.
         return 0.0, 0.0
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
-        """Replace the weights w by (1 − η) w + η best, for the step length η and the atom `best`.
-
-        All weights are multiplied by 1 − η. Then the weight of `best` is increased by η times the
-        size of the atoms. `u` is the vector of margins of the new weights.
-        """
         # A new slot replaces the array of weights, so the slot is found first.
         slot = self.slot(best)
         self.weights *= 1.0 - eta
@@ -281,10 +217,9 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
-        """Move the weight `eta` from the signed column `keys[other]` to the signed column `best`.
+        """Move the weight `eta` from the slot `other` to the signed column of `best`.
 
-        If `other` is None, the weight comes from the point w = 0. `u` is the vector of margins of
-        the new weights.
+        If `other` is None, the weight comes from the point w = 0. `u` is the vector of new margins.
         """
         slot = self.slot(best)
         self.weights[slot] += eta
@@ -294,26 +229,21 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edge <column, d> of each signed column, in the order of `keys`.
-
-        d is a distribution over the examples. A signed column is a column times its sign.
-        """
+        """Return the edge <column, d> of each signed column, in the order of `keys`."""
         return kernels.dots(self.columns, len(self), d)
 
     def priced(self, d: Vector) -> tuple[Best, Vector | None]:
         """Return the best atom of the domain for a distribution d, and the edges of all `keys`.
 
-        The edge of a pair (j, sign) in `keys` is <column j, d> times the sign. The second result is
-        None if the search for the best atom does not compute the edges.
+        The second result is None if the search for the best atom does not compute the edges.
         """
         best, edges = self.over.priced(self.matrix, d, self._numbers)
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the atom with the largest edge among the atoms of the signed columns in `keys`.
+        """Return the atom with the largest edge among the atoms of the signed columns.
 
-        `edges` contains the edge <column, d> of each signed column for a distribution d over the
-        examples, in the order of `keys`.
+        `edges` contains the edge of each signed column, in the order of `keys`.
         """
         # Over a ball the best atom may be the negative of a slot's column.
         slot, turn = self.over.pick(edges)
@@ -321,7 +251,7 @@ class ActiveSet(MovingHypothesis):
         return Best(j, sign * turn, turn * float(edges[slot]), 0.0)
 
     def set_weights(self, weights: Vector) -> None:
-        """Replace the weights of all signed columns in use, and recompute the margins.
+        """Replace the weights of all signed columns, and recompute the margins.
 
         The new weights are in the order of `keys`, and are first moved to nearby feasible weights.
         """
@@ -329,10 +259,6 @@ class ActiveSet(MovingHypothesis):
         self.u = kernels.combine(self.columns, len(self), self.weights)
 
     def snapshot(self) -> tuple[int, Vector]:
-        """Return a snapshot of the weights w.
-
-        The snapshot consists of the number of signed columns in use and a copy of their weights.
-        """
         used = len(self)
         return used, self.weights[:used].copy()
 
@@ -346,38 +272,22 @@ class ActiveSet(MovingHypothesis):
         return np.array(support, dtype=np.int64), np.array([total[j] for j in support])
 
 
+@dataclass(eq=False)
 class FullWeights(CombinedHypothesis):
-    """Weights w on a fixed list of columns, for methods that compute all weights in each round.
+    """Weights w on a fixed list of columns, for methods that compute all weights in each round."""
 
-    Parameters
-    ----------
-    over : AtomicSet
-        The domain of w, a set with atoms such as an l1 ball.
-    columns : array of int
-        The indices of the columns, in increasing order.
-    w : array
-        The signed weight of each column.
-    margins : array of shape (m,)
-        The margins A w, for the margin matrix A.
-    """
-
-    def __init__(
-        self, over: AtomicSet, columns: NDArray[np.int64], w: Vector, margins: Vector
-    ) -> None:
-        self.over = over
-        self.columns = columns
-        self.w = w
-        self.u = margins
+    over: AtomicSet
+    columns: NDArray[np.int64]
+    """The indices of the columns, in increasing order."""
+    w: Vector
+    """The signed weight of each column."""
+    u: Vector
 
     @property
     def used(self) -> int:
         return int(np.count_nonzero(self.w))
 
     def snapshot(self) -> tuple[NDArray[np.int64], Vector]:
-        """Return a snapshot of the weights w.
-
-        The snapshot consists of the array of column indices and the array of weights.
-        """
         return self.columns, self.w
 
     def coefficients(

@@ -29,28 +29,24 @@ from relaxboost.solvers.warm_start import WarmStart, Weights
 
 
 class Certified(NamedTuple):
-    """A feasible distribution d over the examples and feasible weights w of the hypotheses.
-
-    This d and this w prove a bracket [lower, upper] of the value ρ of the game.
-    """
+    """A feasible d and feasible weights w, with the bracket [lower, upper] that they prove."""
 
     weights: Weights
-    """The feasible weights w of the hypotheses: the indices of the columns, and their weights."""
+    """The feasible weights w of the hypotheses."""
     lower: float
-    """The lower bound on the value ρ of the game that the weights w prove."""
+    """The lower bound that the weights w prove."""
     witness: Witness
-    """The witness of w: data that prove a lower bound on the relaxed margin of the weights w."""
+    """The data that prove a lower bound on the relaxed margin of the weights w."""
     d: Vector
     """The feasible distribution d over the examples."""
     upper: float
-    """The upper bound on the value ρ of the game that the distribution d proves."""
+    """The upper bound that the distribution d proves."""
 
 
 class Incumbent:
     """The best d and w that a run has found so far, with the bounds on the value that they prove.
 
-    d is a distribution over the examples, and w are the weights of the hypotheses. The attributes
-    `lower` and `upper` are the best bounds on the value so far, estimated in floating point.
+    The attributes `lower` and `upper` are the best bounds so far, estimated in floating point.
     `certify` moves d and w to feasible points and evaluates the bounds again.
 
     Parameters
@@ -75,9 +71,9 @@ class Incumbent:
         self._proof: tuple[object, object, Certified] | None = None
 
     def take_start(self, start: WarmStart) -> bool:
-        """Store the distribution d and the weights w of a warm start as the best points so far.
+        """Store the points of a warm start as the best points so far.
 
-        Return whether the bracket [lower, upper] that they prove meets the requested accuracy.
+        Return whether their bracket meets the requested accuracy.
         """
         # A missing point leaves the default, and its bound infinite.
         weights = start.w
@@ -90,12 +86,7 @@ class Incumbent:
         return bool(self._goal.met_by(start.lower, start.upper))
 
     def offer(self, state: RoundState) -> None:
-        """Compare the points of a round with the best points so far, and keep the better points.
-
-        The weights w of the round replace the best weights if w proves a larger lower bound on the
-        value. The distribution d of the round replaces the best distribution if the upper bound
-        that d proves is not larger.
-        """
+        """Replace the best w or the best d by that of a round if it proves a better bound."""
         if state.lower > self.lower:
             self._take_weights(state)
             self.lower = state.lower
@@ -104,16 +95,8 @@ class Incumbent:
             self._d = state.d
             self.upper = state.upper
 
-    def distrust(self, proof: Certified) -> None:
-        """Replace the estimated bounds of the best points by the certified bounds in `proof`.
-
-        Later points replace the best points if their bounds are better than the certified bounds.
-        """
-        self.lower = proof.lower
-        self.upper = proof.upper
-
     def replace(self, state: RoundState) -> None:
-        """Store the distribution d and the weights w of this round, even if their bounds are worse.
+        """Store the d and the w of this round, even if their bounds are worse.
 
         The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, returns the d and the w of its last
         round.
@@ -126,20 +109,17 @@ class Incumbent:
         self._witness = state.witness
 
     def certify(self, clock: Clock, *, ask_solver: bool = True) -> Certified:
-        """Return a feasible distribution d and feasible weights w, with the bounds that they prove.
+        """Return a feasible d and feasible weights w, with the bounds that they prove.
 
-        A witness is the data that prove a lower bound on the relaxed margin of w. If the booster
-        provided a witness, but the bracket [lower, upper] is wider than the requested accuracy
-        allows, the relaxation computes a second witness, and the better witness is kept. The
-        relaxation may call a solver for this purpose, so the argument `ask_solver` can disable the
-        second witness.
+        If the booster provided a witness, but the bracket is wider than the requested accuracy
+        allows, the relaxation computes a second witness, and the better witness is kept.
 
         Parameters
         ----------
         clock : Clock
             The clock of the run. A solver call ends at the time limit of the run.
         ask_solver : bool
-            Whether the relaxation may compute a second witness.
+            Whether the relaxation may compute a second witness, which may take a solver.
         """
         weights = self._weights
         d = self._d
@@ -173,8 +153,7 @@ class RunLog:
     clock : Clock
         The clock of this run.
     start : WarmStart
-        The warm start of this run. It contains the number of rounds and seconds before the
-        checkpoint.
+        The warm start of this run.
     """
 
     def __init__(self, clock: Clock, start: WarmStart) -> None:
@@ -184,8 +163,7 @@ class RunLog:
         self._printed = 0
         self.kinds: dict[str, None] = {}
         """The values of `RoundRecord.inner` so far, in the order in which they first occurred. The
-        history of a long run keeps only some of the records, so these values cannot be read from
-        the history."""
+        history of a long run keeps only some of the records."""
 
     @property
     def seconds(self) -> float:
@@ -203,7 +181,7 @@ class RunLog:
         return self._history.rounds
 
     def add(self, state: RoundState, incumbent: Incumbent) -> None:
-        """Add a record of a round to the history, with the bounds of `incumbent` on the value."""
+        """Add a record of a round to the history, with the bounds of `incumbent`."""
         # A dict keeps the order of its keys, which a set does not.
         self.kinds[state.inner] = None
         self._history.add(
@@ -231,6 +209,5 @@ class RunLog:
 
         In the last record, the certified bounds `lower` and `upper` replace the estimates.
         """
-        # The bounds of a round are estimates; the end of the history agrees with the solution.
         last = self._history.last
         return self._history.records(last and last._replace(lower=lower, upper=upper))

@@ -37,8 +37,7 @@ class Ending(NamedTuple):
     status: str
     """The word that says how the run ended, as in `Solution.status`."""
     reason: str
-    """The error message, or the reason that the booster or the stopping rule gives for the end of
-    the run, or "" if there is none."""
+    """The reason that an error, the booster or the stopping rule gives, or ""."""
     smoothed_test: bool
     """Whether the run used the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, which tests
     the smoothed gap."""
@@ -83,11 +82,6 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
 
 
 def _kind_of(ending: Ending, met: str) -> str:
-    """Return the key of the dictionary `ENDINGS` whose sentence describes the end of a run.
-
-    `ending` contains the status of the run. `met` is the tolerance that the certified gap meets:
-    "tol" or "rtol". It is "" if the gap meets neither tolerance.
-    """
     if ending.status != "optimal":
         return ending.status
     if ending.smoothed_test:
@@ -96,10 +90,8 @@ def _kind_of(ending: Ending, met: str) -> str:
 
 
 def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
-    """Return a warning if w = 0 is optimal within the requested accuracy. Otherwise return "".
-
-    If w = 0 is optimal, the weights w of the solution say nothing about the hypotheses.
-    """
+    # If w = 0 is optimal within the requested accuracy, the weights w of the solution say nothing
+    # about the hypotheses.
     # If w = 0 is the result or is not feasible, there is nothing to warn of.
     support, _ = proof.weights
     if not support.size or not game.over.holds_zero:
@@ -117,7 +109,6 @@ def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
 
 
 def _warn_of_rounding(proof: Certified) -> str:
-    """Return advice to set `rtol` if the gap is as small as rounding errors, and "" otherwise."""
     gap = proof.upper - proof.lower
     # The smallest positive double replaces a zero, so that the division is defined.
     part = gap / max(abs(proof.lower), abs(proof.upper), math.ulp(0.0))

@@ -13,14 +13,9 @@ from relaxboost._core.loop import Clock
 from relaxboost._core.names import did_you_mean, known_names
 from relaxboost._core.parameters import positive
 from relaxboost.game.game import Game
+from relaxboost.relaxations.base import projector
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import (
-    SMOOTHINGS,
-    BinaryEntropySmoother,
-    EntropySmoother,
-    Smoother,
-    Unsmoothed,
-)
+from relaxboost.solvers.smoothing import SMOOTHINGS, Projector, binary_projector, binary_range
 from relaxboost.solvers.stopping import Tolerance
 
 METHODS: dict[str, type[Method]] = {}
@@ -36,21 +31,20 @@ STOPPING = ("certified", "smoothed")
 class Method(ABC):
     """A method that solves games. It is a frozen dataclass whose fields are its options.
 
-    The constructor checks the options. If a subclass has a `name`, the class is added to `METHODS`.
-    `solve` then accepts the name in place of an object with the default options. `solve` also
-    accepts objects of subclasses without a name.
+    If a subclass has a `name`, the class is added to `METHODS`. `solve` then accepts the name in
+    place of an object with the default options. `solve` also accepts objects of subclasses without
+    a name.
     """
 
     name: ClassVar[str]
     """The name of the method, which `solve` accepts."""
     endless: ClassVar[str] = ""
     """The reason why a run may never reach the gap `tol`, followed by a semicolon and a remedy, or
-    "" if there is no such reason. The error message puts the name of the class before this text,
-    and ", or pass max_rounds or time_limit" after it. If there is a reason, a run needs a limit on
-    the rounds or the time."""
+    "". The error message puts the name of the class before this text, and ", or pass max_rounds or
+    time_limit" after it. If there is a reason, a run needs a limit on the rounds or the time."""
     cold: ClassVar[str] = ""
-    """The reason why a run cannot start from points that the user passes, or "" if there is no
-    such reason. Messages put the name of the class before this clause."""
+    """The reason why a run cannot start from points that the user passes, or "". Messages put the
+    name of the class before this clause."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -61,8 +55,7 @@ class Method(ABC):
     def chosen(self, game: Game, tol: float) -> Method:
         """Return this method, or a copy with a value for every option that the user has not set.
 
-        The method chooses the values for the game and the requested gap `tol`. If no option needs
-        such a value, the result is this object.
+        The method chooses the values for the game and the requested gap `tol`.
         """
         return self
 
@@ -95,9 +88,9 @@ class Method(ABC):
 
     @property
     def smoothed_test(self) -> bool:
-        """Whether the test of the smoothed gap replaces the test of the certified gap.
+        """Whether the test of Shalev-Shwartz & Singer (2009), Fig. 1, ends the run.
 
-        The test of the smoothed gap is that of Shalev-Shwartz & Singer (2009), Fig. 1.
+        This test compares the smoothed gap with the requested gap, in place of the certified gap.
         """
         return False
 
@@ -141,14 +134,14 @@ class SmoothedMethod(Method):
     def check(self, game: Game) -> None:
         """Raise an InputError if the relaxation cannot be combined with the chosen smoothing."""
         if self.smoothing == "binary-entropy":
-            BinaryEntropySmoother(game.relaxation)
+            binary_projector(game.relaxation, 1.0)
 
     def fig1_rounds_bound(self, game: Game, tol: float) -> float:
         """Return a proved bound on the number of rounds needed for a gap of `tol`, or nan.
 
-        The bound is that of Shalev-Shwartz & Singer (2009) for the algorithm of Fig. 1. Methods for
-        which this bound is proved return it in `rounds_bound`. The result is nan if the user chose
-        the weight β of the smoothing, or if the weak learner may miss the best hypothesis.
+        The bound is that of Shalev-Shwartz & Singer (2009) for the algorithm of Fig. 1. The result
+        is nan if the user chose the weight β of the smoothing, or if the weak learner may miss the
+        best hypothesis.
         """
         # The theorems assume the default β and the best hypothesis in every round.
         if game.matrix.slack or self.beta is not None:
@@ -156,12 +149,14 @@ class SmoothedMethod(Method):
         spread = self._simplex_range(game.m)
         return game.over.rounds_bound(spread, game.n, tol, not self.smoothed_test)
 
-    def smoother(self, game: Game, tol: float, whole: bool = False) -> tuple[float, Smoother, str]:
-        """Return the weight β, the smoother, and a suffix for the name of the run.
+    def projector(
+        self, game: Game, tol: float, whole: bool = False
+    ) -> tuple[float, Projector, str]:
+        """Return the weight β, the projector, and a suffix for the name of the run.
 
         β is the weight of the function that is added to the relaxation f. If nothing is added, β is
-        the modulus of strong convexity of f instead. The smoother is an object that maps margins to
-        smoothed distributions. An example of a suffix is ", binary entropy".
+        the modulus of strong convexity of f instead. The projector is the function that maps
+        margins to smoothed distributions. An example of a suffix is ", binary entropy".
 
         Parameters
         ----------
@@ -180,17 +175,16 @@ class SmoothedMethod(Method):
         spread = simplex if whole else game.entropy_range + simplex - math.log(m)
         beta = self.beta or default_beta(spread, tol)
         if self.smoothing == "binary-entropy":
-            return beta, BinaryEntropySmoother(f), ", binary entropy"
+            return beta, binary_projector(f, beta), ", binary entropy"
         # A strongly convex f needs no smoothing, and without it the value does not change.
         curvature = f.curvature(m)
         if self.beta is None and not whole and curvature >= beta:
-            return curvature, Unsmoothed(f), ", unsmoothed"
-        return beta, EntropySmoother(f), ""
+            return curvature, lambda u: f.relaxed_margin(u)[1], ", unsmoothed"
+        return beta, projector(f, beta), ""
 
     def _simplex_range(self, m: int) -> float:
-        """Return the largest minus the smallest value of the smoothing function for m examples."""
         is_binary = self.smoothing == "binary-entropy"
-        return math.log(m) + (BinaryEntropySmoother.added_range(m) if is_binary else 0.0)
+        return math.log(m) + (binary_range(m) if is_binary else 0.0)
 
 
 def default_beta(spread: float, tol: float) -> float:
@@ -212,15 +206,11 @@ RENAMED = {
 """The current names of the renamed methods, keyed by their names in version 0.1."""
 
 RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
-"""The template of the warning about an old method name. The two {} are replaced by the old and the
-new name."""
+"""The template of the warning about an old method name."""
 
 
 def as_method(given: Any) -> Method:
-    """Return the method that the user has chosen with the argument `method` of `solve`.
-
-    `given` is an object of the class `Method`, or the name of a method. For a name the result is an
-    object with the default options.
+    """Return the method for the argument `method` of `solve`: a `Method`, or the name of one.
 
     Raises
     ------

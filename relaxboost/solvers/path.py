@@ -105,7 +105,6 @@ def path(
 
 
 def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
-    """Check the arguments `games` and `grid` of `path`, and return a list of the games to solve."""
     if isinstance(games, Game):
         return _games_of_grid(games, grid)
     listed = list(games) if isinstance(games, Iterable) else [games]
@@ -129,11 +128,6 @@ def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
 
 
 def _games_of_grid(game: Game, grid: dict[str, Iterable[Any]]) -> list[Game]:
-    """Return a copy of the game for each value of one parameter of its relaxation.
-
-    `grid` is a dictionary that maps the name of the parameter to an iterable of its values. Raise
-    an InputError if `grid` does not have exactly one name and at least one value.
-    """
     f: Any = game.relaxation
     known = [option.name for option in fields(f) if option.init]
     if len(grid) != 1 or next(iter(grid)) not in known:

@@ -14,7 +14,7 @@ from relaxboost.solvers import general_solver, taut_strings, zero_value
 from relaxboost.solvers.boosters import cutting_planes
 from relaxboost.solvers.boosters.corrective import start_pairwise
 from relaxboost.solvers.boosters.frank_wolfe import few_steps_suffice
-from relaxboost.solvers.boosters.fully_corrective_run import FullyCorrectiveRun
+from relaxboost.solvers.boosters.fully_corrective import FullyCorrectiveRun
 from relaxboost.solvers.boosters.lpboost import continue_from
 from relaxboost.solvers.interior_point import run as interior_point
 from relaxboost.solvers.parametric_simplex.booster import Walking, walkable
@@ -35,7 +35,7 @@ class Request(NamedTuple):
     clock: Clock
     start: WarmStart
     before: Booster
-    """The run of the previous phase. The new phase may start with the columns of this run."""
+    """The run of the previous phase, with whose columns the new phase may start."""
 
 
 class Phase(NamedTuple):
@@ -43,14 +43,14 @@ class Phase(NamedTuple):
 
     name: str
     why_not: Callable[[Request], str]
-    """A function that returns the reason why a run skips this phase, or "" if the run uses it."""
+    """A function that returns the reason why a run skips this phase, or ""."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
-    """A function that returns the work budget, measured in products of the margin matrix with a
-    vector.
+    """A function that returns the work budget, in products of the margin matrix with a vector.
 
-    By default the budget is unlimited. The walk, which is the parametric simplex method, checks
-    its own budget and is therefore unlimited here."""
+    The walk, which is the parametric simplex method, checks its own budget and is therefore
+    unlimited here.
+    """
 
 
 def _why_no_strings(request: Request) -> str:

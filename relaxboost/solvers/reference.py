@@ -105,7 +105,8 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
             f"reference(game) needs every column, but {matrix!r} does not enumerate them; "
             "use solve(game)"
         )
-    solver = check_solver(solver, _curved(game))
+    curved = None if game.over.linear else f"over={game.over!r}"
+    solver = check_solver(solver, "this f" if game.linear_form is None else curved)
     if not isinstance(game.over, AtomicSet) and not fits(game):
         raise InputError(
             f"reference(game) over {game.over!r} needs every column, but a matrix of "
@@ -114,15 +115,16 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     clock = Clock()
     search = _Search(game, solver, tol, options)
     status = run(search.rounds(), lambda _: "", Limits(), clock, empty=True)
-    status = status or ("optimal" if 0.0 <= search.gap <= tol else "inaccurate")
+    pair = search.pair
+    status = status or ("optimal" if 0.0 <= pair.gap <= tol else "inaccurate")
     return Solution(
         game=game,
-        support=search.pair.support,
-        coefficients=search.pair.coefficients,
-        d=search.pair.d,
-        witness=search.pair.witness,
-        lower=search.pair.lower,
-        upper=search.pair.upper,
+        support=pair.support,
+        coefficients=pair.coefficients,
+        d=pair.d,
+        witness=pair.witness,
+        lower=pair.lower,
+        upper=pair.upper,
         status=status,
         tol=tol,
         method=f"reference ({solver})",
@@ -142,12 +144,10 @@ def fits(game: Game) -> bool:
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
     """Return the best feasible d and w that a solver finds in the time that is left for the run.
 
-    d is a distribution over the m examples, and w are the weights of the hypotheses. The function
-    may call the solver for several problems, one after the other. It stops when the gap between the
-    bounds that d and w prove is at most `tol`. If the solver fails, no error is raised, because
-    another method may still solve the game. For example, the solver may need too much memory, or
-    cvxpy may be unable to express the relaxation f. If the solver finds no point, the result is the
-    distribution `f.center(m)`, at which f is finite, and the w from which runs start.
+    The function may call the solver for several problems. It stops when the gap between the bounds
+    is at most `tol`. If the solver fails, no error is raised, because another method may still
+    solve the game. If the solver finds no point, the result is `f.center(m)`, at which f is finite,
+    and the w from which runs start.
     """
     limits: dict[str, Any] = {}
     search = _Search(game, solver, tol, limits)
@@ -156,7 +156,7 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
         limits.update(_time_limit())
         for _ in search.rounds():
             # The multipliers of the primal are usually good enough.
-            if search.gap <= tol:
+            if search.pair.gap <= tol:
                 break
             # The next problem may use the time that this problem did not use.
             limits.update(_time_limit())
@@ -164,19 +164,13 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
 
 
 def _time_limit() -> dict[str, float]:
-    """Return {"time_limit": seconds left} for the solver, or {} if the run has no time limit."""
     left = seconds_left()
     return {} if left == math.inf else {"time_limit": left}
 
 
 class _BestPair:
-    """The best feasible d and w so far, and the bounds on the value that they prove.
-
-    d is a distribution over the examples, and w are the weights of the hypotheses. The first d is
-    `f.center(m)`, at which the relaxation f is finite. The first w is the point of the domain from
-    which runs start. This pair is feasible for every game.
-    """
-
+    # The first d is `f.center(m)`, and the first w is the point of the domain from which runs
+    # start. This pair is feasible for every game.
     def __init__(self, game: Game) -> None:
         self.game = game
         self.usable = 0
@@ -186,8 +180,7 @@ class _BestPair:
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """The words that describe the first w in `Solution.message`: "one column" if this w uses a
-        single hypothesis, and "w = 0" otherwise."""
+        """The words that describe the first w in `Solution.message`."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -205,15 +198,11 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
-        """The gap upper − lower between the best bounds on the value that the run has proved."""
+        """The gap upper − lower between the best bounds on the value."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
-        """Make the distribution d feasible, and keep it if its upper bound is the best so far.
-
-        Return the feasible distribution. If a solver fails, d may be None, have an entry that is
-        not finite, or have no positive entry. Return None in these cases.
-        """
+        """Make d feasible, and keep it if its upper bound is the best. Return it, or None."""
         # A solver that fails returns no point, or a d that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
             return None
@@ -226,19 +215,9 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Make the weights w feasible, and keep them if their lower bound is the best so far.
-
-        Parameters
-        ----------
-        weights : pair of arrays
-            The weights w: the indices of the columns, and the signed weight of each column.
-        proof : ConeProof or None
-            The multipliers of a cone program that describes the relaxation f. They prove a lower
-            bound on the value. This bound may be poor, for example if a multiplier is zero.
-        least : float
-            If the lower bound from `proof` is below this number, the method computes a second
-            lower bound from the margins of w without `proof`, and uses the larger bound.
-        """
+        """Make the weights w feasible, and keep them if their lower bound is the best so far."""
+        # The bound that the multipliers in `proof` give may be poor, for example if a multiplier is
+        # zero. If it is below `least`, a second bound is computed without `proof`.
         game = self.game
         try:
             support, coefficients = game.repair_w(weights)
@@ -262,8 +241,6 @@ class _BestPair:
 
 
 class _Search:
-    """A run of `reference`, which chooses columns, calls the solver, and keeps the best points."""
-
     def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
         self.game = game
         self._solver = solver
@@ -281,18 +258,11 @@ class _Search:
         # If brackets are evaluated in closed form, they cost little, and both problems are solved.
         self._cones = game.cone_form if needs_solver(game.relaxation) else None
 
-    @property
-    def gap(self) -> float:
-        """The gap upper − lower between the best bounds on the value that the run has proved."""
-        return self.pair.gap
-
     def rounds(self) -> Iterator[Vector | None]:
-        """Choose columns of the matrix, and solve the primal and the dual of the game on them.
+        """Solve the primal and the dual of the game on columns that the optimum may use.
 
-        For a large matrix, columns are added until the bracket [lower, upper] of the value is
-        narrow enough, or until no column has a larger edge than the columns in the problem. After
-        each problem the method yields the distribution d that the solver found, moved to a feasible
-        point, or None if the solver found no d.
+        After each problem the method yields the d that the solver found, moved to a feasible point,
+        or None.
         """
         if self._columns.size < self.game.matrix.known:
             yield from self._price_in()
@@ -300,7 +270,7 @@ class _Search:
         yield self._ask(programs.primal, A)
         if self._cones is not None:
             # The point and the multipliers of the cone form are good enough.
-            if self.gap <= self._tol:
+            if self.pair.gap <= self._tol:
                 return
             self._cones = None
             yield self._ask(programs.primal, A)
@@ -312,12 +282,8 @@ class _Search:
         yield d
 
     def _handed_over(self) -> Any:
-        """Return the matrix that the solver gets: the chosen columns of the margin matrix A.
-
-        If the domain is a Euclidean set and A has more columns than rows, the result is the square
-        matrix A Q instead. The columns of Q are an orthonormal basis of the row space of A, and the
-        game with A Q has the same value.
-        """
+        # If the domain is a Euclidean set and A has more columns than rows, the solver gets A Q,
+        # where the columns of Q are an orthonormal basis of the row space of A.
         matrix = self.game.matrix
         if self._columns.size < matrix.known or not matrix.stored:
             A: Any = matrix.columns(self._columns)
@@ -332,13 +298,8 @@ class _Search:
         return triangle.T
 
     def _price_in(self) -> Iterator[Vector | None]:
-        """Solve the game on some columns, add columns with larger edges, and repeat.
-
-        The edge of a column for a distribution d is <column, d>. The method ends when no column
-        outside the problem has a larger edge, when the bracket [lower, upper] of the value is
-        narrow enough, or when the solver fails. After each problem the method yields the d that the
-        solver found, moved to a feasible point, or None if the solver found no d.
-        """
+        # The loop ends when no column outside the problem has a larger edge, when the bracket is
+        # narrow enough, or when the solver fails.
         assert self._atoms is not None
         matrix = self.game.matrix
         # HiGHS solves the primal on some hundred columns faster, and cone solvers the dual.
@@ -354,7 +315,7 @@ class _Search:
             more = _violated(prices, self._columns)
             inside = prices[self._columns]
             largest = float(inside.max())
-            if self.gap <= self._tol or not more.size:
+            if self.pair.gap <= self._tol or not more.size:
                 self._priced = True
                 # Only columns with the largest edge are kept, up to the tolerance of the solver.
                 is_tight = inside >= largest - 1e-3 * abs(largest) - 1e-7
@@ -369,21 +330,11 @@ class _Search:
                 self._columns = self._columns[inside >= largest - 0.5 * abs(largest)]
             self._columns = np.sort(np.concatenate([self._columns, more]))
 
-    def _size(self) -> float:
-        """Return an estimate of the magnitude of the objective.
-
-        If the estimate is huge, `Model.priced` divides the objective by a number of the same
-        magnitude, because the tolerances of solvers are designed for objectives of magnitude 1.
-        """
-        reach = self.game.over.reach(self.game.n)
-        return max(reach, abs(self.pair.trivial_upper))
-
     def _ask(self, model: Any, A: Any) -> Vector | None:
         """Pass one problem to the solver, and keep its points d and w if they are the best so far.
 
-        `model` is the function that builds the problem: `programs.primal` or `programs.dual`. `A`
-        is the matrix for the solver. Return the distribution d of the solver, moved to a feasible
-        point, or None if the solver has returned no usable d.
+        `model` is `programs.primal` or `programs.dual`, and `A` is the matrix for the solver.
+        Return d, moved to a feasible point, or None if the solver has returned no usable d.
         """
         self.asked += 1
         game = self.game
@@ -393,15 +344,10 @@ class _Search:
             defaults = INTERIOR_POINT.get(self._solver)
         else:
             problem = model(A, game.relaxation, game.over)
-        answer = ask(problem.priced(self._size()), self._solver, self._options, defaults)
+        # The tolerances of solvers are designed for objectives of magnitude 1.
+        size = max(game.over.reach(game.n), abs(self.pair.trivial_upper))
+        answer = ask(problem.priced(size), self._solver, self._options, defaults)
         self._answers[answer.side] = answer
-        return self._offer(answer)
-
-    def _offer(self, answer: Answer) -> Vector | None:
-        """Move the points that a solver has returned to feasible points, and keep the best points.
-
-        The points are a distribution d and weights w. Return d, or None if there is no usable d.
-        """
         # The primal has the variable d and the multipliers w; the dual has w and d instead.
         is_dual = answer.side == "dual"
         d = answer.other if is_dual else answer.point
@@ -411,9 +357,9 @@ class _Search:
             w = w if self._basis is None else self._basis @ w
             least = answer.value - 0.1 * self._tol
             self.pair.offer_w((self._columns, w), answer.proof, least)
-        if answer.proof is not None and needs_solver(self.game.relaxation):
+        if answer.proof is not None and needs_solver(game.relaxation):
             # If d satisfies all constraints of the cone form, the bound on f(d) needs no solver.
-            numerical.programs(self.game.relaxation, self.game.m).near_point(answer.proof)
+            numerical.programs(game.relaxation, game.m).near_point(answer.proof)
         return self.pair.offer_d(d)
 
     def message(self) -> str:
@@ -435,15 +381,11 @@ class _Search:
         return f"{claim}; {proof}" + (f"; {believed}" if believed else "")
 
     def _verdict(self) -> str:
-        """Return a warning about the bracket [lower, upper] of the value, or "".
-
-        The warning is given if the bracket is wider than `tol`, if the lower bound exceeds the
-        upper bound, or if a value that the solver claims is outside the bracket.
-        """
+        # A wide bracket, contradicting bounds and a claim outside the bracket need a warning.
         tol = self._tol
-        if self.gap > tol:
+        if self.pair.gap > tol:
             return f"; that is wider than tol = {tol:g}, so do not use the solver's value"
-        if self.gap < 0.0:
+        if self.pair.gap < 0.0:
             return (
                 "; the lower bound exceeds the upper bound, since both come from a solver with "
                 "rounding errors; if you wrote the relaxation, rb.testing.check_relaxation(f) "
@@ -458,24 +400,9 @@ class _Search:
         return f"; the claimed {wrong[0]:.9g} is outside the bracket by more than tol"
 
 
-def _curved(game: Game) -> str | None:
-    """Return the name of the part of the game that is not polyhedral, for error messages.
-
-    The part is the relaxation or the domain. Return None if both are polyhedral.
-    """
-    if game.linear_form is None:
-        return "this f"
-    return None if game.over.linear else f"over={game.over!r}"
-
-
 def _first_columns(game: Game) -> NDArray[np.int64]:
-    """Return the indices of the columns that the solver gets first.
-
-    If the matrix is small or the domain is a Euclidean set, the solver gets all columns. Otherwise
-    it gets columns with large edges <column, d>, where d is the distribution `f.center(m)`, at
-    which the relaxation f is finite. If the domain is a ball, the function compares the absolute
-    values of the edges.
-    """
+    # A solver gets all columns of a small matrix. Otherwise it gets columns whose edges for the
+    # distribution f.center(m) are large.
     n = game.n
     assert n is not None
     if game.m * n <= MAX_WHOLE_ENTRIES or not isinstance(game.over, AtomicSet):
@@ -487,12 +414,7 @@ def _first_columns(game: Game) -> NDArray[np.int64]:
 
 
 def _violated(prices: Vector, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the indices of columns whose edges exceed the edges of all columns in the problem.
-
-    `columns` contains the indices of the columns in the problem. `prices` contains the edge of each
-    column of the matrix, or the absolute value of the edge if the domain is a ball. The result has
-    at most `COLUMNS_PER_ROUND` / 2 indices.
-    """
+    # The columns whose edges exceed the edges of all columns in the problem.
     outside = prices.copy()
     outside[columns] = -np.inf
     candidates = np.flatnonzero(outside > prices[columns].max())

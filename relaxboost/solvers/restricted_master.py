@@ -76,8 +76,7 @@ class RestrictedMaster:
     def add(self, columns: NDArray[Any]) -> None:
         """Add the constraint <column, d> <= v to the program for each column of the array.
 
-        d is the distribution over the examples, and v is an upper bound on the edges <column, d> of
-        all columns in the program. Raise a ProgramError if HiGHS rejects a column.
+        Raise a ProgramError if HiGHS rejects a column.
         """
         if not self._program.add(columns, self._edge):
             raise ProgramError("HiGHS rejected a column of the restricted linear program")
@@ -85,14 +84,9 @@ class RestrictedMaster:
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
         """Return the current basis of the program, with the columns whose constraints are active.
 
-        The constraint of a column is <column, d> <= v for the distribution d and a number v.
-        Columns without an active constraint have no weight. The result omits these columns,
-        because they would accumulate if each run started from the basis of the previous run.
-
-        Parameters
-        ----------
-        keys : list of pairs
-            The index and the sign of each column of the program, in the order of the constraints.
+        Columns without an active constraint have no weight. They would accumulate if each run
+        started from the basis of the previous run. `keys` contains the index and the sign of each
+        column of the program, in the order of the constraints.
         """
         sides = self._program.sides()
         # An interrupted program has no basis.
@@ -109,14 +103,8 @@ class RestrictedMaster:
         """Use the basis of another restricted program as the first basis of this program.
 
         The basis is ignored if the two programs differ in the number of variables, or in the number
-        of rows (constraints) other than those that bound the edges of the columns.
-
-        Parameters
-        ----------
-        basis : Basis
-            The basis of the other program.
-        keys : list of pairs
-            The index and the sign of each column of this program, in the order of the constraints.
+        of rows other than those of columns. `keys` contains the index and the sign of each column
+        of this program, in the order of the constraints.
         """
         head = basis.sides[: -len(basis.columns)]
         if len(head) != self._edge + 1 + self._program.fixed:
@@ -128,8 +116,7 @@ class RestrictedMaster:
     def solve(self, clock: Clock) -> tuple[Vector, Vector]:
         """Return the optimal distribution d, and the weight of each column in the program.
 
-        The weights are the multipliers of the constraints <column, d> <= v, where v bounds the
-        edges of all columns in the program. The weights are not negative.
+        The weights are the multipliers of the constraints <column, d> <= v, and are not negative.
 
         Raises
         ------

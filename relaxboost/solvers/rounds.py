@@ -112,7 +112,7 @@ class Booster(ABC):
     data are useful if only a solver can compute the relaxed margin."""
     evaluated: tuple[float, float] | None = None
     """The relaxed margin of the current weights, and the value of the relaxation at the current
-    distribution, or None if the booster has not computed these two numbers."""
+    distribution, or None if they are not known yet."""
 
     def named(self, label: str) -> Booster:
         """Set the name that `Solution.method` shows. Return this booster."""
@@ -122,24 +122,17 @@ class Booster(ABC):
     def describe(self, kinds: Iterable[str]) -> str:
         """Return the name of the method that `Solution.method` shows.
 
-        `kinds` are the kinds of the rounds that were computed. A method with several kinds of
-        rounds may add these kinds to its name.
+        A method may add `kinds`, the kinds of the rounds that were computed.
         """
         return self.label
 
     @property
     def current(self) -> Booster:
-        """The booster that computes the current round.
-
-        This is `self`, or the run of the current phase for the method "auto".
-        """
+        """The booster that computes the current round: `self`, or the run of a phase of "auto"."""
         return self
 
     def basis(self) -> Basis | None:
-        """Return the last basis of the linear program that column generation solves.
-
-        Return None if the method does not solve such a program.
-        """
+        """Return the last basis of the linear program of column generation, or None."""
         return None
 
     def end(self, reason: str) -> None:
@@ -147,18 +140,14 @@ class Booster(ABC):
         self.why_ended = reason
 
     def leave_phase(self, reason: str) -> bool:
-        """End the current phase for the given reason. Return whether another phase follows.
-
-        Only the method "auto" has phases. For other methods the result is False.
-        """
+        """End the current phase of "auto" for the given reason. Return whether another follows."""
         return False
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the distribution d and the weights w of a warm start. Return this booster.
+        """Start from the d and the w of a warm start. Return this booster.
 
-        `solve` calls this method before the first round. A booster that does not override this
-        method ignores d and w. In both cases d and w, with the bracket of the value that they
-        prove, are candidates for the result of the run.
+        A booster that does not override this method ignores d and w. In both cases they are
+        candidates for the result of the run.
         """
         return self
 
@@ -173,9 +162,8 @@ class Booster(ABC):
     def advance(self, best: Any) -> Booster | None:
         """Update d and w with the hypothesis `best` that the weak learner returned.
 
-        d is the distribution over the examples, and w are the weights of the hypotheses. Return the
-        booster that computes the next round, which is the same object in most cases. If d and w can
-        no longer be improved, call `end` with the reason and return None.
+        Return the booster that computes the next round, which is the same object in most cases. If
+        d and w can no longer be improved, call `end` with the reason and return None.
         """
 
 
@@ -201,7 +189,6 @@ class Rounds:
         """The booster that computes the current round."""
 
     def __iter__(self) -> Iterator[RoundState]:
-        """Yield the state of each round before the booster updates the distribution and weights."""
         game = self._game
         for number in count(self._first):
             booster = self.booster
@@ -232,11 +219,7 @@ class Rounds:
             self.booster = following
 
     def _evaluate(self, booster: Booster) -> tuple[float, float]:
-        """Return the relaxed margin F(A w), or a lower bound on F(A w), and the value f(d).
-
-        A is the margin matrix, f is the relaxation, and w and d are the current weights and the
-        current distribution of the booster.
-        """
+        # The results are F(A w), or a lower bound on it, and f(d).
         # An interior point method knows both numbers already, and they may be expensive.
         if booster.evaluated is not None:
             return booster.evaluated

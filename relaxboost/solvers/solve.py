@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -170,16 +170,11 @@ def solve(
 
 
 _PREPARED: set[tuple[object, ...]] = set()
-"""The kinds of runs whose compiled functions are ready. A kind consists of the types of the
-matrix, the relaxation and the domain, and of whether the method is a `SmoothedMethod`."""
+"""The kinds of runs whose compiled functions are ready."""
 
 
 def _prepare_kernels(game: Game, method: Method) -> None:
-    """Compile or load the functions that each round of the method calls for games of this kind.
-
-    This happens before the clock starts, so the time limit does not include compilation. If the
-    user presses Ctrl-C during a compilation, the compilation is completed first.
-    """
+    # Each round calls these functions. They are compiled before the clock starts.
     is_smoothed = isinstance(method, SmoothedMethod)
     kinds = type(game.matrix), type(game.relaxation), type(game.over), is_smoothed
     # A relaxation that calls a solver has no compiled functions.
@@ -200,7 +195,6 @@ def _prepare_kernels(game: Game, method: Method) -> None:
 
 
 def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:
-    """Return the requested accuracy. Raise an InputError if `tol` or `rtol` is out of range."""
     if rtol is not None:
         rtol = positive("rtol", rtol)
         if rtol >= 1.0:
@@ -215,7 +209,6 @@ def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:
 
 
 def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -> None:
-    """Raise an InputError if the run has no limit and may never reach the requested gap."""
     if limits.bounded:
         return
     # Every upper bound includes the slack, so the gap never falls below it.
@@ -235,11 +228,6 @@ def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -
 def _read_points(
     game: Game, method: Method, start: Any, checkpoint: str | os.PathLike[str] | None
 ) -> tuple[WarmStart, Checkpoint | None]:
-    """Return the distribution d and the weights w from which the run begins, and the checkpoint.
-
-    d and w come from the arguments `start` and `checkpoint` of `solve`. The checkpoint is None if
-    the user passed none.
-    """
     # The guarantee of a method that counts its steps holds only from the first step.
     if method.cold and (start is not None or checkpoint is not None):
         raise InputError(
@@ -255,11 +243,8 @@ def _read_points(
 
 
 def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: WarmStart) -> Booster:
-    """Return the booster that computes the first round, warm-started if `begin` contains points.
-
-    If a solver fails or the time limit passes before the first round, return a booster that
-    computes one round and then raises the error. The round gives bounds on the value.
-    """
+    # If a solver fails or the time limit passes before the first round, one round still gives
+    # bounds.
     try:
         with until(clock.deadline):
             booster = method.start(game, goal, clock)
@@ -269,36 +254,26 @@ def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: War
         return Unbegun(game, error).named(getattr(method, "name", type(method).__name__))
 
 
+@dataclass
 class _Job:
-    """The run of one call of `solve`, whose arguments have already been checked."""
+    game: Game
+    goal: Tolerance
+    method: Method
+    limits: Limits
+    begin: WarmStart
+    file: Checkpoint | None
+    log: RunLog
+    booster: Booster
 
-    def __init__(
-        self,
-        game: Game,
-        goal: Tolerance,
-        method: Method,
-        limits: Limits,
-        begin: WarmStart,
-        file: Checkpoint | None,
-        log: RunLog,
-        booster: Booster,
-    ) -> None:
-        self._game = game
-        self._goal = goal
-        self._method = method
-        self._limits = limits
-        self._begin = begin
-        self._file = file
-        self._log = log
-        self._booster = booster
-        self._incumbent = Incumbent(game, goal, booster.active)
-        self._rule = StoppingRule(goal, game.over.reach(game.n))
-        self._rounds = Rounds(game, booster, begin.rounds + 1)
+    def __post_init__(self) -> None:
+        self._incumbent = Incumbent(self.game, self.goal, self.booster.active)
+        self._rule = StoppingRule(self.goal, self.game.over.reach(self.game.n))
+        self._rounds = Rounds(self.game, self.booster, self.begin.rounds + 1)
 
     def solve(self, verbose: float) -> Solution:
         """Compute rounds until the goal or a limit is reached. Return the Solution."""
-        is_enough = self._incumbent.take_start(self._begin)
-        ending = Ending("optimal", "", self._method.smoothed_test)
+        is_enough = self._incumbent.take_start(self.begin)
+        ending = Ending("optimal", "", self.method.smoothed_test)
         # Fig. 1's own test needs a round even if the bracket of the start is narrow.
         if not is_enough or ending.smoothed_test:
             ending = self._play(verbose)
@@ -313,29 +288,24 @@ class _Job:
         return self._solution(ending._replace(status="interrupted"))
 
     def _play(self, verbose: float) -> Ending:
-        """Compute the rounds of the run. Return the status and the reason why the run ended."""
-        game = self._game
-        log = self._log
-        smoothed_test = self._method.smoothed_test
+        game = self.game
+        log = self.log
+        smoothed_test = self.method.smoothed_test
         # A callback must not change the d that the booster and the incumbent hold.
-        limits = self._limits
+        limits = self.limits
         callback = limits.callback
         if callback is not None:
             limits = replace(limits, callback=lambda state: callback(_protect(state)))
-        with threads_for(game.m, game.n), closing("gap", self._goal.tol, verbose > 0) as show:
+        with threads_for(game.m, game.n), closing("gap", self.goal.tol, verbose > 0) as show:
 
             def keep(state: RoundState) -> str:
-                """Update the best points and the history of the run after a round with this state.
-
-                Return the status of the run if the run ends, or "" if the run continues.
-                """
                 self._incumbent.offer(state)
                 log.add(state, self._incumbent)
                 show(self._incumbent.upper - self._incumbent.lower, state.round)
                 if verbose >= 2:
-                    log.print_new(self._booster.trace)
+                    log.print_new(self.booster.trace)
                 # The incumbent is up to date here, so the file gets a consistent state.
-                if self._file is not None and self._file.is_due:
+                if self.file is not None and self.file.is_due:
                     self._write_checkpoint()
                 return self._fig1_test(state) if smoothed_test else self._judge()
 
@@ -351,60 +321,50 @@ class _Job:
             except MemoryError as error:
                 ending = Ending("failed", f"out of memory: {error}", smoothed_test)
         # The next game of a path continues with the last run.
-        if self._begin.relay is not None:
-            self._begin.relay.booster = self._rounds.booster.current
+        if self.begin.relay is not None:
+            self.begin.relay.booster = self._rounds.booster.current
         return ending
 
     def _judge(self) -> str:
-        """Return the status "optimal" or "stalled" if the run ends now. Otherwise return ""."""
         incumbent = self._incumbent
         rule = self._rule
         # A certification costs a pass over A, so it is computed only for a nearly small enough gap.
         if rule.should_certify(incumbent.lower, incumbent.upper):
             estimate = incumbent.upper - incumbent.lower
-            proof = incumbent.certify(self._log.clock)
+            proof = incumbent.certify(self.log.clock)
             verdict = rule.judge_certified(proof.lower, proof.upper, estimate)
             # A bound that could not be proved here may be proved for the points of a later phase.
             is_lost = rule.is_proof_lost(proof.lower, proof.upper, estimate)
             if verdict == "stalled" and is_lost and self._rounds.booster.leave_phase(rule.reason):
-                incumbent.distrust(proof)
+                # Points with better bounds than the certified ones then replace the best points.
+                incumbent.lower = proof.lower
+                incumbent.upper = proof.upper
                 return ""
             if verdict:
                 return verdict
-        return rule.judge_progress(incumbent.lower, incumbent.upper, self._log.own_rounds)
+        return rule.judge_progress(incumbent.lower, incumbent.upper, self.log.own_rounds)
 
     def _fig1_test(self, state: RoundState) -> str:
-        """Return "optimal" if the test of the smoothed gap ends the run. Otherwise return "".
-
-        The test is that of Shalev-Shwartz & Singer (2009), Fig. 1. It is met if the smoothed gap
-        is at most `tol`. In this case the distribution and the weights of this round become the
-        result of the run.
-        """
+        # The d and the w of the round that meets the test become the result of the run.
         # The smoothed gap is nan in a round without smoothing, and then the test fails.
-        if not state.smoothed_gap <= self._goal.tol:
+        if not state.smoothed_gap <= self.goal.tol:
             return ""
         self._incumbent.replace(state)
         return "optimal"
 
     def _basis(self) -> Basis | None:
-        """Return the basis of the restricted linear program, or None if there is no such basis."""
-        return self._rounds.booster.basis() or self._begin.basis
+        return self._rounds.booster.basis() or self.begin.basis
 
     def _write_checkpoint(self) -> None:
-        """Write the checkpoint file if the user requested one."""
-        log = self._log
-        if self._file is not None:
+        log = self.log
+        if self.file is not None:
             certify = partial(self._incumbent.certify, log.clock)
-            self._file.write(certify, self._basis(), log.rounds, log.seconds)
+            self.file.write(certify, self._basis(), log.rounds, log.seconds)
 
     def _solution(self, ending: Ending) -> Solution:
-        """Return the Solution, with the best points of the run and the bracket that they prove.
-
-        `ending` contains the status and the reason with which the run ended.
-        """
-        game = self._game
-        goal = self._goal
-        log = self._log
+        game = self.game
+        goal = self.goal
+        log = self.log
         # After Ctrl-C the user does not want to wait for a solver.
         proof = self._incumbent.certify(log.clock, ask_solver=ending.status != "interrupted")
         ending = ending._replace(status=self._final_status(ending, proof))
@@ -413,8 +373,8 @@ class _Job:
         notes = (
             end,
             bounds_of(game.relaxation).reservation(proof.witness, proof.d),
-            self._begin.note,
-            "" if self._file is None else self._file.trouble,
+            self.begin.note,
+            "" if self.file is None else self.file.trouble,
         )
         support, coefficients = proof.weights
         last = f"The run ended after round {log.rounds} as {ending.status}: {end}."
@@ -428,37 +388,29 @@ class _Job:
             upper=proof.upper,
             status=ending.status,
             tol=goal.tol,
-            method=self._booster.describe(log.kinds),
+            method=self.booster.describe(log.kinds),
             rounds=log.rounds,
             seconds=log.seconds,
-            bound=self._method.rounds_bound(game, goal.tol),
+            bound=self.method.rounds_bound(game, goal.tol),
             message="; ".join(filter(None, notes)),
             history=log.records(proof.lower, proof.upper),
             rtol=goal.rtol,
             basis=self._basis(),
-            trace=(*self._booster.trace, last),
+            trace=(*self.booster.trace, last),
         )
 
     def _final_status(self, ending: Ending, proof: Certified) -> str:
-        """Return the status of the run after the last evaluation of the bounds on the value.
-
-        `ending` contains the status before this evaluation. `proof` contains the bounds that this
-        evaluation has certified.
-        """
         gap = proof.upper - proof.lower
         # Numerical bounds of an inaccurate solver may contradict each other.
         if gap < 0.0:
             return "inaccurate"
         # The last certification may have changed either verdict.
         if ending.status in ("optimal", "stalled") and not ending.smoothed_test:
-            return "optimal" if self._goal.met_by(proof.lower, proof.upper) else "stalled"
+            return "optimal" if self.goal.met_by(proof.lower, proof.upper) else "stalled"
         return ending.status
 
 
 def _protect(state: RoundState) -> RoundState:
-    """Return a copy of the state of a round, in which a callback cannot change the distribution
-    d.
-    """
     d = state.d.view()
     d.flags.writeable = False
     return replace(state, d=d)

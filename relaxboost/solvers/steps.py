@@ -68,8 +68,8 @@ class Step(NamedTuple):
     d: Vector | None = None
     """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
-    """The length of this step divided by the length of the step of Shalev-Shwartz & Singer (2009),
-    Fig. 1, or None if this step has the largest possible length."""
+    """The length of this step divided by that of the step of Shalev-Shwartz & Singer (2009), Fig.
+    1, or None if this step has the largest possible length."""
 
 
 class Segment(NamedTuple):
@@ -88,17 +88,13 @@ class Segment(NamedTuple):
     longest: float = 1.0
     """The largest step length η."""
     bend: tuple[float, float] = (0.0, 0.0)
-    """The coefficients (a, b) of the penalty a η + b η²/2 on the weights after a step of length η.
-    """
+    """The coefficients (a, b) of the penalty a η + b η²/2."""
     size: float | None = None
     """The norm ‖v‖_inf of the direction v, or None if it has not been computed."""
 
 
 def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float]:
-    """Return the margins u + ηv, their smoothed distribution d, and the product <d, v>.
-
-    `project` is the function that maps margins to smoothed distributions.
-    """
+    """Return the margins u + ηv, their smoothed distribution d, and the product <d, v>."""
     there = kernels.along(u, v, eta)
     d = project(there)
     return there, d, kernels.dot(d, v)
@@ -113,15 +109,12 @@ def line_search(
 ) -> Step:
     """Return a step that nearly maximises the smoothed relaxed margin on a segment.
 
-    The segment contains the margins u + ηv for η in [0, longest]. If there is a penalty a η + b
-    η²/2 on the weights w, the search maximises the smoothed relaxed margin minus this penalty. The
-    derivative of this function is <d, v> − a − b η, where d is the smoothed distribution at u +
-    ηv. The derivative decreases in η, and is nonnegative at the step of Shalev-Shwartz & Singer
-    (2009), Fig. 1.
-
-    The search ends when the derivative lies between 0 and `accuracy` times the derivative at η = 0,
-    or when η = longest. The step is at least as long as the step of Fig. 1, and not longer than the
-    maximising step. Therefore the function increases at least as much as in the step of Fig. 1.
+    If there is a penalty on the weights w, the search maximises the smoothed relaxed margin minus
+    the penalty. The derivative of this function is <d, v> − a − b η, where d is the smoothed
+    distribution at u + ηv. The derivative decreases in η. The search ends when it lies between 0
+    and `accuracy` times its value at η = 0, or when η = longest. The step is at least as long as
+    the step of Shalev-Shwartz & Singer (2009), Fig. 1, and not longer than the maximising step.
+    Therefore the function increases at least as much as in the step of Fig. 1.
 
     Parameters
     ----------
@@ -146,14 +139,9 @@ def line_search(
 
 
 class _Search:
-    """A search for the step length η at which the derivative of the objective equals `aim`.
-
-    The objective is the smoothed relaxed margin minus the penalty on the weights. The derivative
-    decreases in η. The interval from `_left` to `_right` contains the solution η as soon as the
-    derivative at `_right` is below `aim`. `_at_left` and `_at_right` are the derivatives at both
-    ends of the interval, minus `aim`.
-    """
-
+    # The derivative of the objective decreases in η. The interval from `_left` to `_right` contains
+    # the η at which it equals `aim` as soon as the derivative at `_right` is below `aim`.
+    # `_at_left` and `_at_right` are the derivatives at both ends, minus `aim`.
     def __init__(self, project: Projector, beta: float, segment: Segment, aim: float) -> None:
         _, v, slope, longest, bend, size = segment
         self._project = project
@@ -168,7 +156,6 @@ class _Search:
         self._at_right = 0.0
 
     def _evaluate(self, eta: float) -> tuple[Step, float]:
-        """Return the step of length `eta`, and the derivative at the end minus the target `aim`."""
         segment = self._segment
         there, d, rise = arrival(self._project, segment.u, segment.v, eta)
         stretch = eta / self._shortest if eta < segment.longest else None
@@ -178,11 +165,8 @@ class _Search:
     def find_bracket(self, stretch: float) -> Step | None:
         """Lengthen a trial step until the derivative at its end is below `aim`, and return None.
 
-        `aim` is the derivative that the search looks for. Return the trial step instead in three
-        cases: the derivative is close enough to `aim`, it is above `aim` at the end of the longest
-        possible step, or it is below `aim` at the end of the shortest step, which is the step of
-        Shalev-Shwartz & Singer (2009), Fig. 1. `stretch` is the length of the first trial step,
-        divided by the length of the step of Fig. 1.
+        Return the trial step instead if the derivative is close enough to `aim`, or if no longer
+        or no shorter step is allowed.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)
@@ -204,13 +188,9 @@ class _Search:
             self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
 
     def close_bracket(self) -> Step:
-        """Return a step between `_left` and `_right`, with a derivative close to `aim` at its end.
-
-        `aim` is the derivative that the search looks for. The Illinois variant of regula falsi
-        finds the length of the step.
-        """
+        """Return a step between `_left` and `_right`, with a derivative close to `aim`."""
         side = 0
-        # The Illinois method converges with order 1.44: 60 evaluations are far more than it needs.
+        # The Illinois variant of regula falsi converges with order 1.44, so 60 evaluations suffice.
         for _ in range(60):
             fall = self._at_right - self._at_left
             eta = self._right - self._at_right * (self._right - self._left) / fall

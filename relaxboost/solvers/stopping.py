@@ -23,8 +23,6 @@ RESOLUTION = 1e-9
 class Tolerance:
     """The gap that a user requests, as a number and as a fraction of the value ρ of the game.
 
-    The gap is the difference upper − lower of the two bounds on ρ that a run has proved.
-
     Parameters
     ----------
     tol : float
@@ -40,9 +38,8 @@ class Tolerance:
     def allowed(self, lower: float, upper: float = math.inf) -> float:
         """Return the largest gap upper − lower at which a run with these bounds on ρ may end.
 
-        ρ is the value of the game. If both bounds have the same sign, the smaller of |lower| and
-        |upper| is a lower bound on |ρ|. This lower bound replaces |ρ|, which is not known, so the
-        bounds prove the relative accuracy.
+        If both bounds have the same sign, the smaller of |lower| and |upper| is a lower bound on
+        |ρ|, and replaces |ρ|, which is not known.
         """
         if not self.rtol:
             return self.tol
@@ -84,10 +81,7 @@ class StoppingRule:
         """The reason for the last status "stalled". Messages contain this clause."""
 
     def should_certify(self, lower: float, upper: float) -> bool:
-        """Return whether a run with these estimated bounds should compute the certified bounds.
-
-        The result is true if the estimated gap upper − lower is small enough.
-        """
+        """Return whether the estimated gap is so small that the run computes certified bounds."""
         allowed = self.goal.allowed(lower, upper)
         # Certified gaps exceed estimated ones by roundings, which earlier certifications measured.
         return upper - lower <= max(allowed - self._rounding, 0.5 * allowed)
@@ -114,11 +108,9 @@ class StoppingRule:
     def judge_progress(self, lower: float, upper: float, number: int) -> str:
         """Return "stalled" if rounding errors keep the gap from shrinking. Otherwise return "".
 
-        The gap is upper − lower, and `number` is the number of rounds of this run. A run is
-        treated as stalled under two conditions. First, the gap is so small that it may be a
-        rounding error. Second, the gap has not become smaller for more than `PATIENCE_ROUNDS`
-        rounds. The number of these rounds must also exceed `PATIENCE_FACTOR` times the number of
-        rounds before the gap was reached.
+        A run is stalled if its gap may be a rounding error, and has not decreased for more than
+        `PATIENCE_ROUNDS` rounds and more than `PATIENCE_FACTOR` times the rounds before the gap was
+        reached. `number` is the number of rounds of this run.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.
@@ -139,9 +131,8 @@ class StoppingRule:
     def is_proof_lost(self, lower: float, upper: float, estimate: float) -> bool:
         """Return whether the certified gap exceeds the estimated gap by more than rounding errors.
 
-        The certified gap is upper − lower, and `estimate` is the gap before the certification. If
-        the difference is large, the relaxation failed to prove a bound. Another method may find
-        weights w or a distribution d for which a proof succeeds.
+        If so, the relaxation failed to prove a bound. Another method may find points for which a
+        proof succeeds.
         """
         size = max(self._size, abs(lower), abs(upper))
         loss = upper - lower - estimate

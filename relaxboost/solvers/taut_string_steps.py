@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit, thread_pool
+from relaxboost._core.rounding import UNIT
 from relaxboost.matrices.bulk import CutLevels
 
 OVER_RELAXATION = 1.7
@@ -43,35 +44,19 @@ OVER_RELAXATION = 1.7
 steps converge for every multiple below 2 (Condat 2013, J. Optim. Theory Appl. 158). With the
 multiple 1.7, the method needs a third fewer steps than with 1."""
 
-EPSILON = float(np.finfo(np.float64).eps)
-"""Twice the largest relative rounding error of an operation on doubles. A sum of m numbers has an
-error of up to m times this number, relative to the sum of the absolute values."""
-
 
 class _Features(NamedTuple):
-    """The levels of the examples for all features that have cuts.
-
-    The level of an example for a feature is the number of cuts of the feature that lie below the
-    example. Arrays over levels are ordered by feature.
-    """
-
+    # Arrays over all levels are ordered by feature. A feature with k cuts has k + 1 levels.
     codes: NDArray[Any]
-    """The level of each example for each feature, which is the number of cuts below the example.
-    The array has the shape (features, examples)."""
+    """The level of each example for each feature, shape (features, examples)."""
     offsets: Whole
-    """The index of the first level of each feature in arrays over all levels. A feature with k cuts
-    has k + 1 levels. The last entry is the number of levels of all features."""
+    """The index of the first level of each feature, and the number of levels of all features."""
     counts: NDArray[np.uint32]
-    """The number of examples at each level of each feature. A level is a range of feature values
-    between two neighbouring cuts, or below the first cut, or above the last cut."""
+    """The number of examples at each level of each feature."""
 
 
 def _arrange(levels: CutLevels) -> _Features:
-    """Return the levels of the examples, without the features that have no cuts.
-
-    The level of an example for a feature is the number of cuts of the feature below the example.
-    """
-    # A feature without cuts has one level and no stump.
+    # A feature without cuts has one level and no stump, and is left out.
     cuts = np.diff(levels.offsets)
     codes = levels.codes if cuts.all() else levels.codes[cuts > 0]
     sizes = cuts[cuts > 0] + 1
@@ -83,17 +68,15 @@ def _arrange(levels: CutLevels) -> _Features:
 class TautStringSteps:
     """The iterates d and w of the primal-dual method on all stumps. `step` updates both.
 
-    d is a distribution over the examples, and w are the weights of the stumps. For each feature,
-    the weights determine a function of the examples, and the margins are the sum of these
-    functions. The map from the functions of all features to their sum is linear and has the norm
+    For each feature, the weights w determine a function of the examples, and the margins are the
+    sum of these functions. The map from the functions to their sum is linear and has the norm
     sqrt(features), so both step sizes are 1/sqrt(features) (Chambolle & Pock 2011, J. Math. Imaging
     Vis. 40, Alg. 1). The number of steps hardly increases with the number m of examples.
 
-    The steps look for a d for which no stump has an edge above a number v. If v is above the value
-    of the game, d converges to such a distribution, and w converges to zero. If v is below the
-    value, the norm of w grows without bound, and the direction of w converges. The weights
-    w / ||w||_1 then prove a lower bound above v (Applegate, Díaz, Lu & Lubin 2024, SIAM J. Optim.
-    34).
+    If v is above the value of the game, d converges to a distribution for which no stump has an
+    edge above v, and w converges to zero. If v is below the value, the norm of w grows without
+    bound, and the direction of w converges. The weights w / ||w||_1 then prove a lower bound above
+    v (Applegate, Díaz, Lu & Lubin 2024, SIAM J. Optim. 34).
 
     Parameters
     ----------
@@ -128,10 +111,7 @@ class TautStringSteps:
         self._end_pull = 0.0
 
     def step(self, v: float) -> None:
-        """Take one primal-dual step, which updates the distribution d and the weights w.
-
-        The steps look for a d for which no stump has an edge above the number v.
-        """
+        """Take one primal-dual step towards a d for which no stump has an edge above v."""
         of = self._features
         codes, offsets, counts = of
         features, m = codes.shape
@@ -166,11 +146,9 @@ class TautStringSteps:
         self._relaxed_d = self._relaxed_d + OVER_RELAXATION * (self.d - self._relaxed_d)
 
     def weights(self) -> tuple[Whole, Vector]:
-        """Return the column indices of the stumps with nonzero weight, and their weights w.
+        """Return the column indices of the stumps with nonzero weight, and their weights.
 
-        A stump is a cut of a feature. For each feature, the last step has computed a taut string,
-        which is the shortest path through a tube. A stump has nonzero weight if the string of the
-        feature bends at the cut.
+        A stump has nonzero weight if the string of its feature bends at the cut.
         """
         offsets = self._features.offsets
         jumps = 0.5 * np.diff(self._strings)
@@ -183,12 +161,8 @@ class TautStringSteps:
 
 
 def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
-    """Divide the indices below `count` into ranges (first, end), and call `call` for each range.
-
-    A range begins with the index `first` and ends before the index `end`. The calls run in several
-    threads. No call depends on another call, so the result does not depend on the number of
-    threads.
-    """
+    # Threads share the indices below `count`. No call depends on another call, so the result does
+    # not depend on the number of threads.
     pool, threads = thread_pool()
     ends = np.linspace(0, count, min(threads, count) + 1).astype(int).tolist()
     list((pool.map if threads > 1 else map)(call, pairwise(ends)))
@@ -198,19 +172,8 @@ def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
 def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Array) -> None:
     """Write to `out` the sum of g + force over the examples at each level of each feature.
 
-    Parameters
-    ----------
-    of : _Features
-        The level of each example for each feature (the number of cuts below the example).
-    part : pair of int
-        The index of the first feature of this call, and the index after the last feature.
-    g : array
-        One number for each level of each feature. The sum includes this number once for each
-        example at the level.
-    force : array of shape (m,)
-        One number for each example.
-    out : array
-        The result, with one entry for each level of each feature.
+    `part` contains the index of the first feature of this call, and the index after the last one.
+    `g` and `out` have an entry for each level, and `force` has an entry for each example.
     """
     codes, offsets, counts = of
     for f in range(part[0], part[1]):
@@ -226,18 +189,9 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
 
 @njit(error_model="numpy", nogil=True)
 def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array) -> None:
-    """Add to the margin of each example the values of all features at the levels of the example.
+    """Add to the margin of each example the values `strings` at the levels of the example.
 
-    Parameters
-    ----------
-    of : _Features
-        The level of each example for each feature (the number of cuts below the example).
-    part : pair of int
-        The index of the first example of this call, and the index after the last example.
-    strings : array
-        The value at each level of each feature, which is a slope of a taut string.
-    margins : array of shape (m,)
-        The margins, which the function changes.
+    `part` contains the index of the first example of this call, and the index after the last one.
     """
     codes, offsets, _ = of
     for f in range(len(codes)):
@@ -250,20 +204,9 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
 def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums: Array) -> None:
     """Replace the sums of a range of features by the slopes of their taut strings.
 
-    A taut string is the shortest path through a tube around the cumulative sums of a feature.
-
-    Parameters
-    ----------
-    of : _Features
-        The level of each example for each feature (the number of cuts below the example).
-    part : pair of int
-        The index of the first feature of this call, and the index after the last feature.
-    pull : float
-        The number that is added to the first and the last sum of each feature.
-    tube : float
-        Half the width of the tube.
-    sums : array
-        One sum for each level of each feature. The function replaces the sums by the slopes.
+    `part` contains the index of the first feature of this call, and the index after the last one.
+    `pull` is added to the first and the last sum of each feature. `tube` is half the width of the
+    tube. `sums` has an entry for each level of each feature.
     """
     codes, offsets, counts = of
     # The pull at both ends shifts the mean of the slopes, which has to stay zero.
@@ -286,19 +229,15 @@ def first_stretch(
 ) -> tuple[float, int, float]:
     """Return the slope, the number of levels, and the side of the first stretch of a taut string.
 
-    A taut string is the shortest path through a tube, and a stretch is a straight part of the
-    string. Over level k, which has the width `counts[k]`, the middle line of the tube rises by
-    `sums[k]`. The number `tube` is half the height of the tube. At its left end, the middle line is
-    `start` above the string, and at its right end it is `end` below the string.
-
-    The side is 1 if the string touches the upper side of the tube at the end of the stretch, -1 if
-    it touches the lower side, and 0 if the stretch reaches the end of the tube.
-
-    A straight line from the start of the string stays inside the tube up to the current level if
-    the slope of the line lies between `low` and `high`. If no such slope exists up to the next
-    level, the string bends at the level at which the line with the last possible slope touches a
-    side of the tube.
+    A stretch is a straight part of the string. Over level k, which has the width `counts[k]`, the
+    middle line of the tube rises by `sums[k]`. The number `tube` is half the height of the tube. At
+    its left end, the middle line is `start` above the string, and at its right end it is `end`
+    below the string. The side is 1 if the string touches the upper side of the tube at the end of
+    the stretch, -1 if it touches the lower side, and 0 if the stretch reaches the end of the tube.
     """
+    # A straight line from the start stays inside the tube up to the current level if its slope
+    # lies between `low` and `high`. If no such slope exists up to the next level, the string bends
+    # where the line with the last possible slope touches a side of the tube.
     low = -np.inf
     high = np.inf
     low_levels = 0
@@ -332,29 +271,11 @@ def find_end_pull(
 ) -> float:
     """Return the end pull, which is added to the first and the last sum of each feature.
 
-    The margin is a sum of one function for each feature j. The value of this function at a level is
-    o_j plus the slope of a taut string over this level. The string is the shortest path through a
-    tube around the cumulative `sums` of the feature. The first and the last value of a function
-    have to sum to zero: 2 o_j + (first slope + last slope) = 0. With o = Σ o_j, the end pull is the
-    number for which o plus half the sum of the first and last slopes of all strings is zero.
-
-    The left-hand side of the equation increases with the end pull, and it is piecewise linear.
-    Therefore a few Newton steps within a bracket [low, high] of the solution suffice.
-
-    Parameters
-    ----------
-    offsets : array of int
-        The index of the first level of each feature, and the number of all levels.
-    counts : array of int
-        The number of examples at each level of each feature.
-    sums : array
-        One sum over the examples at each level of each feature, which `gather` computes.
-    tube : float
-        Half the width of the tube.
-    o : float
-        The sum of the numbers o_j over all features.
-    guess : float
-        The end pull of the previous step.
+    The first and the last value of the function of a feature j have to sum to zero: 2 o_j + (first
+    slope + last slope) = 0. With o = Σ o_j, the end pull is the number for which o plus half the
+    sum of the first and last slopes of all strings is zero. This expression increases with the end
+    pull, and it is piecewise linear. Therefore a few Newton steps within a bracket of the solution
+    suffice. `guess` is the end pull of the previous step.
     """
     low = -np.inf
     high = np.inf
@@ -379,7 +300,7 @@ def find_end_pull(
         # Newton's method may leave the bracket at a corner of the function; bisection does not.
         if not low < newton < high:
             newton = 0.5 * (low + high)
-        has_converged = abs(newton - pull) <= offsets[-1] * EPSILON * (tube + abs(pull))
+        has_converged = abs(newton - pull) <= offsets[-1] * 2.0 * UNIT * (tube + abs(pull))
         # If no number lies strictly between both ends of the bracket, no better solution exists.
         if has_converged or not low < newton < high:
             return pull
@@ -414,7 +335,8 @@ def find_shift(p: Array, least: Array, most: Array, guess: float) -> float:
             low = t
         else:
             high = t
-        if abs(excess) <= p.size * EPSILON:
+        # The sum of the entries has a relative rounding error of up to this number.
+        if abs(excess) <= p.size * 2.0 * UNIT:
             return t
         # The sum has the slope -1 for each entry inside its bounds, or is locally constant.
         t = t + excess / inside if inside else low

@@ -1,9 +1,7 @@
 """The phase of the method "auto" that takes taut-string steps.
 
-A stump is a cut of a feature at a threshold. For a given number v, the steps look for a
-distribution d over the examples for which no stump has an edge above v. The module
-`taut_string_steps` contains the steps. This module decides for which games the steps are used, and
-computes the rounds of the phase.
+The module `taut_string_steps` contains the steps. This module decides for which games the steps are
+used, and computes the rounds of the phase.
 """
 
 from __future__ import annotations
@@ -27,8 +25,7 @@ STEPS_PER_ROUND = 10
 evaluations take a tenth of the time of a run."""
 
 PASSES_PER_STEP = 5.0
-"""The number of passes over the margin matrix A that take as long as one step. A pass is one
-product of A with a vector."""
+"""The number of passes over the margin matrix that take as long as one step."""
 
 
 def unfit(game: Game) -> str:
@@ -54,13 +51,11 @@ def unfit(game: Game) -> str:
 class StringsRun(Booster):
     """A run of taut-string steps. A round takes ten steps, which update d and w.
 
-    d is a distribution over the examples, and w are the weights of the stumps. A stump is a cut of
-    a feature at a threshold. The steps look for a d for which no stump has an edge above v, a
-    number that is the lower bound on the value of the game plus 0.9 of the requested gap.
-
-    If such a d exists, the steps converge to it, and the run reaches the requested gap. Otherwise
-    the weights w soon prove a lower bound above v. The steps then restart with a larger v. On the
-    stumps of the breast cancer data with `Capped(k=20)`, four restarts led to a gap of 0.02.
+    The steps look for a distribution d for which no stump has an edge above v, the lower bound on
+    the value of the game plus 0.9 of the requested gap. If such a d exists, the steps converge to
+    it, and the run reaches the requested gap. Otherwise the weights w soon prove a lower bound
+    above v. The steps then restart with a larger v. On the stumps of the breast cancer data with
+    `Capped(k=20)`, four restarts led to a gap of 0.02.
 
     Parameters
     ----------
@@ -71,7 +66,7 @@ class StringsRun(Booster):
     clock : Clock
         The clock of the run. Each step checks the time limit of this clock.
     budget : float
-        The number of passes over the margin matrix A that the run may take. The run ends as soon as
+        The number of passes over the margin matrix that the run may take. The run ends as soon as
         the prediction for the whole run exceeds this number.
     """
 
@@ -99,29 +94,19 @@ class StringsRun(Booster):
         self._v = self._aim()
 
     def _tol(self) -> float:
-        """Return the requested gap for the game over the unit l1 ball.
-
-        If the user requested a relative gap, the result depends on the current lower bound.
-        """
         scale = self._over.scale
         return self._goal.allowed(self._lower * scale) / scale
 
     def _aim(self) -> float:
-        """Return the number v for the next steps: the lower bound plus 0.9 of the requested gap.
-
-        The lower bound is a bound on the value of the game over the unit l1 ball. The steps look
-        for a distribution d for which no stump has an edge above v. The upper bound that d proves
-        converges to v from above. The last tenth of the gap is the allowed distance between this
-        upper bound and v.
-        """
+        # The upper bound that d proves converges to v from above. The last tenth of the gap is the
+        # allowed distance between this upper bound and v.
         return self._lower + 0.9 * self._tol()
 
     def warmed(self, start: WarmStart) -> Booster:
         """Start from the distribution d and the lower bound of a warm start. Return this booster.
 
-        The method ignores a warm start without d or without a positive lower bound, because d alone
-        saves no steps compared with `f.center(m)`, a distribution inside the domain of the
-        relaxation f.
+        Without a positive lower bound, d alone saves no steps compared with `f.center(m)`, and is
+        ignored.
         """
         if start.d is not None and start.lower > 0.0:
             self.d = start.d
@@ -133,8 +118,7 @@ class StringsRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take the steps of a round, which update the distribution d and the weights w.
 
-        Return this booster, or None if the run is predicted to need more passes over the margin
-        matrix A than its budget allows. The hypothesis `best` is not used.
+        Return None if the run is predicted to need more passes than its budget allows.
         """
         # First-order methods take steps in proportion to value / gap. The factor of 0.5 for each
         # feature was measured on data with 2 to 57 features. The lower bound replaces the value, so
@@ -161,10 +145,7 @@ class StringsRun(Booster):
         return self
 
     def _evaluate_weights(self) -> None:
-        """Replace the weights of the run by the weights of the last step if the latter are better.
-
-        Better weights prove a larger lower bound on the value of the game.
-        """
+        # Better weights replace those of the run, because they prove a larger lower bound.
         columns, w = self._steps.weights()
         # Strings that do not bend give w = 0, which proves nothing new.
         if not columns.size:

@@ -26,28 +26,25 @@ from relaxboost.solvers.stopping import RESOLUTION
 class Relay:
     """The object that `path` passes to `solve` as `start`, once for each game of the path.
 
-    The object stores the result of one game for the run of the next game. Users do not create this
-    object.
+    Users do not create this object.
     """
 
     solution: Solution | None = None
     """The solution of the previous game on the path, or None before the first game."""
     booster: Any = None
-    """The run of the previous game on the path. If that run used the simplex method, the run of the
-    next game can continue from the last basis."""
+    """The run of the previous game on the path, whose basis the next run may use."""
 
 
 Weights = tuple[NDArray[np.int64], Vector]
-"""The type of weights w: the indices of the columns with nonzero weight, and the weights of these
-columns. No index appears twice."""
+"""The type of weights w: the indices of the columns with nonzero weight, and their weights. No
+index appears twice."""
 
 
 @dataclass(frozen=True, eq=False)
 class WarmStart:
     """The feasible d and w from which a run begins, and the bounds on the value that they prove.
 
-    d is a distribution over the examples, and w are weights of the hypotheses. `WarmStart()` has
-    neither d nor w, and its bounds are infinite.
+    `WarmStart()` has neither d nor w, and its bounds are infinite.
     """
 
     d: Vector | None = None
@@ -72,12 +69,7 @@ class WarmStart:
     """The solution of an earlier game from which the points come, or None."""
 
     def with_bounds(self, game: Game) -> WarmStart:
-        """Return a copy of this warm start, with the bounds that d and w prove for the given game.
-
-        The distribution d over the examples proves the upper bound on the value of the game. The
-        weights w of the hypotheses prove the lower bound. If d or w is None, the bound that it
-        would prove is not changed.
-        """
+        """Return a copy with the bounds that d and w prove for the given game."""
         # A bound without its point stays infinite, because nothing proves it.
         lower = self.lower
         upper = self.upper
@@ -90,10 +82,9 @@ class WarmStart:
     def merge(self, other: WarmStart) -> WarmStart:
         """Return a warm start with the better d and the better w of this warm start and `other`.
 
-        The better distribution d proves the smaller upper bound, and the better weights w prove
-        the larger lower bound. If two bounds are equal, the result has the d or w of this warm
-        start. The note of the result combines both notes. The basis is that of `other`, or that of
-        this warm start if `other` has none. All remaining fields come from `other`.
+        If two bounds are equal, the result has the d or w of this warm start. The note combines
+        both notes. The basis is that of `other`, or that of this warm start if `other` has none.
+        All remaining fields come from `other`.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
@@ -110,9 +101,7 @@ class WarmStart:
 
 
 def read_start(game: Game, given: Any) -> WarmStart:
-    """Return the warm start for the argument `start` of `solve`: a Solution, Relay or pair (d, w).
-
-    The points of the result are feasible for the game.
+    """Return the feasible points of the argument `start` of `solve`, with their bounds.
 
     Raises
     ------
@@ -129,11 +118,6 @@ def read_start(game: Game, given: Any) -> WarmStart:
 
 
 def _read_pair(game: Game, given: Any) -> WarmStart:
-    """Return a warm start from a pair (d, w) of a distribution and weights. d or w may be None.
-
-    The function moves d and w to feasible points of the game. If an entry changes by more than a
-    rounding error, the field `note` of the warm start says that d or w was moved.
-    """
     # A pair of numbers is probably a d and not a pair of points, so it is rejected too.
     if not isinstance(given, (tuple, list)) or len(given) != 2 or isinstance(given[0], Real):
         raise InputError(
@@ -161,16 +145,6 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
 
 
 def _of_solution(game: Game, solution: Solution) -> WarmStart:
-    """Return a warm start with the points d and w of a solution, made feasible for the game.
-
-    The warm start contains the distribution d only if the game has the same number of examples. It
-    contains the weights w only if the domain of the game has a point near w.
-
-    Raises
-    ------
-    InputError
-        If the game of the solution has other hypotheses.
-    """
     old = solution.game
     # Weak learners that find their hypotheses in a run do not share column indices.
     is_unknown = game.n is None and game.matrix is not old.matrix

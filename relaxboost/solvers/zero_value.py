@@ -25,9 +25,8 @@ from relaxboost.solvers.work import passes_of
 def unfit(game: Game) -> str:
     """Return the reason why this phase cannot be used for a game, or "" if it can be used.
 
-    The phase solves n + 1 equations for m unknowns, where n is the number of hypotheses and m is
-    the number of examples. In general position the equations have a solution within the bounds of
-    the unknowns only if m > n.
+    The phase solves n + 1 equations for m unknowns. In general position the equations have a
+    solution within the bounds of the unknowns only if m > n.
     """
     form = game.linear_form
     if form is None or form.rows is not None or form.cost.size > game.m or form.cost.any():
@@ -97,9 +96,8 @@ class ZeroValueRun(Booster):
     def advance(self, best: object) -> Booster | None:
         """Take a Newton step towards a distribution d with Aᵀd = 0. Return this booster.
 
-        A is the margin matrix, and the residual is the vector (Aᵀd, 1 − Σd). Return None if the
-        last step has not reduced the norm of the residual enough, or if this step does not lead to
-        a valid d. The hypothesis `best` that the weak learner returned is not used.
+        Return None if the last step has not reduced the norm of the residual (Aᵀd, 1 − Σd) enough,
+        or if this step does not lead to a valid d.
         """
         lower, upper = self._bounds
         residual = self._apply_transpose(np.clip(self._unclipped, lower, upper))
@@ -131,31 +129,17 @@ class ZeroValueRun(Booster):
         return self
 
     def _apply(self, x: Vector) -> Vector:
-        """Return A w − λ for the vector x = (w, λ), which has λ as the last entry.
-
-        A is the margin matrix, w are the multipliers of Aᵀd = 0, and λ is the multiplier of Σd = 1.
-        """
         self.work += 1.0
         return self._bulk.margins(x[:-1]) - x[-1]
 
     def _apply_transpose(self, d: Vector) -> Vector:
-        """Return the vector (Aᵀd, −Σd): the edges for d, followed by minus the sum of d.
-
-        A is the margin matrix, and d is a vector with one entry for each example.
-        """
         self._clock.check()
         self.work += 1.0
         return np.append(self._bulk.edges(d), -d.sum())
 
     def _newton_step(self, residual: Vector, inside: NDArray[np.bool_]) -> Vector:
-        """Return the Newton step for the multipliers of the equations Aᵀd = 0 and Σd = 1.
-
-        A is the margin matrix, and d is a distribution over the examples. The step solves the
-        normal equations of a least squares problem over the examples whose entry of d is strictly
-        between its bounds. The array `inside` marks these examples. The method of conjugate
-        gradients computes the step. If this method needs too many iterations, a factorisation is
-        used instead.
-        """
+        # The step solves the normal equations of a least squares problem over the examples that
+        # `inside` marks, whose entry of d is strictly between its bounds.
         from scipy.sparse.linalg import LinearOperator, cg
 
         normal = LinearOperator(

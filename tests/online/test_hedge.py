@@ -38,13 +38,20 @@ def games(rng, f, over):
         yield rb.Game(np.sign(A) if m < n else A, f, over=over)
 
 
+def regret_term(state, beta):
+    """Return r²/(2β), where r is half the range of the margins of the answer of this round."""
+    margins = state.active.direction(state.best)[0] + state.active.u
+    return (0.5 * (margins.max() - margins.min())) ** 2 / (2.0 * beta)
+
+
 @pytest.mark.parametrize("over", DOMAINS, ids=repr)
 @pytest.mark.parametrize("f", RELAXATIONS, ids=repr)
 def test_the_gap_is_at_most_the_regret_and_that_its_bound(f, over, rng):
-    """Of the mean d and of the best d, in each round, with the bounds of the package."""
+    """Of the mean d and of the best d, in each round, with β R + Σ r²/(2β) as the bound."""
     for game, schedule in zip(games(rng, f, over), rng.permutation(len(SCHEDULES)), strict=False):
         run = ScheduledHedge(SCHEDULES[schedule]).start(game, Tolerance(0.1), Clock())
         f, total, mean, least = game.relaxation, 0.0, np.zeros(game.m), math.inf
+        spent = beta = 0.0
         for state in Rounds(game, run):
             t = run.learned
             if t:
@@ -53,12 +60,14 @@ def test_the_gap_is_at_most_the_regret_and_that_its_bound(f, over, rng):
                 upper = f.penalty(f.repair(mean / t)) + over.value(answer.edge)
                 # F(A w̄) − g*(w̄) is at least what the best fixed d pays, each round.
                 assert max(upper, least) - lower <= total / t - lower + 1e-9
-                assert total - t * lower <= run.account.bound + 1e-9
+                assert total - t * lower <= beta * game.entropy_range + spent + 1e-9
             if t == 30:
                 break
             if state.d is run._next:
                 loss = f.penalty(state.d) + over.value(state.best.edge)
                 total, mean, least = total + loss, mean + state.d, min(least, loss)
+                beta = run._beta
+                spent += regret_term(state, beta)
 
 
 @pytest.mark.parametrize("f", RELAXATIONS, ids=repr)
@@ -83,12 +92,14 @@ def test_without_a_relaxation_it_is_mirror_descent_on_the_margins(schedule, rng)
     run = ScheduledHedge(schedule).start(game, Tolerance(0.1), Clock())
     kinds = (MirrorDescent,) if schedule == "growing" else (MirrorDescent, ExponentiatedGradient)
     twins = [kind("inner", over=rb.Simplex(), schedule=schedule).start(8) for kind in kinds]
+    spent = 0.0
     for state in Rounds(game, run):
         if run.learned == 25:
-            later = (run._beta - run.account.beta) * math.log(8)  # Eq. 11's bound has β_t in it
-            assert run.account.bound + later == pytest.approx(twins[0].regret_bound(), rel=1e-12)
+            bound = run._beta * math.log(8) + spent  # Eq. 11's bound has β_t in it
+            assert bound == pytest.approx(twins[0].regret_bound(), rel=1e-12)
             return
         if state.d is run._next:
+            spent += regret_term(state, run._beta)
             for twin in twins:
                 assert state.d == pytest.approx(twin.w, abs=1e-12)
                 twin.update(state.best.sign * game.matrix.column(state.best.id))

@@ -19,7 +19,6 @@ from relaxboost.solvers.boosters.erlpboost import ERLPBoostRun
 from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun
 from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.rounds import Rounds
-from relaxboost.solvers.smoothing import EntropySmoother
 from relaxboost.solvers.steps import Segment, line_search, quadratic_step
 
 
@@ -114,7 +113,7 @@ def test_each_round_gains_what_lemma_12_promises(rng):
             "fig1": lambda g: CorrectiveRun(g, beta, "fig1"),
             "line-search": lambda g: CorrectiveRun(g, beta, "line-search"),
             "totally corrective": lambda g: ERLPBoostRun(
-                g, beta, EntropySmoother(g.relaxation), 0.01, Clock()
+                g, beta, projector(g.relaxation, beta), 0.01, Clock()
             ),
         }
         for name, make in makers.items():

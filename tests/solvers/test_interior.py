@@ -401,7 +401,7 @@ def test_conjugate_gradients_end_with_the_time_limit():
     equations = ByPasses(
         bulk,
         Diagonal(np.ones(200), 200),
-        ColumnScaling(np.ones(bulk.n), np.zeros(bulk.n), float(bulk.n)),
+        ColumnScaling(np.ones(bulk.n), np.zeros(bulk.n), float(bulk.n), float(bulk.n)),
     )
     right = Right(np.ones(200), np.ones(bulk.n), 1.0, 0.5)
     assert np.isfinite(equations.solve(right).y).all()

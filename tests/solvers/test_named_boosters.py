@@ -273,7 +273,7 @@ def test_mlpboost_gains_what_the_step_of_fig_1_gains(f, smoothing, rng):
     least = -math.inf
     for state in islice(Rounds(game, run), 12):
         assert run.value >= least - 1e-12
-        gap, beta = state.smoothed_gap, run.objective.beta
+        gap, beta = state.smoothed_gap, run.beta
         least = run.value + min(gap / 2, beta * gap**2 / 8)
 
 

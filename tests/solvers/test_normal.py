@@ -23,9 +23,8 @@ def newton(rng, m, n, extra, count):
     else:
         block = Diagonal(theta, m)
     plus, minus = rng.uniform(0.1, 10.0, (2, n))
-    columns = ColumnScaling(
-        plus + minus, plus - minus, float((4 * plus * minus / (plus + minus)).sum())
-    )
+    D = plus + minus
+    columns = ColumnScaling(D, plus - minus, float((4 * plus * minus / D).sum()), float(D.sum()))
     return DenseBulk(rng.uniform(-1, 1, (m, n))), block, columns
 
 

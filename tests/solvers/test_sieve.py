@@ -125,7 +125,8 @@ def test_passes_over_the_examples_solve_newtons_equations_of_cuts(rng, kind, ove
     n, ratio = bulk.n, 10.0 ** rng.uniform(-3, 3, (1 + over.two_sided, bulk.n))
     D, E = ratio.sum(axis=0), ratio[0] - (ratio[1] if over.two_sided else 0.0)
     kappa = float((4 * ratio[0] * ratio[-1] / D).sum()) if over.two_sided else 0.5
-    given = bulk, Diagonal(10.0 ** rng.uniform(-2, 2, 300), 300), ColumnScaling(D, E, kappa)
+    scaling = ColumnScaling(D, E, kappa, float(D.sum()))
+    given = bulk, Diagonal(10.0 ** rng.uniform(-2, 2, 300), 300), scaling
     right = Right(rng.normal(size=300), rng.normal(size=n), 1.0, 0.3)
     passes = ByPasses(*given)
     for found, truth in zip(solved(passes, right), solved(ByColumns(*given), right), strict=True):

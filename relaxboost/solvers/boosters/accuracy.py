@@ -1,7 +1,6 @@
 """The accuracy ν that a booster uses internally, and the number of steps needed to reach it.
 
-When a booster reaches ν, the gap between the bounds on the value of the game is at most tol, the
-gap that the user requested.
+When a booster reaches ν, the gap is at most tol, the gap that the user requested.
 """
 
 from __future__ import annotations
@@ -11,41 +10,28 @@ import math
 from relaxboost.game.game import Game
 
 ROUNDING_SHARE = 1e-9
-"""The fraction of tol that is reserved for rounding errors. tol is the requested gap between the
-certified bounds on the value. Outward rounding of the bounds makes this gap slightly larger."""
+"""The fraction of tol that is reserved for rounding errors of the certified bounds."""
 
 LARGEST_ACCURACY = 0.999
-"""The largest accuracy ν that a booster uses, slightly below 1. For ν = 1, no step would be needed,
-because the weights w = 0 already have the accuracy 1. The steps of AdaBoost* could also be
-infinite for ν = 1, because they use artanh."""
+"""The largest accuracy ν that a booster uses. For ν = 1, no step would be needed, because w = 0
+already has the accuracy 1, and the steps of AdaBoost* could be infinite."""
 
 INNER_SHARE = 0.01
 """The accuracy of the inner problem of a round, divided by the accuracy of the whole run.
 
 The inner problem of fully corrective Frank–Wolfe optimises the weights of the distributions in a
-convex hull. The inner problem of SoftBoost is the entropy projection. The bounds on the number of
-rounds hold for any inner accuracy. A more accurate solution of the inner problem saves few rounds,
-but makes each round slower."""
+convex hull. That of SoftBoost is the entropy projection. The bounds on the rounds hold for any
+inner accuracy. A more accurate solution saves few rounds, but makes each round slower.
+"""
 
 
 def working_accuracy(game: Game, tol: float) -> float:
-    """Return the accuracy ν that a booster needs for a gap of `tol`.
+    """Return the accuracy ν in (0, 0.999] that a booster needs for a gap of `tol`.
 
     The theorems state ν for a margin matrix with entries in [-1, 1] and the unit l1 ball. Over a
-    ball of radius r the gap is r times as large, so ν is tol/r. The weak learner may miss the best
-    edge by its slack, and every upper bound contains r times the slack. The function therefore
-    subtracts r times the slack from tol first, unless the difference would be zero or negative.
-
-    Parameters
-    ----------
-    game : Game
-    tol : float
-        The requested gap, > 0.
-
-    Returns
-    -------
-    float
-        ν in (0, 0.999].
+    ball of radius r the gap is r times as large, so ν is tol/r. Every upper bound contains r times
+    the slack of the weak learner. The function therefore subtracts r times the slack from tol
+    first, unless the difference would be zero or negative.
     """
     slack = game.over.value(game.matrix.slack)
     # With a slack of tol or more no accuracy suffices, and the run ends at a limit of the user.
@@ -56,10 +42,9 @@ def working_accuracy(game: Game, tol: float) -> float:
 def count_steps(spread: float, accuracy: float) -> float:
     """Return the number of steps 2 `spread` / `accuracy`² of a booster, rounded up.
 
-    By the theorems on AdaBoost*, TotalBoost and SoftBoost, this number of steps suffices to reach
-    the accuracy. `spread` is the range (largest minus smallest value) of the relative entropy over
-    the distributions at which the relaxation is finite. For m examples, `spread` is log m for the
-    hard margin and log(m/k) for `Capped(k)`.
+    By the theorems on AdaBoost*, TotalBoost and SoftBoost, this number of steps suffices. `spread`
+    is the range of the relative entropy over the distributions at which the relaxation is finite:
+    log m for the hard margin, and log(m/k) for `Capped(k)`.
     """
     steps = 2.0 * spread / accuracy / accuracy
     # Beyond 2^53 every double is an integer already, and infinity has no integer.
@@ -69,8 +54,7 @@ def count_steps(spread: float, accuracy: float) -> float:
 def stage_steps(m: int, accuracy: float) -> float:
     """Return the maximum number of steps of AdaBoost* in a stage with the accuracy ν.
 
-    A stage is a part of the run in which ν does not change. The number of steps is 2 log(m)/ν² for
-    m examples, rounded up, and at least 1.
+    The number is 2 log(m)/ν² for m examples, rounded up, and at least 1.
     """
     # A single example has log m = 0, and still needs a step.
     return max(1.0, count_steps(math.log(m), accuracy))

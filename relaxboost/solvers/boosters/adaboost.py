@@ -91,7 +91,7 @@ class AdaBoostRun(Booster):
 
     inner = "exponential"
     why_no_step = "no step reduces the risk"
-    """The reason why the run takes no step, as a clause of the message in `why_ended`."""
+    """The reason why the run takes no step, as a clause of a message."""
     active: Votes
 
     def __init__(self, game: Game, rule: str) -> None:
@@ -104,7 +104,7 @@ class AdaBoostRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Add the step of this round to the weight of the hypothesis `best`.
 
-        Return None, which ends the run, if no step reduces the exponential risk.
+        Return None if no step reduces the exponential risk.
         """
         column = best.sign * self._matrix.column(best.id).astype(np.float64)
         # The line search minimises the risk for entries of any size; the other rules do not.
@@ -121,14 +121,9 @@ class AdaBoostRun(Booster):
         return self
 
     def _distribution(self) -> Vector:
-        """Return the distribution over the examples that is proportional to exp(−margin)."""
         return self._relaxation.distribution(self.active.raw, 1.0)
 
     def _length(self, edge: float, column: Vector) -> float:
-        """Return the length of the step along a column with a positive edge.
-
-        `column` contains the margins of the hypothesis: its column of A, multiplied by its sign.
-        """
         if self._rule == "lecture":
             # Rounding may push an edge above 1.
             return min(edge, 1.0)
@@ -138,10 +133,7 @@ class AdaBoostRun(Booster):
         return line_search(edge, column, self.active.raw)
 
     def _check(self, best: Best, column: Vector) -> None:
-        """Raise an InputError if the column of the hypothesis `best` has an entry outside [−1, 1].
-
-        The entries of a user-defined matrix are unknown until the matrix returns a column.
-        """
+        # The entries of a user-defined matrix are unknown until the matrix returns a column.
         i = int(np.argmax(np.abs(column)))
         if not abs(column[i]) <= 1.0:
             raise InputError(

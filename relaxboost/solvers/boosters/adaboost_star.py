@@ -56,9 +56,9 @@ class AdaBoostStar(HardMarginMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a number of rounds after which AdaBoost* has a gap of at most `tol`.
 
-        A stage (a part of the run with one ν) takes at most 2 log(m)/ν² steps for m examples, and
-        one more round without a step, which starts the next stage or evaluates the last weights.
-        The result is nan if the weak learner may miss the best hypothesis.
+        A stage takes at most 2 log(m)/ν² steps for m examples, and one more round without a step,
+        which starts the next stage or evaluates the last weights. The result is nan if the weak
+        learner may miss the best hypothesis.
         """
         if game.matrix.slack:
             return math.nan
@@ -69,7 +69,6 @@ class AdaBoostStar(HardMarginMethod):
         return AdaBoostStarRun(game, *self._stages(game, goal.tol)).named(label)
 
     def _stages(self, game: Game, tol: float) -> list[float]:
-        """Return the accuracies ν of the stages. Each of them is half of the previous one."""
         stages = [working_accuracy(game, tol)]
         # A stage with ν = 1 would end without a step, because w = 0 has a gap of at most 1.
         while self.nu == "adaptive" and 2.0 * stages[0] < 1.0:
@@ -116,9 +115,9 @@ class AdaBoostStarRun(AdaBoostRun):
         self._margin = 0.0
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the step to the weight of the hypothesis `best`, or start a stage with a smaller ν.
+        """Add the step to the weight of `best`, or start a stage with a smaller ν.
 
-        Return None, which ends the run, if the edge of `best` is not positive.
+        Return None if the edge of `best` is not positive.
         """
         self._least = min(self._least, best.edge)
         # A new stage changes d, so the edge of `best` says nothing about the first step.
@@ -129,15 +128,11 @@ class AdaBoostStarRun(AdaBoostRun):
         return super().advance(best)
 
     def _length(self, edge: float, column: Vector) -> float:
-        """Return the length of the step of AdaBoost* along a column with a positive edge."""
         return shorter_step(edge, self._least, self._accuracy, column, self.active.raw)
 
     def _begin_stage(self) -> bool:
-        """Start the next stage if the gap is at most ν, and return whether a stage has started.
-
-        A stage is a part of the run with one accuracy ν. The method skips a stage if the gap is
-        already at most the ν of this stage.
-        """
+        # The next stage starts if the gap is at most ν. A stage is skipped if the gap is already at
+        # most its ν.
         active = self.active
         margin = float(active.raw.min()) / active.norm if active.norm > 0.0 else 0.0
         self._margin = max(self._margin, margin)

@@ -79,7 +79,7 @@ class Corrective(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the step rule needs atoms (vertices) and the domain has none."""
+        """Raise an InputError if the step rule needs atoms and the domain has none."""
         super().check(game)
         if self.step in EXCHANGING and not isinstance(game.over, AtomicSet):
             raise InputError(
@@ -90,9 +90,7 @@ class Corrective(SmoothedMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a bound on the number of rounds for the steps "fig1" and "line-search", or nan.
 
-        A theorem of Shalev-Shwartz & Singer (2009) guarantees a gap of at most `tol` after this
-        number of rounds. The result is nan for the other steps. It is also nan if the user chose
-        the weight β of the smoothing, or if the weak learner may miss the best hypothesis.
+        `fig1_rounds_bound` defines the bound.
         """
         # docs/mathematics.md, "Stopping": a step must gain at least what the step of Fig. 1 gains.
         is_proved = self.step in ("fig1", "line-search")
@@ -101,22 +99,20 @@ class Corrective(SmoothedMethod):
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         # Fig. 1 states β for the whole simplex. The other steps take the range of the entropy over
         # the d that f allows, which is smaller and makes longer steps.
-        beta, smoother, suffix = self.smoother(game, goal.tol, whole=self.step == "fig1")
-        run = CorrectiveRun(game, beta, self.step, smoother)
+        beta, project, suffix = self.projector(game, goal.tol, whole=self.step == "fig1")
+        run = CorrectiveRun(game, beta, self.step, project)
         return run.named(f"corrective ({self.step}{suffix})")
 
 
 def start_pairwise(game: Game, tol: float, is_last: bool) -> CorrectiveRun:
     """Return a run of pairwise steps to the gap `tol`, or to a larger gap if other methods follow.
 
-    The run ends at a gap of `STEPS_GAP` times the radius of the domain if this gap is larger than
-    `tol` and another method is faster from there on. No other method is faster if `is_last` is
-    True, or if the relaxation f is so strongly convex that few pairwise steps suffice.
+    The larger gap is `STEPS_GAP` times the radius of the domain. No other method follows if
+    `is_last` is True, or if the relaxation f is so strongly convex that few pairwise steps suffice.
     """
     loose = STEPS_GAP * game.over.reach(game.n)
     hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)
-    beta, smoother, _ = Corrective(step="pairwise").smoother(game, loose if hands_over else tol)
+    beta, project, _ = Corrective(step="pairwise").projector(game, loose if hands_over else tol)
     # Smoothing costs one half of the gap, so a run that hands over ends at the other half.
-    return CorrectiveRun(
-        game, beta, "pairwise", smoother, target=loose / 2.0 if hands_over else 0.0
-    )
+    target = loose / 2.0 if hands_over else 0.0
+    return CorrectiveRun(game, beta, "pairwise", project, target=target)

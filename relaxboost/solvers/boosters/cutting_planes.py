@@ -90,7 +90,7 @@ class CuttingPlanesRun(Booster):
         self._evaluate()
 
     def _atoms(self, edges: Vector, cost: float) -> Vector:
-        """Return the value <a, `edges`> + `cost` for each atom a of the domain of the weights w."""
+        # The value <a, edges> + cost of each atom a of the domain.
         over = self._game.over
         assert isinstance(over, AtomicSet)
         parts = [edges, -edges] if over.two_sided else [edges]
@@ -99,14 +99,14 @@ class CuttingPlanesRun(Booster):
         return values
 
     def _weights(self, shares: Vector) -> Vector:
-        """Return the weights w that are the mean of the atoms, weighted by `shares`."""
-        over, n = self._game.over, self._all.size
+        # The mean of the atoms, weighted by `shares`.
+        over = self._game.over
+        n = self._all.size
         assert isinstance(over, AtomicSet)
         w: Vector = over.scale * (shares[:n] - shares[n : 2 * n] if over.two_sided else shares[:n])
         return over.repair(w)
 
     def _cut(self, w: Vector) -> None:
-        """Evaluate the relaxed margin F(A w), and add a cut at the minimising distribution."""
         game = self._game
         u = game.matrix.margins(self._all, w)
         value, v = game.relaxation.relaxed_margin(u)
@@ -124,8 +124,7 @@ class CuttingPlanesRun(Booster):
     def advance(self, best: object) -> Booster | None:
         """Maximise the model of the relaxed margin, update d, and add a cut at a new w.
 
-        The new w lies between the best w so far and the maximiser of the model. Return None if the
-        new w equals the previous w.
+        Return None if the new w equals the previous w.
         """
         self._clock.check()
         shares, multipliers = self._master.solve(self._clock)

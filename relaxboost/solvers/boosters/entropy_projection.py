@@ -43,14 +43,11 @@ class ProjectionDual:
         self._project = project
 
     def distribution(self, w: Vector) -> Vector:
-        """Return the distribution d that minimises <d, A w> plus the relative entropy of d.
-
-        A is the matrix of the columns, and w are the multipliers of the columns.
-        """
+        """Return the distribution d that attains the dual function D(w)."""
         return self._project(self._columns @ w)
 
     def evaluate(self, w: Vector) -> tuple[float, Vector]:
-        """Return the dual function D of the projection and its gradient at the multipliers w."""
+        """Return the dual function D(w) and its gradient."""
         u = self._columns @ w
         d = self._project(u)
         entropy = float(xlogy(d, d).sum()) + math.log(d.size)
@@ -58,17 +55,12 @@ class ProjectionDual:
         return value, d @ self._columns - self._level
 
     def maximise(self, start: Vector, accuracy: float) -> Vector:
-        """Maximise the dual function D by L-BFGS-B, and return multipliers w with D(w) >= D(start).
+        """Maximise the dual function by L-BFGS-B, and return multipliers w with D(w) >= D(start).
 
-        The search ends when two conditions hold. Every edge is at most the level plus `accuracy`,
-        where the level is the largest edge that the projection allows. The edge of every column
-        with a positive multiplier is at least the level minus `accuracy`. The bounds on the rounds
-        of SoftBoost and TotalBoost need only D(w) >= D(start).
-
-        Raises
-        ------
-        TimeUp
-            If the deadline of the run passes during the search.
+        The search ends when every edge is at most the level plus `accuracy`, and every edge of a
+        column with a positive multiplier is at least the level minus `accuracy`. The bounds on the
+        rounds of SoftBoost and TotalBoost need only D(w) >= D(start). Raise `TimeUp` if the
+        deadline of the run passes.
         """
         from scipy.optimize import minimize
 

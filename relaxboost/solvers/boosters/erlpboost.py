@@ -12,7 +12,7 @@ from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import Smoother
+from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
@@ -62,7 +62,7 @@ class ERLPBoost(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain of the weights w has no atoms (vertices)."""
+        """Raise an InputError if the domain of the weights w has no atoms."""
         super().check(game)
         check_atoms(self, game)
 
@@ -71,9 +71,9 @@ class ERLPBoost(SmoothedMethod):
         return self.fig1_rounds_bound(game, tol)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        beta, smoother, suffix = self.smoother(game, goal.tol)
+        beta, project, suffix = self.projector(game, goal.tol)
         # Smoothing costs up to tol/2, so the smoothed problem is solved to the other half.
-        run = ERLPBoostRun(game, beta, smoother, goal.tol / 2.0, clock)
+        run = ERLPBoostRun(game, beta, project, goal.tol / 2.0, clock)
         return run.named(f"erlpboost{suffix}")
 
 
@@ -82,19 +82,18 @@ class ERLPBoostRun(Booster):
 
     A round first takes a step towards the new column, with the length that a line search finds.
     This step increases the smoothed margin at least as much as the step "fig1" of `Corrective`. The
-    bound on the rounds of "fig1" therefore holds for ERLPBoost too. The round then takes pairwise
-    steps, which move weight from the worst to the best of the columns found so far. The steps end
-    when the gap of the smoothed game restricted to these columns is at most max(g, target)/2, where
-    g is the gap of the whole smoothed game at the start of the round. Pairwise steps to a smaller
-    gap would make the run slower.
+    bound on the rounds of "fig1" therefore holds for ERLPBoost too. Pairwise steps over the columns
+    found so far follow. They end when the gap of the smoothed game restricted to these columns is
+    at most max(g, target)/2, where g is the gap of the whole smoothed game at the start of the
+    round. Pairwise steps to a smaller gap would make the run slower.
 
     Parameters
     ----------
     game : Game
     beta : float
         The weight β of the smoothing, > 0.
-    smoother : Smoother
-        The object that computes the distribution d that attains the smoothed margin.
+    project : callable
+        The function that maps margins to smoothed distributions.
     target : float
         The gap of the smoothed game at which the run is expected to end.
     clock : Clock
@@ -105,11 +104,11 @@ class ERLPBoostRun(Booster):
     active: ActiveSet
 
     def __init__(
-        self, game: Game, beta: float, smoother: Smoother, target: float, clock: Clock
+        self, game: Game, beta: float, project: Projector, target: float, clock: Clock
     ) -> None:
         self.active = active_set(game)
         self._clock = clock
-        self._pairwise = CorrectiveRun(game, beta, "pairwise", smoother, self.active)
+        self._pairwise = CorrectiveRun(game, beta, "pairwise", project, self.active)
         self._target = target
         self.d = self._pairwise.d
 
@@ -120,7 +119,6 @@ class ERLPBoostRun(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column of the hypothesis `best`, and optimise the weights of all columns."""
         # The gap is measured before the step, because the step changes d.
         inner = self._pairwise
         goal = 0.5 * max(self.active.gap(inner.d, best), self._target)

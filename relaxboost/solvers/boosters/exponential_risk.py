@@ -24,19 +24,11 @@ sums of such steps and their products with margins are finite."""
 def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
     """Return artanh(γ) for the edge γ of a column, or 18.7 if artanh(γ) is infinite.
 
-    The edge is γ = Σ d_i a_i. The entries a_i of the column lie in [−1, 1], and d is AdaBoost's
-    distribution over the examples for the margins `raw`. Rounding may turn an edge just below 1
-    into 1, whose artanh is infinite. For edges above ½ the function therefore ignores `edge` and
-    computes ½ log(Σ d_i (1 + a_i) / Σ d_i (1 − a_i)) from the margins, which equals artanh(γ).
-
-    Parameters
-    ----------
-    edge : float
-        The edge γ of the column.
-    column : array of shape (m,)
-        The entries a_i, multiplied by the sign of the hypothesis.
-    raw : array of shape (m,)
-        The margins u_i.
+    The entries a_i of the `column` lie in [−1, 1] and have been multiplied by the sign of the
+    hypothesis. The edge is γ = Σ d_i a_i for AdaBoost's distribution d of the margins `raw`.
+    Rounding may turn an edge just below 1 into 1, whose artanh is infinite. For edges above ½ the
+    function therefore ignores `edge` and computes ½ log(Σ d_i (1 + a_i) / Σ d_i (1 − a_i)), which
+    equals artanh(γ).
     """
     # A small edge has lost no digits, and artanh of it is exact.
     if edge <= 0.5:
@@ -51,21 +43,9 @@ def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
 def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw: Vector) -> float:
     """Return artanh(γ) − artanh(ρ), the length of the step of AdaBoost* along a column.
 
-    Here γ is the edge of the column, and ρ is `least` minus the accuracy ν. If rounding makes the
+    Here γ is the edge of the column, and ρ is `least`, the smallest edge of all rounds so far,
+    minus the accuracy ν > 0. `column` and `raw` are those of `artanh_edge`. If rounding makes the
     difference 0 or negative, the function returns 18.7.
-
-    Parameters
-    ----------
-    edge : float
-        The edge γ of the column.
-    least : float
-        The smallest edge of all rounds so far, at most γ.
-    accuracy : float
-        The accuracy ν > 0.
-    column : array of shape (m,)
-        The entries of the column, multiplied by the sign of the hypothesis.
-    raw : array of shape (m,)
-        The margins u_i, from which AdaBoost's distribution and the edge were computed.
     """
     # Rounding may push an edge above 1.
     edge = min(edge, 1.0)
@@ -86,18 +66,10 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
     """Return the step length η along a column that minimises the exponential risk.
 
     The function minimises Σ exp(−u_i − η a_i) for the margins u_i in `raw` and the entries a_i of
-    `column`. If no entry is negative, the risk has no minimiser. The function then returns 18.7,
-    or artanh of the edge if this value is larger and all entries are at most 1. The function
-    returns 0 if the edge is so small that rounding hides its sign. No step is longer than 1e100.
-
-    Parameters
-    ----------
-    edge : float
-        The edge Σ d_i a_i of the column, > 0.
-    column : array of shape (m,)
-        The entries a_i, multiplied by the sign of the hypothesis.
-    raw : array of shape (m,)
-        The margins u_i.
+    `column`. The edge must be positive. If no entry is negative, the risk has no minimiser. The
+    function then returns 18.7, or artanh of the edge if this value is larger and all entries are at
+    most 1. The function returns 0 if the edge is so small that rounding hides its sign. No step is
+    longer than 1e100.
     """
     from scipy.optimize import brentq
 
@@ -112,13 +84,10 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
     log_below = np.log(below) - raw[down]
 
     def excess(eta: float) -> float:
-        """Return the value at η of a decreasing function whose root minimises the risk.
-
-        The slope of the risk is a sum over the negative entries a_i of the column minus a sum over
-        the positive entries. The result is the logarithm of the second sum minus the logarithm of
-        the first sum. If all |a_i| are equal, the result is linear in η, and the root finder needs
-        only one secant step.
-        """
+        # This decreasing function of η has its root at the minimiser: the logarithm of the sum over
+        # the positive entries minus that of the sum over the negative entries, in the slope of the
+        # risk. If all |a_i| are equal, it is linear in η, and the root finder needs only one secant
+        # step.
         return log_sum_exp(log_above - eta * above) - log_sum_exp(log_below + eta * below)
 
     # Rounding may hide a tiny positive edge, and then no step reduces the computed risk.

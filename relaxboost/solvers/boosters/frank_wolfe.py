@@ -11,10 +11,11 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import Dense
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
+from relaxboost.relaxations.base import projector
 from relaxboost.solvers.boosters.starting_points import starting_point
-from relaxboost.solvers.hypothesis import ActiveSet, MovingHypothesis, worst_in_use
+from relaxboost.solvers.hypothesis import ActiveSet, MovingHypothesis
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import EntropySmoother, Smoother
+from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.steps import Segment, Step, arrival, line_search, quadratic_step
 from relaxboost.solvers.stopping import PATIENCE_ROUNDS
 from relaxboost.solvers.warm_start import WarmStart
@@ -23,26 +24,22 @@ STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 """The step rules of `Corrective`. The docstring of `Corrective` explains the rules."""
 
 EXCHANGING = ("away", "pairwise")
-"""The step rules that move weight away from a single atom, which is a vertex of the domain of the
-weights w. The Euclidean sets (`L2Ball`, `SquaredNorm`) have no atoms, so these rules reject games
-over these sets."""
+"""The step rules that move weight away from a single atom, which Euclidean sets do not have."""
 
 SEARCH_ACCURACY = 0.25
-"""The accuracy of the line search for a pairwise step.
-
-The search ends when the derivative of the smoothed margin is at most this fraction of the
-derivative at the start of the step. The number of rounds hardly depends on this fraction."""
+"""The accuracy of the line search for a pairwise step: the largest derivative of the smoothed
+margin at the end of the step, as a fraction of that at its start. The number of rounds hardly
+depends on this fraction."""
 
 
 class CorrectiveRun(Booster):
     """A run of Frank–Wolfe steps that maximise the smoothed relaxed margin D(w) of the weights w.
 
-    D(w) is the minimum over the distributions d of <d, Aw> + f(d) + β h(d). Here A is the game
-    matrix, f is the relaxation, and h is the entropy or another smoothing function. The
-    distribution d_t of round t attains the minimum for w_t. For d_t the weak learner returns an
-    atom of the domain of w, or a dense w if the domain is an `L2Ball` or a `SquaredNorm`. The run
-    moves w_t towards this point. The rules "away" and "pairwise" also use the atoms with positive
-    weight in w_t.
+    D(w) is the minimum over the distributions d of <d, Aw> + f(d) + β h(d), where h is the entropy
+    or another smoothing function. The distribution d_t of round t attains the minimum for w_t. For
+    d_t the weak learner returns an atom of the domain of w, or a dense w over a Euclidean set. The
+    run moves w_t towards this point. The rules "away" and "pairwise" also use the atoms with
+    positive weight in w_t.
 
     If the game has a penalty g* on w, the method is the generalised conditional gradient method.
     The point then maximises <Aᵀd_t, w> − g*(w), and the steps increase D(w) − g*(w).
@@ -54,9 +51,9 @@ class CorrectiveRun(Booster):
         The weight β of the smoothing, > 0.
     rule : str
         A step rule, one of `STEPS`.
-    smoother : Smoother, optional
-        The object that computes the d that attains the minimum. By default this object is the
-        relaxation f, and h is the entropy.
+    project : callable, optional
+        The function that maps margins Aw to the d that attains the minimum. By default h is the
+        entropy.
     active : ActiveSet, optional
         The weights w that the steps change. By default `starting_point` creates the first weights.
     target : float
@@ -66,20 +63,19 @@ class CorrectiveRun(Booster):
     inner = "smoothed"
     active: MovingHypothesis
     edges: Vector | None = None
-    """The edges of the columns found so far for the current distribution d, or None if they have
-    not been computed for this d."""
+    """The edges of the columns found so far for the current d, or None if they are not known."""
 
     def __init__(
         self,
         game: Game,
         beta: float,
         rule: str,
-        smoother: Smoother | None = None,
+        project: Projector | None = None,
         active: ActiveSet | None = None,
         *,
         target: float = 0.0,
     ) -> None:
-        self._project = (smoother or EntropySmoother(game.relaxation)).projector(beta)
+        self._project = project or projector(game.relaxation, beta)
         self._beta = beta
         self._rule = rule
         self._target = target
@@ -92,10 +88,7 @@ class CorrectiveRun(Booster):
 
     @property
     def atoms(self) -> ActiveSet:
-        """The weights w as an `ActiveSet`.
-
-        The domain of w must have atoms, such as the vertices of an l1 ball.
-        """
+        """The weights w as an `ActiveSet`, for a domain with atoms."""
         assert isinstance(self.active, ActiveSet)
         return self.active
 
@@ -112,9 +105,8 @@ class CorrectiveRun(Booster):
     def ask(self, game: Game) -> Best | Dense:
         """Return the weak learner's best hypothesis for the current distribution d.
 
-        The result is the best atom of the domain of the weights, or dense weights if the domain is
-        an `L2Ball` or a `SquaredNorm`. For the step rules in `EXCHANGING`, the method also stores
-        the edges of the columns found so far, if the search for the best atom computes them.
+        For the step rules in `EXCHANGING`, the method also stores the edges of the columns found so
+        far, if the search for the best atom computes them.
         """
         if self._rule not in EXCHANGING:
             return super().ask(game)
@@ -124,9 +116,8 @@ class CorrectiveRun(Booster):
     def advance(self, best: Best | Dense) -> Booster | None:
         """Move the weights w by a step of the step rule.
 
-        `best` is the atom or the dense weights that the weak learner has returned. Return None if
-        the gap of the smoothed game is at most the target of the run, or if w has not changed for
-        more than `PATIENCE_ROUNDS` rounds.
+        Return None if the gap of the smoothed game is at most the target of the run, or if w has
+        not changed for more than `PATIENCE_ROUNDS` rounds.
         """
         self._round += 1
         if self._is_idle():
@@ -146,13 +137,8 @@ class CorrectiveRun(Booster):
         return self
 
     def _is_idle(self) -> bool:
-        """Return whether the weights w have not changed for more than `PATIENCE_ROUNDS` rounds.
-
-        The method compares the margins of w and the number of columns with nonzero weight. A round
-        that only drops a column with a tiny weight is therefore treated as a change. The run drops
-        such columns one at a time, and the margins do not change until the last of these columns
-        is dropped.
-        """
+        # A round that only drops a column with a tiny weight is a change: the run drops such
+        # columns one at a time, and the margins do not change until the last of them is dropped.
         now = self.active.u, self.active.used
         last = self._last
         is_same = last is not None and last[1] == now[1] and np.array_equal(last[0], now[0])
@@ -163,9 +149,8 @@ class CorrectiveRun(Booster):
     def settle(self, goal: float, clock: Clock) -> None:
         """Take pairwise steps over the columns found so far, until the gap is at most `goal`.
 
-        The gap is that of the smoothed game restricted to these columns. A pairwise step moves
-        weight from the worst to the best of them. The method also ends if the clock has no time
-        left, or if the steps become too short to change the weights.
+        The gap is that of the smoothed game restricted to these columns. The method also ends if
+        the clock has no time left, or if the steps become too short to change the weights.
         """
         active = self.atoms
         while clock.left:
@@ -179,7 +164,7 @@ class CorrectiveRun(Booster):
                 break
 
     def towards(self, best: Best | Dense) -> None:
-        """Move the weights w towards `best`, the atom or dense w that the weak learner returned.
+        """Move the weights w towards `best`, the hypothesis that the weak learner returned.
 
         The rules "fig1" and "classic" prescribe the length of the step. All other rules use a line
         search, which increases the smoothed margin at least as much as the step of "fig1".
@@ -204,11 +189,7 @@ class CorrectiveRun(Booster):
         self._finish("towards", found)
 
     def _exchange(self, best: Best) -> None:
-        """Take a pairwise step, which moves weight from the worst atom in use to `best`.
-
-        The worst atom has the smallest edge for the current distribution d among the atoms with
-        positive weight.
-        """
+        # A pairwise step moves weight from the worst atom in use to `best`.
         active = self.atoms
         worst, edge, weight = self._worst_in_use()
         slot = active.slot(best)
@@ -226,11 +207,8 @@ class CorrectiveRun(Booster):
         self._finish("exchange", found)
 
     def _away(self, best: Best) -> None:
-        """Move the weights w away from the worst atom in use, or towards the atom `best`.
-
-        The worst atom has the smallest edge among the atoms with positive weight. The method
-        chooses the direction in which the smoothed margin has the larger slope.
-        """
+        # The direction is that of the larger slope: away from the worst atom in use, or towards
+        # `best`.
         active = self.atoms
         scale = active.over.scale
         worst, edge, weight = self._worst_in_use()
@@ -258,49 +236,40 @@ class CorrectiveRun(Booster):
         self._finish("away", found)
 
     def _worst_in_use(self) -> tuple[int | None, float, float]:
-        """Return the index, the edge and the weight of the worst atom with positive weight.
-
-        The worst atom has the smallest edge <column, d> for the current distribution d. The index
-        is the position of this atom in the active set, or None if the worst atom is the point w =
-        0, which is an atom of some domains of the weights w.
-        """
+        # The worst atom has the smallest edge among the atoms with positive weight. If the weights
+        # sum to less than the scale, the missing weight is that of w = 0, whose index is None and
+        # whose edge is 0.
         active = self.atoms
-        weights = active.weights[: len(active)]
-        edges = self.edges
-        # If all weights are 0, only the point w = 0 is in use, and no edge is needed.
-        if edges is None:
-            edges = active.edges(self.d) if weights.any() else weights
         over = active.over
-        slot, edge, weight = worst_in_use(weights, edges, over.scale, over.holds_zero)
-        return (None if slot < 0 else slot), edge, weight
+        weights = active.weights[: len(active)]
+        unused = over.scale - float(weights.sum())
+        used = np.flatnonzero(weights > 0.0)
+        if not used.size:
+            return None, 0.0, unused
+        edges = active.edges(self.d) if self.edges is None else self.edges
+        slot = int(used[np.argmin(edges[used])])
+        # A remainder below 1e-12 of the scale is the rounding of the sum, and no weight of w = 0.
+        if over.holds_zero and unused > 1e-12 * over.scale and edges[slot] >= 0.0:
+            return None, 0.0, unused
+        return slot, float(edges[slot]), float(weights[slot])
 
     def _margins(self, found: Step, v: Vector) -> Vector:
-        """Return the margins u + ηv at the end of the step `found` along the direction `v`."""
         return kernels.along(self.active.u, v, found.eta) if found.u is None else found.u
 
     def _finish(self, kind: str, found: Step) -> None:
-        """Store the data of the step `found`, and compute the distribution d for the new weights w.
-
-        This d attains the smoothed margin of w. `kind` is the kind of the step: "towards",
-        "exchange" or "away".
-        """
         self.step = found.eta
         self.edges = None
         # The next line search of this kind starts from the stretch that this search found.
         if found.stretch is not None:
             self._stretches[kind] = found.stretch
-        if found.d is None:
-            self.d = self._project(self.active.u)
-            return
-        self.d = found.d
+        self.d = self._project(self.active.u) if found.d is None else found.d
 
 
 def few_steps_suffice(game: Game, tol: float) -> bool:
     """Return whether about eight Frank–Wolfe steps suffice for a gap of `tol`.
 
-    Let μ be the modulus of strong convexity of the relaxation f, and let the margins lie in
-    [−1, 1]. The gap is about 8/(μ t) after t steps (Jaggi 2013, Thm 1), so eight steps suffice if
-    μ · tol is at least 1. Cone solvers fail on such relaxations, because the numbers in the cone
-    programs differ by many orders of magnitude.
+    Let μ be the modulus of strong convexity of the relaxation f. The gap is about 8/(μ t) after t
+    steps (Jaggi 2013, Thm 1). Cone solvers fail on such relaxations, because the numbers in the
+    cone programs differ by many orders of magnitude.
     """
     return game.relaxation.curvature(game.m) * tol >= 1.0

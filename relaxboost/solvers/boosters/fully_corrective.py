@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
+from relaxboost.game.domains import Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
-from relaxboost.solvers.boosters.fully_corrective_run import FullyCorrectiveRun
-from relaxboost.solvers.method import Method
+from relaxboost.solvers import work
+from relaxboost.solvers.boosters.accuracy import INNER_SHARE
+from relaxboost.solvers.boosters.hull import Hull
+from relaxboost.solvers.dense import DensePoint
+from relaxboost.solvers.method import Method, default_beta
 from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.smoothing import Projector
+from relaxboost.solvers.steps import Segment, Step, line_search
 from relaxboost.solvers.stopping import Tolerance
+from relaxboost.solvers.warm_start import WarmStart
 
 
 @dataclass(frozen=True)
@@ -50,3 +61,120 @@ class FullyCorrective(Method):
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         return FullyCorrectiveRun(game, goal.tol, clock).named("fully-corrective")
+
+
+class FullyCorrectiveRun(Booster):
+    """A run that minimises f(d) + g(Aᵀd) over the convex hull of the worst distributions so far.
+
+    Here f is the relaxation, A is the margin matrix, and g is the support function of the domain
+    of w. The worst distribution for w attains the relaxed margin F(Aw), the minimum over d of <d,
+    Aw> + f(d). The steps of Frank–Wolfe change d here, and w is the best response to d. A round
+    adds the worst distribution for the current w to the hull. Pairwise steps then optimise the
+    coefficients of the convex combination of the distributions in the hull. In the objective of
+    these steps, f(d) is replaced by the weighted mean of the values of f, which is at least f(d)
+    by convexity.
+
+    The support function g(v) = r ‖v‖ of a ball of radius r is not smooth at 0. The run replaces g
+    by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w
+    for the new function may lie inside the ball, which is necessary if w = 0 is optimal.
+
+    If f is strongly convex, the weighted mean is far above f(d) in the first rounds, and the best w
+    changes considerably from round to round. The run then moves w towards the best w by a line
+    search on F(Aw). Let Φ(w) be the minimum over the hull of <d, Aw> plus the weighted mean of the
+    values of f. Φ is concave, and largest at the best w. Φ(w) is at least F(Aw), and equals F(Aw)
+    at the current w. Therefore the slope of F(Aw) towards the best w is at least the gap, and a
+    round increases F(Aw) at least as much as a step of Frank–Wolfe.
+    """
+
+    inner = "hull"
+    active: DensePoint
+
+    def __init__(self, game: Game, tol: float, clock: Clock) -> None:
+        assert isinstance(game.over, EuclideanSet)
+        self._game = game
+        self._tol = tol
+        self._clock = clock
+        self._project: Projector | None = None
+        # If f is less strongly convex than the entropy that smoothed methods add, small changes of
+        # the margins can cause large changes of d, and a line search would not help.
+        if game.relaxation.curvature(game.m) >= default_beta(game.entropy_range, tol):
+            self._project = lambda u: game.relaxation.relaxed_margin(u)[1]
+        self._stretch = 1.0
+        self._bent = game.over.smoothed_answer(tol)
+        self.active = DensePoint(game.matrix, game.over)
+        self.d = game.relaxation.center(game.m)
+        self._hull = Hull(game)
+        self._hull.start_at(self.d)
+        # The slope of the first line search needs the distribution that is worst for the start.
+        self._worst = self.d
+        if self._project is not None:
+            self._join(self._project(self.active.u))
+
+    @staticmethod
+    def unfit(game: Game) -> str:
+        """Return the reason why fully corrective steps cannot solve a game, or "" if they can."""
+        if isinstance(game.over, EuclideanSet):
+            return ""
+        return f"they are for L2Ball and SquaredNorm, and w ranges over {game.over!r}"
+
+    def warmed(self, start: WarmStart) -> Booster:
+        """Start from the distribution d and the weights w of a warm start.
+
+        The first points of the convex hull are d and the worst distribution for w.
+        """
+        if start.w is not None:
+            self.active.load(*start.w)
+            self._join(self._game.relaxation.relaxed_margin(self.active.u)[1])
+        if start.d is not None:
+            self._hull.start_at(start.d)
+            self.d = start.d
+        return self
+
+    def advance(self, best: Dense) -> Booster | None:
+        """Move w towards `best`, extend the hull, and optimise d over the hull.
+
+        Return None if neither w nor the weights of the distributions in the hull have changed.
+        """
+        self._clock.check()
+        # `best` is the best w for g. Scaling it gives the best w for the smoothed g.
+        _, curve, base = self._bent
+        bend = math.sqrt(curve * best.edge * best.edge + base)
+        w = best.w if curve == 0.0 else best.w * (best.edge / bend)
+        margins = self.active.u
+        self._towards(Dense(w, best.edge))
+        hull = self._hull
+        before = hull.weights[: hull.used].copy()
+        steps = hull.optimise(self._bent, INNER_SHARE * self._tol)
+        # The edges of the new distribution and the margins of the new w are two passes over A.
+        self.work += 2.0 + steps * hull.used / work.entries(self._game)
+        if np.array_equal(before, hull.weights[: hull.used]):
+            # If only w has changed, another round is needed, because w may raise the lower bound.
+            if np.array_equal(margins, self.active.u):
+                self.end("the last round changed neither w nor the weights of the hull")
+                return None
+            return self
+        # The mean of feasible distributions is feasible up to rounding.
+        self.d = self._game.relaxation.repair(hull.point())
+        return self
+
+    def _towards(self, best: Dense) -> None:
+        active = self.active
+        v, size = active.direction(best)
+        # Without strong convexity the best w of the hull is the next w, as in Wolfe's algorithm.
+        found = Step(1.0)
+        if self._project is not None:
+            bend = active.bend(best)
+            segment = Segment(active.u, v, float(self._worst @ v) - bend[0], bend=bend, size=size)
+            curvature = self._game.relaxation.curvature(self._game.m)
+            found = line_search(self._project, curvature, segment, stretch=self._stretch)
+            self._stretch = found.stretch or self._stretch
+        active.move(best, found.eta, active.u + found.eta * v)
+        # The line search usually knows the distribution at its end; if not, f finds it.
+        worst = found.d
+        if worst is None:
+            worst = self._game.relaxation.relaxed_margin(active.u)[1]
+        self._join(worst)
+
+    def _join(self, worst: Vector) -> None:
+        self._worst = worst
+        self._hull.include(self._game.relaxation.repair(worst))

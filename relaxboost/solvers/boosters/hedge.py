@@ -13,7 +13,6 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.solvers.boosters.accuracy import ROUNDING_SHARE
-from relaxboost.solvers.boosters.regret_account import RegretAccount
 from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.hypothesis import MovingHypothesis
 from relaxboost.solvers.method import Method
@@ -65,10 +64,9 @@ class Hedge(Method):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a proved bound on the number of rounds of Hedge, or nan.
 
-        The bound is the number of updates of the distribution d, which is 2 R (L/tol)² rounded up,
-        plus the number of rounds without an update. R is the range of the relative entropy over the
-        feasible d, and L is the largest absolute margin of a hypothesis of the weak learner. The
-        result is nan if the weak learner may miss the best hypothesis.
+        The bound is 2 R (L/tol)² rounded up, as in the docstring of the class, plus the number of
+        rounds without an update of d. The result is nan if the weak learner may miss the best
+        hypothesis.
         """
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:
@@ -110,12 +108,11 @@ class HedgeRun(Booster):
     def __init__(self, game: Game, temperature: Temperature) -> None:
         self._temperature = temperature
         self.learned = 0
-        """The number t of updates of the distribution d. Each update uses one hypothesis."""
+        """The number t of updates of the distribution d."""
         self._f = game.relaxation
         self.active = starting_point(game)
+        self._squares = 0.0
         self._beta = temperature(0, 0.0)
-        self.account = RegretAccount(game.entropy_range, self._beta)
-        """The object that computes an upper bound on the regret of Hedge."""
         self._next = self._f.distribution(np.zeros(game.m), self._beta)
         self.d = self._next
         self._mean: Vector = np.zeros(game.m)
@@ -124,8 +121,7 @@ class HedgeRun(Booster):
     def advance(self, best: Any) -> Booster:
         """Update the weights w and the distribution d with the hypothesis `best`.
 
-        `best` is the hypothesis that the weak learner has returned. It is ignored if the round has
-        evaluated the mean of all distributions.
+        `best` is ignored if the round has evaluated the mean of all distributions.
         """
         # The regret does not count the answer of a round that evaluates the mean.
         if self.d is not self._next:
@@ -134,12 +130,14 @@ class HedgeRun(Booster):
         self.learned += 1
         t = self.learned
         active = self.active
-        # The account needs the margins of the answer, which are v + u.
         v, _ = active.direction(best)
-        self.account.add(v + active.u, self._beta)
+        # A constant added to all margins of the answer, which are v + u, changes no distribution.
+        # So only their range counts.
+        margins = v + active.u
+        self._squares += (0.5 * (float(margins.max()) - float(margins.min()))) ** 2
         self.step = 1.0 / t
         active.move(best, self.step, active.u + self.step * v)
-        self._beta = self._temperature(t, self.account.squares)
+        self._beta = self._temperature(t, self._squares)
         # The mean of all d, each counted once, proves the upper bound of the theorem.
         self._mean = self._mean + (self.d - self._mean) / t
         # The factor 1/(t + 1) does not change the minimiser, and keeps the numbers bounded.

@@ -26,16 +26,16 @@ class Hull:
         self.used = 0
         """The number of distributions in the hull. The arrays may be longer than this number."""
         self.weights = np.zeros(16)
-        """The weight λ of every distribution, in the order in which `include` added them.
-
-        The weights add up to 1, and the entries after the first `used` are 0."""
+        """The weight λ of every distribution. The weights add up to 1, and the entries after the
+        first `used` are 0."""
         self._costs = np.zeros(16)
         self._gram = np.zeros((16, 16))
         self._points = np.empty((game.m, 16), order="F")
         self._edges = np.empty((game.n or 0, 16), order="F")
 
-    def give_all_weight_to_last(self) -> None:
-        """Set the weight of the last distribution to 1 and every other weight to 0."""
+    def start_at(self, d: Vector) -> None:
+        """Add the distribution `d` to the hull, with the weight 1 and every other weight 0."""
+        self.include(d)
         self.weights[: self.used] = 0.0
         self.weights[self.used - 1] = 1.0
 
@@ -44,19 +44,10 @@ class Hull:
         return np.asarray(self._points[:, : self.used] @ self.weights[: self.used])
 
     def optimise(self, bent: tuple[float, float, float], goal: float) -> int:
-        """Optimise the weights of the distributions until the Frank–Wolfe gap is at most `goal`.
+        """Optimise the weights until the Frank–Wolfe gap is at most `goal`.
 
-        Parameters
-        ----------
-        bent : tuple of three floats
-            The numbers (top, curve, base) of the smoothed support function, as in `reweigh`.
-        goal : float
-            The Frank–Wolfe gap to reach.
-
-        Returns
-        -------
-        int
-            The number of pairwise steps that the optimisation took.
+        `bent` contains the numbers (top, curve, base) of the smoothed support function, as in
+        `reweigh`. Return the number of pairwise steps.
         """
         steps: int = reweigh(self._gram, self._costs, self.weights, self.used, bent, goal)
         return steps
@@ -83,11 +74,7 @@ class Hull:
         self._gram[: slot + 1, slot] = products
 
     def _make_room(self) -> None:
-        """Drop every distribution of weight 0 from the hull.
-
-        If the remaining distributions fill more than half of the arrays, the length of the arrays
-        doubles.
-        """
+        # If the distributions with weight fill more than half of the arrays, the length doubles.
         # A distribution without weight is the worst one for an earlier w only.
         keep = np.flatnonzero(self.weights)
         size = self.weights.size * (1 if 2 * keep.size <= self.weights.size else 2)
@@ -102,7 +89,6 @@ class Hull:
 
 
 def _widen(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> NDArray[np.float64]:
-    """Return an array with `size` columns: the columns `keep` of `array`, followed by zeros."""
     wider = np.zeros((array.shape[0], size), order="F")
     wider[:, : keep.size] = array[:, keep]
     return wider
@@ -119,31 +105,14 @@ def reweigh(
 ) -> int:
     """Minimise <costs, λ> + G(λᵀ gram λ) over the weights λ in the simplex by pairwise steps.
 
-    The function G is the smoothed support function of the domain of w. Let (top, curve,
-    base) = `bent`. The derivative of G is G'(s) = p(s)/2 with p(s) = top / sqrt(curve · s + base),
-    so the gradient of the objective is costs + p(λᵀ gram λ) · gram λ. The minimisation ends as
-    soon as one of three conditions holds: the Frank–Wolfe gap is at most `goal`, the gap is at
-    most the rounding error of the gradient, or the number of steps is 1000 (`used` + 1).
+    The function G is the smoothed support function of the domain of w. With (top, curve, base) =
+    `bent`, its derivative is G'(s) = p(s)/2 with p(s) = top / sqrt(curve · s + base), so the
+    gradient of the objective is costs + p(λᵀ gram λ) · gram λ. The steps end when the Frank–Wolfe
+    gap is at most `goal` or the rounding error of the gradient, or after 1000 (`used` + 1) steps.
 
-    Parameters
-    ----------
-    gram : array of shape (room, room)
-        The Gram matrix of the edges Aᵀd of the distributions d.
-    costs : array of shape (room,)
-        The penalty f(d) of every distribution d.
-    weights : array of shape (room,)
-        The weights λ, which the function overwrites.
-    used : int
-        The number of distributions. Only the first `used` entries of each array are used.
-    bent : tuple of three floats
-        The numbers (top, curve, base).
-    goal : float
-        The Frank–Wolfe gap to reach.
-
-    Returns
-    -------
-    int
-        The number of pairwise steps.
+    Only the first `used` entries of the arrays count. `gram` is the Gram matrix of the edges Aᵀd,
+    `costs` contains the penalties f(d), and `weights` contains the weights λ, which the function
+    overwrites. Return the number of steps.
     """
     top, curve, base = bent
     products = np.zeros(used)
@@ -190,13 +159,9 @@ def reweigh(
 def _find_pair(
     costs: Vector, pull: float, products: Vector, weights: Vector
 ) -> tuple[int, int, float, float]:
-    """Return the data of a pairwise step: the indices `best` and `worst`, the slope, and the gap.
-
-    The gradient is costs + pull · products. The smallest entry of the gradient is at `best`. The
-    largest entry among the distributions with positive weight is at `worst`. The step moves weight
-    from `worst` to `best`. The slope of the step is the largest entry minus the smallest entry. The
-    Frank–Wolfe gap is the weighted mean of all entries minus the smallest entry.
-    """
+    # The smallest entry of the gradient costs + pull · products is at `best`. The largest entry
+    # among the distributions with positive weight is at `worst`. The Frank–Wolfe gap is the
+    # weighted mean of all entries minus the smallest entry.
     best = 0
     worst = 0
     low = np.inf

@@ -64,7 +64,7 @@ class LPBoost(Method):
         self.choice("program", PROGRAMS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain of the weights has no atoms (vertices).
+        """Raise an InputError if the domain has no atoms.
 
         The error is also raised if `program` is "linear" and the relaxation is not polyhedral.
         """
@@ -107,7 +107,7 @@ class LPBoostRun(Booster):
         return self.program.basis() if self.program.slots else None
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column of the hypothesis `best` to the restricted program and solve the program.
+        """Add the column of `best` to the restricted program and solve the program.
 
         Return None if the program already has this column. The distribution d is then optimal.
         """
@@ -123,29 +123,22 @@ class LPBoostRun(Booster):
         if program.slots:
             program.include([slot])
         else:
-            # The first program also has the columns with weight and those of the start's basis.
-            program.include([*self._known_slots(), slot])
-            program.continue_from(self._start_basis)
+            # The first program needs the columns of the first basis, and those with weight.
+            start = self._start_basis
+            known = [self.active.slot(Best(j, sign, 0.0, 0.0)) for j, sign in start.columns]
+            weighty = np.flatnonzero(self.active.weights[: len(self.active)]).tolist()
+            program.include([*known, *weighty, slot])
+            program.continue_from(start)
         # The solver meets the constraints of f only up to its own tolerance.
         self.d = self._game.relaxation.repair(program.optimise())
         return self
 
-    def _known_slots(self) -> list[int]:
-        """Return the positions in `active` of the columns that the first program needs.
-
-        These columns are in the first basis, or have a weight > 0.
-        """
-        columns = self._start_basis.columns
-        slots = [self.active.slot(Best(j, sign, 0.0, 0.0)) for j, sign in columns]
-        return slots + np.flatnonzero(self.active.weights[: len(self.active)]).tolist()
-
 
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
-    """Return a run of LPBoost whose first program has the columns used by `before`.
+    """Return a run of LPBoost whose first program has the columns with weight in `before`.
 
-    `before` contains the weights at the end of another run. It uses the columns whose weight is
-    nonzero. If `before` stores no columns, the first program has only the column of the first
-    round.
+    If `before`, the weights at the end of another run, stores no columns, the first program has
+    only the column of the first round.
     """
     # The interior point method stores no columns, so a run after it starts without columns.
     active = before if isinstance(before, ActiveSet) else active_set(game)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import xlog1py, xlogy
 
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
 from relaxboost.solvers.boosters.restricted_programs import RestrictedLinearProgram
-from relaxboost.solvers.boosters.smoothed_margin import SmoothedMargin
 from relaxboost.solvers.boosters.starting_points import active_set, check_atoms, check_polyhedral
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.steps import Segment, line_search, quadratic_step
 from relaxboost.solvers.stopping import PATIENCE_ROUNDS, Tolerance
 from relaxboost.solvers.warm_start import WarmStart
@@ -77,9 +79,8 @@ class MLPBoost(SmoothedMethod):
         return game.over.rounds_bound(game.entropy_range, game.n, tol, True)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        beta, smoother, suffix = self.smoother(game, goal.tol)
-        objective = SmoothedMargin(game.relaxation, smoother, beta, self.smoothing)
-        run = MLPBoostRun(game, objective, self.step, clock)
+        beta, project, suffix = self.projector(game, goal.tol)
+        run = MLPBoostRun(game, self, beta, project, clock)
         return run.named(f"mlpboost ({self.step}{suffix})")
 
 
@@ -89,10 +90,13 @@ class MLPBoostRun(Booster):
     inner = "smoothed"
     active: ActiveSet
 
-    def __init__(self, game: Game, objective: SmoothedMargin, step: str, clock: Clock) -> None:
-        self.objective = objective
-        """The smoothed margin D. A round keeps the update of the weights w with the larger D(w)."""
-        self._step_rule = step
+    def __init__(
+        self, game: Game, method: MLPBoost, beta: float, project: Projector, clock: Clock
+    ) -> None:
+        self.beta = beta
+        self._game = game
+        self._method = method
+        self._project = project
         self._idle_rounds = 0
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
@@ -101,7 +105,7 @@ class MLPBoostRun(Booster):
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the weights w of a warm start and a program that contains their columns."""
+        """Start from the weights w of a warm start."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()
@@ -110,9 +114,8 @@ class MLPBoostRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Replace the weights w by the better of two updates.
 
-        One update is a Frank–Wolfe step, and the other update consists of the weights computed by
-        LPBoost. The better update has the larger smoothed margin. Return None if the smoothed
-        margin has not increased for `PATIENCE_ROUNDS` rounds.
+        One update is a Frank–Wolfe step, and the other consists of the weights computed by LPBoost.
+        Return None if the smoothed margin has not increased for `PATIENCE_ROUNDS` rounds.
         """
         active = self.active
         before = self.value
@@ -134,19 +137,25 @@ class MLPBoostRun(Booster):
         return self
 
     def _step_towards(self, best: Best) -> None:
-        """Move the weights w towards `best` by a Frank–Wolfe step of the chosen rule."""
         active = self.active
-        objective = self.objective
         v, size = active.direction(best)
         slope = active.gap(self.d, best)
-        if self._step_rule == "short":
-            self.step = quadratic_step(slope, v, objective.beta, size=size)
+        if self._method.step == "short":
+            self.step = quadratic_step(slope, v, self.beta, size=size)
         else:
             segment = Segment(active.u, v, slope, size=size)
-            self.step = line_search(objective.project, objective.beta, segment).eta
+            self.step = line_search(self._project, self.beta, segment).eta
         active.move(best, self.step, kernels.along(active.u, v, self.step))
 
     def _reweigh(self) -> None:
-        """Compute the smoothed margin of the weights, and the distribution d that attains it."""
-        self.d = self.objective.project(self.active.u)
-        self.value = self.objective.value(self.active.u, self.d)
+        # The smoothed margin D(w) is attained by the smoothed distribution d.
+        u = self.active.u
+        d = self._project(u)
+        h = float(xlogy(d, d).sum()) + math.log(d.size)
+        if self._method.smoothing == "binary-entropy":
+            h += float(xlog1py(1.0 - d, -d).sum())
+        # If f allows one distribution only, then `default_beta` is huge and h is constant. The
+        # product β h would make the other terms vanish in rounding.
+        smoothing = self.beta * h if self._game.entropy_range > 0.0 else 0.0
+        self.d = d
+        self.value = float(d @ u) + self._game.relaxation.penalty(d) + smoothing

@@ -45,10 +45,7 @@ class RestrictedProgram(ABC):
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """The pair (index, sign) of each column of the program.
-
-        The index is the position of the column in the margin matrix A.
-        """
+        """The pair (column index, sign) of each column of the program."""
         return [self._active.keys[slot] for slot in self.slots]
 
     def basis(self) -> Basis:
@@ -62,10 +59,7 @@ class RestrictedProgram(ABC):
     def include(self, slots: Iterable[int]) -> None:
         """Add the columns at the positions `slots` of the active set, without duplicates.
 
-        Raises
-        ------
-        ProgramError
-            If the columns of the program would have more than `MAX_ENTRIES` entries.
+        Raise a ProgramError if the program would have more than `MAX_ENTRIES` entries.
         """
         new = [slot for slot in dict.fromkeys(slots) if slot not in self.slots]
         count = len(self.slots) + len(new)
@@ -113,10 +107,7 @@ class RestrictedLinearProgram(RestrictedProgram):
         self._master = RestrictedMaster(game.linear_form, game.m, active.over)
 
     def basis(self) -> Basis:
-        """Return the simplex basis of HiGHS and the columns whose edge constraints are active.
-
-        The edge constraint of a column bounds its edge by v, the largest edge of all columns.
-        """
+        """Return the simplex basis of HiGHS and the columns whose constraints are active."""
         return self._master.basis(self.keys)
 
     def continue_from(self, basis: Basis) -> None:

@@ -105,24 +105,18 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """Half of the smallest edge that the run expects from the weak learner, or inf before the
-        first edge is known."""
+        """Half of the smallest edge that the run expects, or inf before the first edge is known."""
         self.taken = 0
         """The number of hypotheses whose mean is the combined hypothesis w."""
         self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether the measures of all examples add up to less than k. The measure of an example is
-        its weight before the weights are scaled to a distribution. If the sum is less than k, one
-        more round follows."""
+        """Whether the measures of all examples add up to less than k. If so, one more round
+        follows."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Any) -> Booster | None:
-        """Update the weights w and the distribution d.
-
-        The weights w are the mean of the hypotheses since the last restart. Return None at the end
-        of the run.
-        """
+        """Update the weights w and the distribution d. Return None at the end of the run."""
         if self.ended:
             self.end(f"the measures of all examples add up to less than k = {self._k:g}")
             return None

@@ -70,8 +70,6 @@ class SoftBoost(Method):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a proved bound on the number of rounds: 2 log(m/k)/ν² rounded up, plus 2.
 
-        m is the number of examples, k is the parameter of `Capped(k)`, and ν is the accuracy.
-
         In one of the two additional rounds no distribution meets the constraints on the edges. The
         other round evaluates the last distribution. The result is nan if the weak learner may miss
         the best edge by tol or more.
@@ -108,13 +106,11 @@ class SoftBoostRun(Booster):
         self._accuracy = accuracy
         self._project = projector(game.relaxation, 1.0)
         self.least = math.inf
-        """The smallest edge that the weak learner has returned so far. The next distribution must
-        give every column an edge of at most this edge minus the accuracy."""
+        """The smallest edge that the weak learner has returned so far."""
         self.multipliers = np.zeros(0)
         """The multiplier of each column of the linear program in the last projection."""
         self.infeasible = False
-        """Whether no distribution meets the constraints on the edges. If so, one more round
-        follows."""
+        """Whether no distribution meets the constraints on the edges, so one more round follows."""
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.d = game.relaxation.center(game.m)
@@ -122,7 +118,7 @@ class SoftBoostRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Add the column `best`, solve the linear program, and project onto the edge constraints.
 
-        Return None if no distribution met the constraints on the edges in the previous round.
+        Return None if no distribution met these constraints in the previous round.
         """
         if self.infeasible:
             self.end(

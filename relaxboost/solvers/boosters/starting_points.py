@@ -17,15 +17,8 @@ def check_relaxation(
 ) -> None:
     """Raise an InputError if the relaxation of the game is not of one of the `accepted` classes.
 
-    Parameters
-    ----------
-    method : Method
-    game : Game
-    accepted : tuple of types
-    purpose : str
-        The words that follow the name of the method in the message, such as "is for HardMargin()".
-    instead : str
-        The name of the method that the message recommends.
+    `purpose` contains the words that follow the name of the method in the message, such as "is for
+    HardMargin()". `instead` is the name of the method that the message recommends.
     """
     if not isinstance(game.relaxation, accepted):
         raise InputError(
@@ -35,12 +28,7 @@ def check_relaxation(
 
 
 def check_atoms(method: Method, game: Game) -> None:
-    """Raise an InputError if the domain of the weights w has no atoms.
-
-    Atoms are the corners of sets such as `L1Ball`. An atom gives weight to at most one hypothesis.
-    The methods that call this function build the weights w from atoms. Euclidean sets have no
-    atoms.
-    """
+    """Raise an InputError if the domain of the weights w has no atoms."""
     if not isinstance(game.over, AtomicSet):
         raise InputError(
             f"{type(method).__name__}() gives weights to single columns, so it is for games over "
@@ -50,9 +38,9 @@ def check_atoms(method: Method, game: Game) -> None:
 
 
 def check_polyhedral(caller: str, game: Game, instead: str) -> None:
-    """Raise an InputError that recommends `instead` if the relaxation is not polyhedral.
+    """Raise an InputError if the relaxation is not polyhedral.
 
-    `caller` is the call of the method that solves a linear program, such as "MLPBoost()".
+    `caller` is the call of the method that solves a linear program, and `instead` is the remedy.
     """
     if game.linear_form is None:
         raise InputError(
@@ -71,7 +59,7 @@ def starting_point(game: Game) -> MovingHypothesis:
 
 
 def active_set(game: Game) -> ActiveSet:
-    """Return the weights w from which a run starts, for a domain with atoms such as an l1 ball."""
+    """Return the weights w from which a run starts, for a domain with atoms."""
     assert isinstance(game.over, AtomicSet)
     return ActiveSet(game.matrix, game.over, game.relaxation.center(game.m))
 
@@ -79,9 +67,9 @@ def active_set(game: Game) -> ActiveSet:
 class Unbegun(Booster):
     """The booster of a run whose method could not start.
 
-    The run has a single round, which evaluates the weights of `starting_point` and the distribution
-    `f.center(m)` of the relaxation f. The round gives a bracket [lower, upper] of the value of the
-    game. The update at the end of the round raises the error that prevented the start.
+    A single round evaluates the weights of `starting_point` and the distribution `f.center(m)`,
+    which gives a bracket of the value. The update at its end raises the error that prevented the
+    start.
     """
 
     inner = "lost"
@@ -92,5 +80,4 @@ class Unbegun(Booster):
         self._error = error
 
     def advance(self, best: object) -> Booster:
-        """Raise the error that prevented the start of the method."""
         raise self._error

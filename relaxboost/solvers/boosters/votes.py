@@ -23,9 +23,8 @@ from relaxboost.solvers.method import Method
 class HardMarginMethod(Method):
     """A base class of methods that solve only games with `HardMargin` over an `L1Ball`.
 
-    The l1 norm of the weights w of AdaBoost may exceed the radius r of the ball. The solver
-    therefore scales w to the norm r, and computes both bounds and the solution from the scaled w. A
-    callback also sees the unscaled w (`RoundState`).
+    The l1 norm of the weights w of AdaBoost may exceed the radius r of the ball. Both bounds and
+    the solution are computed from w scaled to the norm r.
     """
 
     cold = "always starts from w = 0"
@@ -44,9 +43,7 @@ class HardMarginMethod(Method):
 class Votes(ActiveSet):
     """The weights w of AdaBoost, and the same weights scaled to the radius r of the l1 ball.
 
-    The attribute `weights` contains the scaled weights r w/‖w‖_1, which are a point of the domain
-    `L1Ball(r)`, and `u` contains the margins of the scaled weights. The attributes `raw` and
-    `norm` are the margins and the l1 norm of the unscaled w.
+    The attributes `weights` and `u` contain the scaled weights r w/‖w‖_1 and their margins.
     """
 
     raw: Vector
@@ -67,11 +64,8 @@ class Votes(ActiveSet):
         return log_sum_exp(-self.raw) - math.log(self.raw.size)
 
     def vote(self, best: Best, eta: float, column: Vector) -> None:
-        """Add `eta` to the unscaled weight of the hypothesis `best`.
-
-        If the negative of the hypothesis has a positive weight, the method reduces this weight
-        first. `column` contains the margins of the hypothesis.
-        """
+        """Add `eta` to the unscaled weight of the hypothesis `best`, which has the margins
+        `column`."""
         slot = self.slot(best)
         self._votes = np.append(self._votes, np.zeros(len(self) - self._votes.size))
         # The same column with the other sign loses weight first, because equal weights of both
@@ -84,7 +78,7 @@ class Votes(ActiveSet):
         self._follow(self.raw + eta * column)
 
     def reduce_potential(self, rho: float) -> None:
-        """Multiply the weights w by the factor s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − u_i)).
+        """Multiply w by the factor s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − u_i)).
 
         The sum is over the m examples i, ρ is `rho`, and u_i is the margin of example i. AdaBoost*
         needs a sum of at most m at the start of a stage. The sum is m for s = 0, and s is 0 if the
@@ -101,7 +95,6 @@ class Votes(ActiveSet):
         self._follow(share * self.raw)
 
     def _follow(self, raw: Vector) -> None:
-        """Store the margins `raw` of the unscaled weights. Recompute `norm`, `weights` and `u`."""
         self.raw = raw
         self.norm = float(self._votes.sum())
         # If w = 0, scaling does not change w, and the divisor must not be 0.

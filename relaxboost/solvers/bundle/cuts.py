@@ -45,10 +45,10 @@ def average(cuts: Cuts, weights: Vector, group: Whole) -> Cut | None:
     """Average the cuts of each group, and return the sum of the averages of all groups.
 
     If every group has a positive weight, the result is a cut of the sum of the functions of the
-    groups. `weights` are the weights of the averages. A solver has computed these weights, so they
-    may be inexact. The function therefore replaces negative weights by 0, and divides the weights
-    of each group by their sum. A group without a positive weight contributes 0. The result is None
-    if a weight is not finite or if no weight is positive.
+    groups. A solver has computed the `weights`, so they may be inexact. The function replaces
+    negative weights by 0, and divides the weights of each group by their sum. A group without a
+    positive weight contributes 0. The result is None if a weight is not finite or if no weight is
+    positive.
     """
     # Interior point methods return tiny negative multipliers for inactive cuts.
     alpha = np.maximum(weights, 0.0)

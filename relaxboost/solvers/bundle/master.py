@@ -48,10 +48,9 @@ class Master:
 
     The model of a group of cuts is the largest of these cuts. The variables of a program are the
     weights w and, for each group, a height that is at least every cut of the group. The programs
-    scale all variables, so Clarabel reads numbers of moderate size whatever the units of w and of
-    the cuts are. `size` is a typical size of the cuts. The first variables are z = w / (`size` ·
-    `unit`). If the program needs ‖s w‖₁ and w may be negative, variables y >= |z| follow. The last
-    variables are the heights divided by `size`.
+    scale all variables, so Clarabel reads numbers of moderate size. `size` is a typical size of the
+    cuts. The first variables are z = w / (`size` · `unit`). If the program needs ‖s w‖₁ and w may
+    be negative, variables y >= |z| follow. The last variables are the heights divided by `size`.
 
     Parameters
     ----------
@@ -71,20 +70,23 @@ class Master:
         self._fit_units(0.0)
 
     def _fit_units(self, size: float) -> None:
-        """Choose the units of the weights for cuts of the given size, and build the constraints.
-
-        The price of ‖s w‖₁ is the coefficient of the l1 penalty or, over a ball, `size` divided by
-        the radius if this quotient is larger. A price that is far above the size of the cuts, or
-        below the accuracy of Clarabel, would make the multipliers inaccurate. The method therefore
-        keeps the price of each unit between `LEAST_PRICE` and 1.
-        """
+        # The price of ‖s w‖₁ is the coefficient of the l1 penalty or, over a ball, `size` divided
+        # by the radius if this quotient is larger. A price far above the size of the cuts, or below
+        # the accuracy of Clarabel, would make the multipliers inaccurate. So the price of each unit
+        # is kept between `LEAST_PRICE` and 1.
         price = max(self._feasible.absolute, size / self._feasible.radius)
-        if price != self._price:
-            self._price = price
-            self._make_rows(self._given if price == 0.0 else self._priced(price))
+        if price == self._price:
+            return
+        self._price = price
+        unit = self._given
+        if price > 0.0:
+            largest = 1.0 / price / self._feasible.scale
+            # Cuts must stay in the range of doubles, however small the price is.
+            least = np.minimum(LEAST_PRICE * largest, unit / LEAST_PRICE**2)
+            unit = np.clip(unit, least, largest)
+        self._make_rows(unit)
 
     def _make_rows(self, unit: Vector) -> None:
-        """Build the penalty and the constraints of the set, which do not depend on the cuts."""
         feasible = self._feasible
         self._unit = unit
         self._curvature = feasible.square * (feasible.scale * unit) ** 2
@@ -120,21 +122,11 @@ class Master:
             right = np.append(feasible.euclidean / largest, np.zeros(d))
             self._add("SecondOrderConeT", right, (-unit / largest, own + 1, own))
 
-    def _priced(self, price: float) -> Vector:
-        """Return the unit of each weight, for a price > 0 of ‖s w‖₁.
-
-        A change of a weight by its unit costs between `LEAST_PRICE` and 1.
-        """
-        largest = 1.0 / price / self._feasible.scale
-        # Cuts must stay in the range of doubles, however small the price is.
-        least = np.minimum(LEAST_PRICE * largest, self._given / LEAST_PRICE**2)
-        return np.clip(self._given, least, largest)
-
     def _add(self, cone: str, right: Vector, *entries: tuple[Vector, Whole, Whole]) -> None:
         """Add the constraint that right/size − rows · x lies in a cone of Clarabel.
 
-        x is the vector of all variables. `entries` contains the nonzero values of the rows, each
-        with its row index and its column index.
+        `entries` contains the nonzero values of the rows, each with its row index and its column
+        index.
         """
         for values, rows, columns in entries:
             made = np.array([values, rows + self._right.size, columns])
@@ -143,10 +135,9 @@ class Master:
         self._cones.append((cone, right.size))
 
     def minimise(self, cuts: Cuts, group: Whole) -> tuple[Vector, Vector] | None:
-        """Return the weights w that minimise Ω plus the heights, and the multipliers of the cuts.
+        """Return the w that minimise Ω plus the heights, and the multipliers of the cuts.
 
-        Ω is the penalty on w, and the height of a group is the largest cut of the group. Both
-        arrays are only as accurate as Clarabel. The result is None if the solver fails.
+        Both arrays are only as accurate as Clarabel. The result is None if the solver fails.
         """
         rows, size = self._scaled(cuts, group)
         found = self._solve(size * self._curvature, self._costs, rows, -cuts.offset, size)
@@ -155,9 +146,7 @@ class Master:
     def nearest(self, centre: Vector, level: float, cuts: Cuts, group: Whole) -> Vector | None:
         """Return the w nearest to `centre` at which Ω plus the heights is at most `level`.
 
-        Ω is the penalty on the weights w, and the height of a group is the largest cut of the
-        group. The penalty must have no quadratic term. The result is None if the solver finds no
-        such w.
+        The penalty must have no quadratic term. The result is None if the solver finds no such w.
         """
         rows, size = self._scaled(cuts, group)
         # The distance is divided by the largest unit, which moderates its curvature.
@@ -170,11 +159,8 @@ class Master:
         return None if found is None else self._weights(found[0], size)
 
     def _scaled(self, cuts: Cuts, group: Whole) -> tuple[Matrix, float]:
-        """Return the coefficients of the cuts in the scaled variables, and the size of the cuts.
-
-        The size is the largest absolute offset of a cut. If all offsets are 0 up to rounding, the
-        size is the largest slope in the units of w. If the slopes are 0 too, the size is 1.
-        """
+        # The size of the cuts is the largest absolute offset. If all offsets are 0 up to rounding,
+        # it is the largest slope in the units of w, or 1 if the slopes are 0 too.
         size = float(np.abs(cuts.offset).max())
         self._fit_units(size)
         d = self._unit.size
@@ -194,12 +180,7 @@ class Master:
     def _solve(
         self, curvature: Vector, costs: Vector, rows: Matrix, right: Vector, size: float
     ) -> tuple[Vector, Vector] | None:
-        """Minimise a quadratic function of the variables x subject to the cuts and the constraints.
-
-        The function is Σ curvature_j x_j²/2 + <costs, x>. The cuts are the inequalities rows · x <=
-        right/size. The constraints are those of the set of w. Return x and the multipliers of the
-        cuts, or None if the solver fails.
-        """
+        # The cuts are the inequalities rows · x <= right/size.
         import clarabel
 
         settings = clarabel.DefaultSettings()

@@ -63,9 +63,8 @@ class BundleRound(NamedTuple):
 class CuttingPlanes:
     """A model of Σ_g R_g that the bundle method builds from cuts.
 
-    A cut of group g is an affine function offset + <slope, w> that is at most R_g for every w. The
-    model of R_g is the maximum of the cuts of group g. The model of Σ_g R_g is the sum of these
-    maxima, and is therefore at most Σ_g R_g for every w.
+    The model is the sum over the groups g of the largest cut of group g, and is therefore at most
+    Σ_g R_g for every w.
 
     Parameters
     ----------
@@ -98,13 +97,11 @@ class CuttingPlanes:
         self.unit = unit
         first = np.zeros(0) if floors is None else floors
         self._permanent = first.size
-        """The number of constant cuts from the argument `floors`. These cuts come first, and the
-        model never drops them."""
+        """The number of constant cuts from `floors`, which come first and are never dropped."""
         self._floors = np.full(groups, -np.inf) if floors is None else floors
         # No term is above 0, so that the factor covers the rounding of the sum.
         self.floor = float(self._floors.sum()) * (1.0 + 2.0 * roundoff(groups))
-        """A lower bound on the minimum of F that follows from `floors`, or −inf if there are no
-        floors."""
+        """A lower bound on the minimum of F that follows from `floors`, or −inf."""
         zero = np.zeros((first.size, unit.size))
         self.cuts = Cuts(first, zero, zero)
         self.group = np.arange(first.size)
@@ -143,10 +140,9 @@ class CuttingPlanes:
     def minimise(self) -> tuple[Vector | None, float]:
         """Minimise the penalty plus the model. Return the minimiser and a lower bound on min F.
 
-        F is the objective of the bundle method. The solver returns a multiplier for each cut. The
-        method divides the multipliers of each group by their sum, and computes the lower bound
-        from the weighted averages of the cuts. The optimal value that the solver reports is not
-        used. If the solver fails, return None and the attribute `floor`.
+        The lower bound follows from the averages of the cuts, weighted by their multipliers, and
+        not from the optimal value that the solver reports. If the solver fails, return None and the
+        attribute `floor`.
         """
         found = self.master.minimise(self.cuts, self.group)
         if found is None:
@@ -172,11 +168,8 @@ class CuttingPlanes:
         return None if w is None else self.objective.project(w)
 
     def _forget(self, alpha: Vector) -> None:
-        """Drop the cuts that have been inactive for the most rounds, if there are too many cuts.
-
-        Lower bounds that were derived from these cuts remain valid. The minimiser of the model
-        depends only on active cuts.
-        """
+        # Lower bounds from dropped cuts remain valid, and the minimiser depends only on active
+        # cuts.
         # Clarabel is accurate to 1e-10, so that a multiplier above 1e-8 is not a rounding error.
         self.idle = np.where(alpha > 1e-8, 0, self.idle + 1)
         self.idle[: self._permanent] = 0
@@ -221,10 +214,7 @@ def rounds(
 
 
 def _polyak(model: CuttingPlanes, last: Any, level: float) -> Vector:
-    """Return the weights w after Polyak's subgradient step towards a level of F.
-
-    The method takes this step if the solver has found no other w for the next evaluation.
-    """
+    # Polyak's subgradient step towards a level of F, if the solver has found no other w.
     s = model.objective.feasible
     penalty = s.square * s.scale**2 * last.w + s.absolute * s.scale * np.sign(last.w)
     # The step is made in weights divided by their units.

@@ -11,5 +11,5 @@ unrestricted or lies in a Euclidean ball, `smooth_weights` replaces `edge_bounds
 
 `block` and `bordered` contain the matrix that f adds to Newton's equations. `elimination` selects
 how `normal` solves Newton's equations: with a Cholesky factor from `factor`, or with the conjugate
-gradients of `additive`. The module `normal` contains the equations.
+gradients of `additive`.
 """

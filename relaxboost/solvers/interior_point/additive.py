@@ -42,8 +42,7 @@ equations need ten to a hundred iterations."""
 
 
 def factor_work(features: int, m: int, n: int) -> float:
-    """Return the work of computing and factorising Newton's matrix for n stumps (cuts of
-    features).
+    """Return the work of computing and factorising Newton's matrix for n stumps.
 
     The unit is the work of reading an entry of the game matrix. For each pair of features, the
     computation of the matrix reads all m examples once.
@@ -55,10 +54,9 @@ def passes_work(features: int, m: int, iterations: float) -> float:
     """Return the work of solving Newton's equations of a step by conjugate gradients.
 
     The unit is the work of reading an entry of the game matrix. A step solves the equations for
-    four right-hand sides, which belong to the bound v on all edges, the predictor, the corrector
-    and the refinement. The solution for one right-hand side takes `iterations` iterations. An
-    iteration reads the levels of all examples twice, and solves equations with the factor of the
-    preconditioner.
+    four right-hand sides, which belong to the bound v, the predictor, the corrector and the
+    refinement. Each takes `iterations` iterations. An iteration reads the levels of all examples
+    twice, and solves equations with the factor of the preconditioner.
     """
     # Solving with a triangular factor and its transpose reads each of its entries once.
     together = _cuts_together(features * m)
@@ -66,23 +64,14 @@ def passes_work(features: int, m: int, iterations: float) -> float:
 
 
 def _cuts_together(entries: int) -> int:
-    """Return the order of a dense matrix whose factorisation takes as much work as ten passes.
-
-    A pass over the game matrix reads `entries` entries. The preconditioner uses a matrix of about
-    this order.
-    """
+    # A dense matrix of this order takes as much work to factorise as ten passes over the entries.
     return int(np.cbrt(3.0 * MULTIPLICATIONS_PER_ENTRY * 10.0 * entries))
 
 
 @njit(error_model="numpy", inline="always")
 def _level_values(offsets: Whole, y: Array) -> Array:
-    """Return the values of a step function of each feature, with a value for each level.
-
-    The cuts of a feature divide its values into levels, and the function is constant on each level.
-    At cut j the function jumps by 2 y_j, where y_j is the entry of `y` for this cut. The function
-    values at the first and the last level sum to 0. The indices of the cuts of feature f are
-    `offsets[f]` to `offsets[f + 1] − 1`.
-    """
+    # The values of a step function of each feature. The function jumps by 2 y_j at cut j, and its
+    # values at the first and the last level sum to 0.
     features = offsets.size - 1
     values = np.empty(offsets[features] + features)
     # A feature with b − a cuts has one level more, so its levels begin at a + f.
@@ -100,11 +89,7 @@ def _level_values(offsets: Whole, y: Array) -> Array:
 
 @njit(error_model="numpy", inline="always")
 def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
-    """Write to `out`, for each cut, the sum of `levels` above the cut minus the sum below the cut.
-
-    The cuts of a feature divide its values into levels, and `levels` contains a number for each
-    level of each feature. Both sums are over the levels of the feature to which the cut belongs.
-    """
+    # For each cut, the sum of `levels` above the cut minus the sum below the cut.
     for f in range(offsets.size - 1):
         a = offsets[f]
         b = offsets[f + 1]
@@ -117,13 +102,8 @@ def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, y: Array) -> Array:
-    """Return the vector Bᵀ diag(inverse) B y, where B = [A, −1].
-
-    A is the game matrix, whose columns are stumps (cuts of features), and −1 is a column in which
-    all entries are −1. The entry `codes[f, i]` is the index of the level of feature f at example i.
-    The indices of the cuts of feature f are `offsets[f]` to `offsets[f + 1] − 1`. The array `signs`
-    contains the labels +1 and −1 of the examples.
-    """
+    # The result is Bᵀ diag(inverse) B y with B = [A, −1]. Here codes[f, i] is the level of feature
+    # f at example i, and offsets[f] to offsets[f + 1] − 1 are the cuts of feature f.
     features, m = codes.shape
     n = offsets[features]
     values = _level_values(offsets, y)
@@ -149,11 +129,7 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
 
 @njit(error_model="numpy")
 def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
-    """Return the sum of `inverse` over the examples at each level of each feature.
-
-    The cuts of a feature divide its values into levels. The levels of feature 0 come first, then
-    those of feature 1, and so on.
-    """
+    # The sum of `inverse` over the examples at each level of each feature.
     features, m = codes.shape
     out = np.zeros(offsets[features] + features)
     for f in range(features):
@@ -165,14 +141,10 @@ def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
 
 @njit(error_model="numpy")
 def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Array]:
-    """Return the factors L diag(p) Lᵀ of a tridiagonal matrix for each feature.
-
-    The unknowns of a feature are the values of a function at its levels. The matrix is that of a
-    quadratic form: the sum of `mass` times value² over the levels, plus the sum of jump² / (4 D_j)
-    over the cuts j. The first two results are the vectors p and the entries below the diagonals of
-    the matrices L. The third result is the solution of the equations with these matrices and the
-    right-hand side 1 at the first and the last level of each feature, and 0 at all other levels.
-    """
+    # The factors L diag(pivots) Lᵀ of a tridiagonal matrix for each feature. The matrix is that of
+    # a quadratic form in the values of a function at the levels: the sum of mass · value² over the
+    # levels, plus the sum of jump²/(4 D_j) over the cuts j. The third result is the solution for
+    # the right-hand side 1 at the first and the last level, and 0 elsewhere.
     features = offsets.size - 1
     pivots = mass.copy()
     below = np.zeros(mass.size)
@@ -200,11 +172,7 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
 
 @njit(error_model="numpy", inline="always")
 def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None:
-    """Overwrite g[first : last + 1] with the solution of the tridiagonal equations of one feature.
-
-    The right-hand side is the old value of g[first : last + 1]. The matrix is L diag(pivots) Lᵀ,
-    and `below` contains the entries below the diagonal of L.
-    """
+    # Solve L diag(pivots) Lᵀ x = g for one feature, and overwrite g[first : last + 1] with x.
     # Forward substitution comes first, then backward substitution.
     for k in range(first, last):
         g[k + 1] -= below[k] * g[k]
@@ -215,11 +183,7 @@ def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None
 
 @njit(error_model="numpy")
 def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -> Array:
-    """Return the solution of Newton's equations restricted to the cuts of each feature.
-
-    The argument `factors` contains the factors of the tridiagonal matrices of the features, as
-    `_factorise` returns them. The argument `r` is the right-hand side, with an entry for each cut.
-    """
+    # Solve Newton's equations restricted to the cuts of each feature, for the right-hand side r.
     pivots, below, ends = factors
     features = offsets.size - 1
     out = np.zeros(r.size)
@@ -276,7 +240,7 @@ class Additive:
         digits = 1.0 / 2.0 if (e[:-1] == 1.0).all() else 1.0 / 3.0
         self._tolerance = float(np.finfo(np.float64).eps) ** digits
         """The size of the residual at which conjugate gradients stop, divided by the size of the
-        right-hand side. Both sizes are measured in the norm of the preconditioner."""
+        right-hand side, both in the norm of the preconditioner."""
         self._by_feature = _factorise(offsets, _masses(codes, offsets, inverse), D)
         chosen = _largest(offsets, D, _cuts_together(codes.size))
         self._chosen = np.append(chosen, bulk.n)
@@ -287,21 +251,16 @@ class Additive:
         gram[place, place] += 1.0 / D[chosen]
         self._together = Factor(gram)
         self.iterations = 0
-        """The largest number of conjugate gradient iterations in any call to `solve` so far."""
+        """The largest number of conjugate gradient iterations in any call to `solve`."""
 
     def _times(self, y: Vector) -> Vector:
-        """Return the product M y of the matrix M of this object and the vector y."""
         out: Vector = _product(*self._levels, self._inverse, y)
         out[:-1] += y[:-1] / self._D
         return out + self._rho * float(self._e @ y) * self._e
 
     def _precondition(self, r: Vector) -> Vector:
-        """Return an approximate solution x of M x = r for the matrix M of this object.
-
-        The result is the sum of two vectors. The first vector solves the equations of each feature
-        separately. The second vector is a correction for the coupling of the features. It is
-        computed for a subset of the cuts.
-        """
+        # The first summand solves the equations of each feature by itself. The second summand
+        # couples the features, for a subset of the cuts.
         out: Vector = _by_feature(self._levels.offsets, self._by_feature, r)
         out[self._chosen] += self._together.solve(r[self._chosen])
         return out
@@ -309,13 +268,8 @@ class Additive:
     def solve(self, h: Vector) -> Vector:
         """Return the solution x of M x = h to within the tolerance.
 
-        M is the matrix of this object. If the tolerance is not reached within the maximum number
-        of iterations, return the last iterate.
-
-        Raises
-        ------
-        TimeUp
-            If the time limit of the run has been reached.
+        If the tolerance is not reached within the maximum number of iterations, return the last
+        iterate. Raise `TimeUp` if the time limit of the run has been reached.
         """
         x = np.zeros_like(h)
         r = h.copy()
@@ -340,12 +294,8 @@ class Additive:
 
 
 def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
-    """Return the indices of about `most` cuts of features, in increasing order.
-
-    The cuts of each feature are divided into groups of neighbouring cuts. The result contains the
-    cut with the largest entry of `D` in each group.
-    """
-    # Each feature has a share of the cuts, and each cut stands for its neighbours.
+    # Neighbouring cuts are similar. So each feature is divided into groups of neighbouring cuts,
+    # about `most` for all features, and the cut with the largest D represents its group.
     chosen = []
     for a, b in pairwise(offsets.tolist()):
         groups = max(1, most * (b - a) // D.size)

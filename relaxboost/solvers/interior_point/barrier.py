@@ -18,8 +18,6 @@ slack is about 1e77, and the square of this quotient is still a finite double.""
 class Barrier:
     """The inequalities of an interior point method, each with a positive slack and a multiplier.
 
-    The product of slack and multiplier of each inequality converges to zero during a run.
-
     Parameters
     ----------
     slack : array
@@ -40,7 +38,7 @@ class Barrier:
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the sum of the products of slack and multiplier."""
+        """The sum of the products of slack and multiplier."""
         return float(np.vdot(self.slack, self.mult))
 
     @property
@@ -53,7 +51,7 @@ class Barrier:
         """Return the steps of the multipliers for the target `centre`.
 
         After these steps, every product of a slack and its multiplier is `centre`, if the slacks
-        stay constant. The step is 0 for entries that are not inequalities.
+        stay constant.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
@@ -68,13 +66,11 @@ class Barrier:
     def outliers(
         self, dslack: Array, dmult: Array, step: float, dual_step: float, centre: float
     ) -> Array:
-        """Return Gondzio's corrections of the products of slacks and multipliers.
+        """Return Gondzio's corrections of the products of slacks and multipliers after a step.
 
-        The corrections apply to the products after a step, in which the slacks move by `step`
-        times `dslack` and the multipliers move by `dual_step` times `dmult`. A product in
-        [`centre` / 10, 10 · `centre`] gets the correction 0 (Gondzio 1996, β = 0.1). A product
-        above this interval gets a negative correction, which is at least −10 · `centre`. A product
-        below this interval gets a positive correction.
+        A product in [`centre` / 10, 10 · `centre`] gets the correction 0 (Gondzio 1996, β = 0.1). A
+        product above this interval gets a negative correction, which is at least −10 · `centre`. A
+        product below this interval gets a positive correction.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         # Lowering a large product at once would spoil the direction for all others.
@@ -82,10 +78,9 @@ class Barrier:
         return np.maximum(near - after, -10.0 * centre)
 
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
-        """Return the longest step of the slacks and the longest step of the multipliers.
+        """Return the longest steps, at most 1, of the slacks and of the multipliers.
 
-        Each step is at most 1. The slacks move along `dslack`, and the multipliers move along
-        `dmult`. No slack and no multiplier becomes negative.
+        No slack and no multiplier becomes negative.
         """
         # A quotient by a tiny change is infinite, which is no limit to the step.
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -94,8 +89,8 @@ class Barrier:
     def move(self, slack: Array, dual_step: float, dmult: Array) -> None:
         """Set the slacks to `slack`, and move the multipliers by `dual_step` times `dmult`.
 
-        The caller computes `slack` from the new variables. If rounding makes a new slack too small,
-        it is replaced by `SMALLEST_SLACK` or by 0.5 % of the earlier slack, whichever is larger.
+        If rounding makes a new slack too small, it is replaced by `SMALLEST_SLACK` or by 0.5 % of
+        the earlier slack, whichever is larger.
         """
         # A step leaves at least this part of a slack. A smaller slack is an effect of rounding.
         kept = (1.0 - FRACTION_TO_BOUNDARY) * self.slack
@@ -105,6 +100,5 @@ class Barrier:
 
 
 def _step_to_boundary(x: Array, dx: Array) -> float:
-    """Return the largest step in [0, 1] for which x + step · dx has no negative entry."""
     # Entries that grow never reach zero. Those that are no inequalities do not change.
     return -float(np.where(dx < 0.0, x / dx, -1.0).max(initial=-1.0))

@@ -1,9 +1,8 @@
 """The matrix K that the relaxation f adds to Newton's equations.
 
-The unknowns of f are the Newton steps of three vectors. These are the distribution d, the further
-variables z of the program that defines f, and the multipliers of the equations of this program. The
-entries of d are always first. If bounds on single variables are the only constraints of the
-program, K is a diagonal matrix.
+The unknowns of f are the Newton steps of the distribution d, of the further variables z of the
+program that defines f, and of the multipliers of the equations of this program. The entries of d
+are always first.
 """
 
 from __future__ import annotations
@@ -17,30 +16,29 @@ from relaxboost.matrices.bulk import Bulk
 
 
 class Block(ABC):
-    """The symmetric matrix K that the relaxation f adds to Newton's equations.
+    """The symmetric matrix K that the relaxation f adds to Newton's equations `K t = h`.
 
-    In the equations `K t = h`, the vector t is the Newton step of the unknowns of f, and h is a
-    right-hand side.
+    The vector t is the Newton step of the unknowns of f, and h is a right-hand side.
     """
 
     written = False
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """For each diagonal entry of the last result of `gram`, the size of the terms that were added
-    to compute the entry. If the terms cancel, the rounding error of the entry is proportional to
-    this size. `uncancelled` is None if no terms cancel."""
+    """For each diagonal entry of the last result of `gram`, the size of the terms whose sum is the
+    entry. The rounding error of the entry is proportional to this size. None means that no terms
+    cancel."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
-        """Return the product of the matrix K of the relaxation f and the vector t."""
+        """Return the product of the matrix K and the vector t."""
 
     @abstractmethod
     def invert(self, h: Vector) -> Vector:
-        """Return the solution t of the equations K t = h with the matrix K of the relaxation f."""
+        """Return the solution t of the equations K t = h."""
 
     @abstractmethod
     def gram(self, bulk: Bulk) -> Array:
-        """Return the lower triangle of Bᵀ K⁻¹ B with the matrix K of the relaxation f.
+        """Return the lower triangle of Bᵀ K⁻¹ B.
 
         The matrix B is [A, −1] in the rows of the distribution d and 0 in all other rows. A is the
         game matrix, and −1 is a column in which all entries are −1.
@@ -48,40 +46,32 @@ class Block(ABC):
 
     @abstractmethod
     def reduce(self, h: Vector) -> Vector:
-        """Return the right-hand side of the reduced equations for the step of the distribution d.
-
-        The reduced equations remain after the equations `K t = h` are solved for all unknowns of
-        the relaxation f other than d. K is the matrix of f, and t is the step of all unknowns.
-        """
+        """Return the right-hand side for d after all other unknowns of K t = h are eliminated."""
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the solution x of K x = h whose first m entries are the argument `t`.
-
-        K is the matrix of the relaxation f, and `t` is the step of the distribution d.
-        """
+        """Return the solution x of K x = h whose first m entries are the step `t` of d."""
 
     @abstractmethod
     def add_to(self, gram: Array) -> None:
-        """Add the Schur complement of the matrix of f to the lower triangle of `gram`.
+        """Add to the lower triangle of `gram` the Schur complement of K in d.
 
-        The Schur complement is the matrix that remains for the distribution d after all other
-        unknowns of the relaxation f are eliminated.
+        The Schur complement is the matrix that remains for d after all other unknowns are
+        eliminated.
         """
 
 
 class Diagonal(Block):
-    """The matrix K of Newton's equations for a relaxation f with only bounds on single variables.
+    """The diagonal matrix K of a relaxation f with only bounds on single variables.
 
-    K is diagonal. The entry of a variable is the sum of multiplier divided by slack over the lower
-    and the upper bound of this variable.
+    The entry of a variable is the sum of multiplier divided by slack over its two bounds.
 
     Parameters
     ----------
     theta : array
         The diagonal of K.
     m : int
-        The number of entries of the distribution d, which are the first variables of f.
+        The number of entries of the distribution d.
     """
 
     def __init__(self, theta: Vector, m: int) -> None:
@@ -115,10 +105,9 @@ class Diagonal(Block):
 
 
 def diagonal_gram(bulk: Bulk, inverse: Vector) -> Array:
-    """Return the lower triangle of Bᵀ diag(inverse) B, where B = [A, −1].
+    """Return the lower triangle of Bᵀ diag(inverse) B, where B = [A, −1] as in `Block.gram`.
 
-    A is the game matrix of `bulk`, and −1 is a column in which all entries are −1. The vector
-    `inverse` has a positive entry for each example.
+    The vector `inverse` has a positive entry for each example.
     """
     n = bulk.n
     # The matrix is allocated once and filled in parts, since it may take most of the memory.

@@ -30,16 +30,16 @@ from relaxboost.solvers.interior_point.factor import symmetric_factor
 class Layout:
     """The division of the unknowns of the relaxation f into a border and inner unknowns.
 
-    K is the matrix that f adds to Newton's equations, with a row and a column for each unknown. An
-    unknown is in the border if its row has more than √m entries for m examples, or has entries
-    only in the columns of the border. The entries of the distribution d are always inner unknowns.
-    The rows and columns of the inner unknowns should form a block diagonal matrix with at most one
-    entry of d in each block. Otherwise all unknowns are treated as inner unknowns.
+    K is the matrix that f adds to Newton's equations. An unknown is in the border if its row of K
+    has more than √m entries for m examples, or has entries only in the columns of the border. The
+    entries of the distribution d are always inner unknowns. If the inner unknowns do not form a
+    block diagonal matrix with at most one entry of d in each block, all unknowns are inner
+    unknowns.
 
     Parameters
     ----------
     K : sparse matrix
-        A matrix of the same shape with a positive entry at each place where K may be nonzero.
+        A matrix with a positive entry at each place where K may be nonzero.
     m : int
         The number of entries of the distribution d, which are the first unknowns.
     """
@@ -58,8 +58,7 @@ class Layout:
         self.outer = np.flatnonzero(is_outer)
         label = connected_components(K[self.inner][:, self.inner], directed=False)[1][:m]
         self.is_apart = np.unique(label).size == m
-        """Whether the matrix of the inner unknowns (all but the border) is block diagonal, with at
-        most one entry of the distribution d in each block."""
+        """Whether each block of the matrix of the inner unknowns has at most one entry of d."""
         if not self.is_apart:
             # The border then saves nothing, and a factor of all of K is more accurate.
             self.inner = np.arange(K.shape[0])
@@ -69,8 +68,8 @@ class Layout:
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
     """Return a boolean array that marks the rows of a sparse matrix with more than √m entries.
 
-    m is the number of examples. Eliminating an unknown adds the outer product of its row with
-    itself to a matrix. For a marked row, this product has more than m entries.
+    Eliminating an unknown adds the outer product of its row with itself to a matrix. For a marked
+    row, this product has more than m entries.
     """
     return np.asarray(np.diff(rows.indptr) > np.sqrt(m))
 
@@ -81,7 +80,7 @@ class Bordered(Block):
     Parameters
     ----------
     layout : Layout
-        The division of the unknowns into border and inner unknowns, which is constant during a run.
+        The division of the unknowns, which is constant during a run.
     K : sparse matrix
         The matrix K. Its first rows belong to the unknowns of f. Further rows may belong to
         auxiliary unknowns, whose right-hand sides are 0.
@@ -104,17 +103,12 @@ class Bordered(Block):
 
     @cached_property
     def _inside(self) -> Any:
-        """A sparse factor of the matrix K of f, without the rows and columns of the border."""
         inner = self._layout.inner
         return symmetric_factor(self._K[inner][:, inner])
 
     @cached_property
     def _border(self) -> tuple[Array, Array]:
-        """The matrices Y = F⁻¹ V and T = C − Vᵀ Y from the formula for the inverse of K.
-
-        The matrix K is [F, V; Vᵀ, C]. F belongs to the inner unknowns, and C belongs to the
-        border.
-        """
+        # Y = F⁻¹ V and T = C − Vᵀ Y, from the formula in the docstring of this module.
         inner = self._layout.inner
         outer = self._layout.outer
         V = self._K[inner][:, outer].toarray()
@@ -123,7 +117,7 @@ class Bordered(Block):
 
     @cached_property
     def _rest(self) -> Any:
-        """A sparse factor of the matrix K of f, without the rows and columns of d."""
+        # The unknowns other than d.
         m = self._layout.m
         return symmetric_factor(self._K[m:, m:])
 

@@ -24,14 +24,12 @@ from relaxboost._core.arrays import Array, Vector
 class Curvature(NamedTuple):
     """The scaling matrix H of several cones, as a sparse matrix plus outer products.
 
-    H is the sum of `inside` and the products sign · r rᵀ. The vectors r are the rows of `outer`,
-    and the signs are the entries of `signs`.
+    H is the sum of the block diagonal matrix `inside` and the products sign · r rᵀ. The vectors r
+    are the rows of `outer`, and the signs are the entries of `signs`.
     """
 
     inside: Any
-    """The sparse part of the scaling matrix H, with a diagonal block for each cone."""
     outer: Any
-    """A sparse matrix whose rows are the vectors r of the outer products r rᵀ in H."""
     signs: Vector
 
 
@@ -79,22 +77,19 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return whether the slack in each row of `s` is in the interior of its cone."""
+        """Return whether each row of `s` is in the interior of its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return whether the multiplier in each row of `z` is in the interior of its dual cone."""
+        """Return whether each row of `z` is in the interior of its dual cone."""
         return self.inside(z)
 
     @abstractmethod
     def polar(self) -> Array:
-        """Return −∇F(s) at the slack s of each cone, where F is the barrier function of the cone.
-
-        A slack s and the multiplier −∇F(s) are on the central path with the parameter 1.
-        """
+        """Return −∇F(s) at the slack s of each cone, for the barrier function F of the cone."""
 
     @abstractmethod
     def scale(self) -> None:
-        """Compute the scaling matrix H of each cone, with H s = z for slack s and multiplier z."""
+        """Compute the scaling matrix H of each cone, with H s = z."""
 
     @abstractmethod
     def times(self, x: Array) -> Array:
@@ -102,25 +97,22 @@ class Cones(ABC):
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return the right-hand side r of Newton's equations of each cone.
+        """Return the right-hand side r of the equations dz + H ds = r of each cone.
 
-        The equations are Δz + H Δs = r, where H is the scaling matrix of the cone, Δs is the step
-        of the slack, and Δz is the step of the multiplier. The target of the step is the point of
-        the central path with the parameter `centre`. The arguments `ds` and `dz` are the steps of
-        the predictor, or None if there is no predictor. The second-order terms of the predictor
-        are included in r.
+        The target of the step is the point of the central path with the parameter `centre`. The
+        arguments `ds` and `dz` are the steps of the predictor, whose second-order terms are
+        included in r, or None.
         """
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the sum of s·z over all cones."""
+        """The sum of s·z over all cones."""
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return a step of at most 1 after which all slacks and multipliers are inside the cones.
+        """Return a step of at most 1 along `ds` and `dz` that stays inside all cones.
 
-        The slacks move by the step times `ds`, and the multipliers by the step times `dz`. The
-        result is at most 5 % less than the largest possible step.
+        The result is at most 5 % less than the largest possible step.
         """
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
@@ -151,13 +143,12 @@ class Cones(ABC):
 
 
 def _det(x: Array) -> Array:
-    """Return x_0² − Σ_{i>0} x_i² for each row x, computed without cancellation."""
+    # x_0² − Σ_{i>0} x_i² for each row x, without cancellation.
     length = np.sqrt(np.square(x[:, 1:]).sum(axis=1))
     return np.asarray((x[:, 0] - length) * (x[:, 0] + length))
 
 
 def _flip(x: Array) -> Array:
-    """Return a copy of x with the opposite sign in all columns except the first."""
     flipped = -x
     flipped[:, 0] = x[:, 0]
     return flipped
@@ -183,11 +174,7 @@ class SecondOrderCones(Cones):
         return _flip(self.s) / _det(self.s)[:, None]
 
     def scale(self) -> None:
-        """Compute the scaling of Nesterov and Todd for each cone.
-
-        The scaling is a symmetric matrix W with W z = W⁻¹ s, where s is the slack of the cone and z
-        is the multiplier. The scaling matrix H in the equations of the cone is W⁻².
-        """
+        # The scaling of Nesterov and Todd is a symmetric matrix W with W z = W⁻¹ s, and H is W⁻².
         s_size = np.sqrt(_det(self.s))[:, None]
         z_size = np.sqrt(_det(self.z))[:, None]
         s = self.s / s_size
@@ -203,7 +190,6 @@ class SecondOrderCones(Cones):
         return np.asarray((2.0 * inner * self.q - _flip(x)) / np.square(self.eta))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the largest step of at most 1 along `ds` and `dz` that stays inside all cones."""
         steepest = 1.0
         for x, dx in ((self.s, ds), (self.z, dz)):
             size = np.sqrt(_det(x))[:, None]
@@ -233,11 +219,7 @@ class SecondOrderCones(Cones):
         return Curvature(inside, outer, np.tile([1.0, -1.0], number))
 
     def rest(self) -> Array:
-        """Return two vectors u and v for each cone, as an array of shape (number, 2, dimension).
-
-        The scaling matrix of a cone is H = (2 q qᵀ − J)/η², with a vector q, a number η and the
-        diagonal matrix J = diag(1, −1, …, −1). The vectors satisfy H = I/η² + u uᵀ − v vᵀ.
-        """
+        """Return vectors u and v with H = I/η² + u uᵀ − v vᵀ, shape (number, 2, dimension)."""
         first = self.q[:, :1]
         length = np.sqrt(np.square(self.q[:, 1:]).sum(axis=1))[:, None]
         along = self.q[:, 1:] / np.maximum(length, 1e-300)
@@ -248,11 +230,7 @@ class SecondOrderCones(Cones):
         return np.stack([u, v], axis=1) / self.eta[:, :, None]
 
     def _scaled(self, x: Array, w: Array) -> Array:
-        """Return the product of a symmetric matrix and the row x of each cone.
-
-        The matrix is [w_0, w_1ᵀ; w_1, I + w_1 w_1ᵀ/(1 + w_0)], where w_0 is the first entry of the
-        row w of the cone, w_1 contains the other entries, and I is the identity matrix.
-        """
+        # The product of [w_0, w_1ᵀ; w_1, I + w_1 w_1ᵀ/(1 + w_0)] and the row x of each cone.
         inner = (w[:, 1:] * x[:, 1:]).sum(axis=1)
         first = w[:, 0] * x[:, 0] + inner
         rest = x[:, 1:] + (x[:, 0] + inner / (1.0 + w[:, 0]))[:, None] * w[:, 1:]
@@ -271,11 +249,7 @@ class SecondOrderCones(Cones):
 
 
 def _jordan(x: Array, y: Array) -> Array:
-    """Return the Jordan product of row k of `x` and row k of `y`, for each k.
-
-    The product of (x_0, x_1) and (y_0, y_1) is (x·y, x_0 y_1 + y_0 x_1). The numbers x_0 and y_0
-    are the first entries of the rows, and x_1 and y_1 are the vectors of all other entries.
-    """
+    # The Jordan product of (x_0, x_1) and (y_0, y_1) is (x·y, x_0 y_1 + y_0 x_1).
     first = (x * y).sum(axis=1)
     return np.column_stack([first, x[:, :1] * y[:, 1:] + y[:, :1] * x[:, 1:]])
 
@@ -295,10 +269,7 @@ class ExponentialCones(Cones):
             return np.asarray(good & (s[:, 1] * np.log(s[:, 2] / s[:, 1]) > s[:, 0]))
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return whether each row (u, v, w) of `z` is in the interior of the dual cone.
-
-        The conditions are −u exp(v/u) < e w and u < 0, where e is Euler's number.
-        """
+        # The dual cone consists of the (u, v, w) with u < 0 and −u exp(v/u) <= e w.
         good = (z[:, 0] < 0.0) & (z[:, 2] > 0.0)
         with np.errstate(all="ignore"):
             return np.asarray(good & (np.log(-z[:, 0] / z[:, 2]) + z[:, 1] / z[:, 0] < 1.0))
@@ -311,10 +282,7 @@ class ExponentialCones(Cones):
         )
 
     def _dual_polar(self) -> Array:
-        """Return the point s with −∇F(s) = z for each multiplier z.
-
-        F is the barrier function of the cone.
-        """
+        # The point s with −∇F(s) = z for each multiplier z.
         from scipy.special import wrightomega
 
         u, v, w = self.z.T
@@ -325,7 +293,7 @@ class ExponentialCones(Cones):
         return np.column_stack([y * np.log(z / y) + 1.0 / u, y, z])
 
     def _hessian(self, s: Array) -> Array:
-        """Return the Hessian ∇²F(s) of the barrier function F for each slack (row of `s`)."""
+        # ∇²F(s) for each row s.
         x, y, z = s.T
         psi = y * np.log(z / y) - x
         slope = np.column_stack([-np.ones_like(y), np.log(z / y) - 1.0, y / z]) / psi[:, None]
@@ -337,12 +305,10 @@ class ExponentialCones(Cones):
         return np.asarray(H)
 
     def scale(self) -> None:
-        """Compute the scaling matrix H of each cone from its slack s and its multiplier z.
+        """Compute the scaling matrix H of each cone.
 
-        Let F be the barrier function, z̃ = −∇F(s), and s̃ the point with −∇F(s̃) = z. The matrix H
-        satisfies H s = z and H s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with
-        μ = s·z/3. Close to the central path, the formula for H would lose digits by cancellation,
-        so H is set to μ∇²F(s).
+        Let z̃ = −∇F(s), and let s̃ be the point with −∇F(s̃) = z. The matrix H satisfies H s = z
+        and H s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with μ = s·z/3.
         """
         s = self.s
         z = self.z
@@ -376,11 +342,10 @@ class ExponentialCones(Cones):
         return np.einsum("kij,kj->ki", self.H, x)
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return the right-hand side r of Newton's equations of each cone.
+        """Return r = centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2 with z̃ = −∇F(s).
 
-        The formula is r = centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2. The vector s is the slack of
-        the cone, z is the multiplier, F is the barrier function, and z̃ is −∇F(s). The last term is
-        the correction by the predictor (`ds`, `dz`). If there is no predictor, this term is 0.
+        The last term is the correction by the predictor (`ds`, `dz`). It is 0 if there is no
+        predictor.
         """
         aim = centre * self.polar() - self.z
         if ds is None or dz is None:

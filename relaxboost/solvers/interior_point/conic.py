@@ -23,19 +23,12 @@ from relaxboost.solvers.interior_point.part import Aim, Part
 
 
 class _Change(NamedTuple):
-    """A direction, which is a step in all variables, multipliers and slacks of a cone program.
-
-    The constraints of the cone program are E x = e and G x + s = h, where the slacks s are in
-    cones. The field `x` is the step of the variables, and `eta` is the step of the multipliers η of
-    the equations E x = e.
-    """
-
+    # `eta` is the step of the multipliers of E x = e, and `slack` and `mult` are those of s and of
+    # its multipliers.
     x: Vector
     eta: Vector
     slack: Vector
-    """The step of the slacks of the cone constraints, with an entry for each row."""
     mult: Vector
-    """The step of the multipliers of the cone constraints, with an entry for each row."""
 
 
 class Conic(Part):
@@ -98,24 +91,16 @@ class Conic(Part):
         return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
-        """Return, for each row of G, the divisor of its multiplier at the start.
-
-        G is the matrix of the cone constraints. The variables are the distribution d and further
-        variables z. The optimality condition of a variable has a term for each row that contains
-        this variable. If k rows contain the variable, multipliers that are k times smaller keep the
-        sum of these terms small. The divisor of a row is the largest k of the variables z in the
-        row, or 1 if the row contains only entries of d.
-        """
+        # The optimality condition of a further variable z has a term for each row that contains it.
+        # If k rows contain the variable, multipliers that are k times smaller keep the sum of these
+        # terms small. The result has the largest k of each row, or 1.
         used = np.diff(self._G.tocsc().indptr).astype(np.float64)
         used[:m] = 1.0
         pattern = self._G.astype(bool).multiply(used)
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return initial variables z for the distribution `center`.
-
-        With these z, the constraints of the cone program nearly hold at d = `center`.
-        """
+        # With these variables z, the constraints nearly hold at d = `center`.
         from scipy import sparse
         from scipy.sparse.linalg import lsqr
 
@@ -140,15 +125,10 @@ class Conic(Part):
         return sum(c.product for _, c in self._cones)
 
     def _curved(self, s: Vector) -> Vector:
-        """Return the product H s of the scaling matrix H of all cones and a vector s."""
         return np.concatenate([c.times(s[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
 
     def _matrix(self, is_pattern: bool = False) -> Any:
-        """Return the matrix K that the relaxation f adds to Newton's equations.
-
-        If `is_pattern` is True, return instead a matrix of the same shape with a positive entry at
-        each place where K may have a nonzero entry.
-        """
+        # The pattern has a positive entry at each place where K may be nonzero.
         from scipy import sparse
 
         curvatures = [c.curvature() for _, c in self._cones]
@@ -233,16 +213,12 @@ class Conic(Part):
 
 
 def _ones(matrix: Any) -> Any:
-    """Return a copy of a sparse matrix in which every stored entry is replaced by 1."""
     pattern = matrix.tocsr()
     return type(pattern)((np.ones(pattern.nnz), pattern.indices, pattern.indptr), pattern.shape)
 
 
 def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
-    """Yield the kind, the dimension and the number of the cones in each group of equal cones.
-
-    The groups are in the order of their rows in `form`.
-    """
+    # The groups of equal cones are in the order of their rows in `form`.
     # A half line is the second-order cone of dimension 1.
     yield SecondOrderCones, 1, form.half
     for size, equal in groupby(form.second):
@@ -254,12 +230,10 @@ def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
 def _lifted(form: ConeForm, m: int) -> ConeForm:
     """Return an equivalent cone program in which d >= 0 and no row of a cone is long.
 
-    The constraints of a cone program are E x = e and G x + s = h, where x = (d, z) and the slacks
-    s are in cones. The first half lines are the inequalities d >= 0. A row is long if it has more
-    than √m entries, for m examples. A long row of G would fill the matrix GᵀHG, where H is the
-    scaling matrix of the cones. The function replaces such a row by a new variable in the cone,
-    and adds an equation that defines this variable. If an equation with one entry fixes d_i, the
-    function omits the inequality d_i >= 0, because a d_i that is fixed to 0 has no positive slack.
+    The first half lines are the inequalities d >= 0. A long row of G would fill the matrix GᵀHG.
+    The function replaces such a row by a new variable in the cone, and adds an equation that
+    defines this variable. If an equation with one entry fixes d_i, the function omits d_i >= 0,
+    because a d_i that is fixed to 0 has no positive slack.
     """
     from scipy import sparse
 

@@ -42,14 +42,11 @@ class CornerLosses(NamedTuple):
 class LossIterate(Iterate):
     """A point of the program that minimises the sum of corner losses at the predictions A w.
 
-    The point strictly satisfies the inequalities of the program. Each example n has a dual
-    variable z_n between `low_n` and `high_n`. At an optimum, p_n z_n is a slope of the loss. With
-    d_n = −p_n z_n, the dual program is a game over vectors d whose entries d_n lie between two
-    bounds. The game minimises −⟨at, d⟩ plus the maximum over w of ⟨d, A w⟩. The class `Iterate`
-    defines the step.
-
-    The dual program follows from the equation p_n max(low_n r, high_n r) = max of p_n z_n r over
-    low_n <= z_n <= high_n, for the residual r = f_n − at_n.
+    Each example n has a dual variable z_n between `low_n` and `high_n`. With d_n = −p_n z_n, the
+    dual program is a game over vectors d whose entries d_n lie between two bounds. The game
+    minimises −⟨at, d⟩ plus the maximum over w of ⟨d, A w⟩. This follows from p_n max(low_n r,
+    high_n r) = max of p_n z_n r over low_n <= z_n <= high_n, for the residual r = f_n − at_n. The
+    class `Iterate` defines the step.
 
     Parameters
     ----------
@@ -66,7 +63,8 @@ class LossIterate(Iterate):
         be 0 if `over` is an AtomicSet.
     """
 
-    has_correctors = False  # with few columns, their passes over A cost as much as a factor
+    # With few columns, the passes of the correctors over A cost as much as a factor.
+    has_correctors = False
 
     def __init__(
         self,
@@ -97,10 +95,6 @@ class LossIterate(Iterate):
         quadratic: Vector | float,
         mu: float,
     ) -> None:
-        """Set the starting point of the interior point method.
-
-        The argument `mu` is the mean of the products of slack and multiplier over all inequalities.
-        """
         weights: Any  # `SmoothWeights` takes the place of `EdgeBounds`
         if isinstance(over, AtomicSet):
             v = float(np.abs(bulk.edges(part.x)).max()) + mu * bulk.n / over.scale
@@ -116,10 +110,9 @@ class LossIterate(Iterate):
     def slopes(self) -> Vector:
         """The slope of the loss of each example, divided by the weight p_n of the example.
 
-        The result is `low_n` on the left half line of the loss and `high_n` on the right half line.
-        At the corner the result lies between `low_n` and `high_n`. If rounding moves the result out
-        of this interval, it is replaced by the nearer end of the interval. Only numbers in the
-        interval prove a lower bound on the sum of losses.
+        At the corner of the loss, the result lies between `low_n` and `high_n`. Only numbers in
+        this interval prove a lower bound on the sum of losses, so the property removes rounding
+        errors beyond its ends.
         """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)
@@ -128,9 +121,8 @@ class LossIterate(Iterate):
     def advance(self, gap: float = math.inf) -> bool:
         """Take a Newton step. Return False if no step was possible or the steps make no progress.
 
-        The steps make no progress if none of three numbers has decreased by at least a tenth in
-        eight steps. The numbers are `gap` (the upper bound minus the lower bound), the mean of the
-        products of slack and multiplier, and the residual of the equations.
+        `gap` is the current upper bound minus the lower bound, if the caller knows it. The rule is
+        that of `Progress` with a patience of eight steps.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

@@ -1,7 +1,6 @@
 """The inequalities of a game: the edge of each column is at most the bound v.
 
-The edge of a column a_j is ⟨a_j, d⟩, where d is the distribution over the examples. If the weights
-of columns may be negative, the negative of the edge is also at most v.
+If the weights of columns may be negative, the negative of the edge is also at most v.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from relaxboost.solvers.interior_point.normal import UNSOLVED, ColumnScaling, Mo
 
 
 class BoundsChange(NamedTuple):
-    """A step in the slacks and the multipliers of the bounds on the edges of the columns.
+    """A step in the slacks and the multipliers of the bounds on the edges.
 
     The first row of both arrays belongs to the columns of the game matrix A. The second row, if
     there is one, belongs to the columns of −A.
@@ -33,10 +32,9 @@ class BoundsChange(NamedTuple):
 class EdgeBounds:
     """The bounds ±⟨a_j, d⟩ <= v on the edges of the columns a_j, and their multipliers.
 
-    The vector d is the distribution over the examples. Only columns in the restricted problem have
-    bounds. The bounds of a column with the signs + and − have the multipliers w_j⁺ and w_j⁻, and
-    the weight of the column is w_j⁺ − w_j⁻. If the set W of the weights is a simplex, there are
-    only bounds with the sign +.
+    Only columns in the restricted problem have bounds. The bounds of a column with the signs + and
+    − have the multipliers w_j⁺ and w_j⁻, and the weight of the column is w_j⁺ − w_j⁻. If the set W
+    of the weights is a simplex, there are only bounds with the sign +.
 
     If W is the full simplex {w >= 0 : Σw <= radius}, a column of zeros is appended. The bound of
     this column is 0 <= v, and its multiplier is the radius minus the sum of the weights. All slacks
@@ -49,7 +47,7 @@ class EdgeBounds:
     over : AtomicSet
         The set W of the weights w.
     d : array of shape (m,)
-        The distribution over examples at the start.
+        The distribution at the start.
     v : float
         A bound that is greater than all edges at d.
     w : array of shape (n,), optional
@@ -58,8 +56,8 @@ class EdgeBounds:
     """
 
     is_linear = True
-    """Whether the slacks are linear in the distribution d and the bound v. If they are linear, the
-    primal and the dual step may have different lengths."""
+    """Whether the slacks are linear in d and v. The primal and the dual step may then have
+    different lengths."""
 
     def __init__(
         self, bulk: Bulk, over: AtomicSet, d: Vector, v: float, w: Vector | None = None
@@ -70,43 +68,28 @@ class EdgeBounds:
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
         # Over the ball both signs of a column can share the weight that w leaves out.
         self._zeros = np.zeros(int(over.holds_zero and not over.two_sided))
-        """The edge of the appended column of zeros, as the array [0]. The array is empty if there
-        is no such column."""
+        """The edge of the appended column of zeros, as the array [0], or an empty array."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
-        """The slacks and the multipliers of all bounds on edges. The first row belongs to the
-        columns of the game matrix A, and the second row, if there is one, to the columns of −A."""
+        """The slacks and the multipliers of all bounds, in rows as in `BoundsChange`."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
-            self._mix(w)
+            # A column with bounds of both signs has a multiplier for the positive part of its
+            # weight, and one for the negative part. All multipliers sum to the radius of W. The old
+            # values keep a share of 0.01, so no multiplier is 0.
+            parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
+            rest = max(0.0, over.scale - float(parts.sum()))
+            if self._zeros.size:
+                parts[:, -1] = rest
+            else:
+                # Equal weights of both signs cancel.
+                parts += rest / self.pairs.count
+            self.pairs.mult += 0.99 * (parts - self.pairs.mult)
         self.margins = bulk.margins(self.w)
 
     def _slacks(self) -> Array:
-        """Return the slacks of all bounds on edges.
-
-        The first row is the bound v minus the edges of the columns. If weights may be negative, the
-        second row is v plus the edges.
-        """
         return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
-
-    def _mix(self, w: Vector) -> None:
-        """Move all multipliers close to the multipliers that correspond to the weights w.
-
-        A column has two multipliers if its weight may be negative. They correspond to the positive
-        part and the negative part of its weight. All multipliers must sum to the radius of the set
-        W of the weights. If the absolute values of the weights sum to less, the column of zeros
-        gets the difference as its multiplier. Without a column of zeros, the difference is divided
-        equally among all multipliers. The new value of a multiplier is 0.99 times the value
-        computed this way, plus 0.01 times the old value.
-        """
-        parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
-        rest = max(0.0, self._scale - float(parts.sum()))
-        if self._zeros.size:
-            parts[:, -1] = rest
-        else:  # equal weights of both signs cancel
-            parts += rest / self.pairs.count
-        self.pairs.mult += 0.99 * (parts - self.pairs.mult)
 
     @property
     def w(self) -> Vector:
@@ -115,14 +98,10 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """Whether each column is in use.
-
-        A column is in use if a bound on its edge has a multiplier greater than its slack.
-        """
+        """Whether each column has a bound with a multiplier greater than its slack."""
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
-        """Return the columns of `array` without the appended column of zeros."""
         return array[:, : self.bulk.n]
 
     def scaling(self) -> ColumnScaling:
@@ -133,15 +112,24 @@ class EdgeBounds:
         numpy.linalg.LinAlgError
             If the multipliers of a column are so small that they are rounded to 0.
         """
+        ratio = self._columns(self.pairs.ratio)
+        # The multiplier divided by the slack of the bound 0 <= v, or 0 without this bound.
         floor = float(self.pairs.ratio[:, self.bulk.n :].sum())
-        return atom_scaling(self._columns(self.pairs.ratio), floor)
+        D = ratio.sum(axis=0)
+        if not D.all():
+            raise np.linalg.LinAlgError(UNSOLVED)
+        total = float(D.sum()) + floor
+        if len(ratio) == 1:
+            return ColumnScaling(D, D, floor, total)
+        # κ = Σ (D − ε² D), written without the cancellation.
+        kappa = float((4.0 * ratio[0] * ratio[1] / D).sum())
+        return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, total)
 
     def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
         """Return the steps of the multipliers for the target `centre`.
 
         After these steps, every product of a slack and its multiplier is `centre`, if the slacks
-        stay constant. If there is a predictor, the products of its slack steps and its multiplier
-        steps are subtracted from `centre`, because Newton's equations neglect these products.
+        stay constant. If there is a predictor, its second-order terms are subtracted from `centre`.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is not None:
@@ -151,9 +139,7 @@ class EdgeBounds:
     def right_side(self, target: Array) -> tuple[Vector, float]:
         """Return the right-hand sides q and s of Newton's equations for the weights and for v.
 
-        The vector q belongs to the weights of the columns, and the number s belongs to the bound v
-        on all edges. The argument `target` contains steps of the multipliers, computed by the
-        method `target`.
+        The argument `target` is a result of the method `target`.
         """
         # Each sign has Δw± = target± − ϑ± Δslack±; their difference is y, their sum enters s.
         scaling = self.scaling()
@@ -163,10 +149,9 @@ class EdgeBounds:
         return -net / scaling.D, total - float(scaling.E / scaling.D @ net)
 
     def change(self, target: Array, move: Move) -> BoundsChange:
-        """Return the steps of the slacks and multipliers of the bounds on edges.
+        """Return the steps of the slacks and multipliers that follow from a Newton step `move`.
 
-        The argument `move` is a solution of Newton's equations, from which these steps follow. The
-        argument `target` contains steps of the multipliers, computed by the method `target`.
+        The argument `target` is a result of the method `target`.
         """
         slack = move.v - self._signs * np.append(move.edges, self._zeros)
         mult = target - self.pairs.ratio * slack
@@ -182,23 +167,19 @@ class EdgeBounds:
         return BoundsChange(slack, mult)
 
     def go(self, step: float, dual_step: float, change: BoundsChange, d: Vector, v: float) -> None:
-        """Move the multipliers by `dual_step` times their entries in `change`.
-
-        The slacks are computed from the new distribution d and the new bound v on all edges.
-        """
+        """Move the multipliers, and compute the slacks from the new d and the new bound v."""
         self.v = v
         self.edges = self.bulk.edges(d)
         self.pairs.move(self._slacks(), dual_step, change.mult)
         self.margins = self.bulk.margins(self.w)
 
     def is_idle(self, part: float) -> NDArray[np.bool_]:
-        """Return a boolean array that marks the idle columns, which hardly influence the method.
+        """Return a boolean array that marks the columns that hardly influence the method.
 
         The ratio of a column is the multiplier of the bound on its edge, divided by the slack of
-        the bound. If the edge has two bounds, the larger of the two quotients is used. A column is
-        in use if its ratio is greater than 1. An idle column has a ratio less than `part` times
-        the median ratio of the columns in use, and no bound with a multiplier above 0.001 r / n.
-        Here r is the radius of the set of the weights, and n is the number of columns.
+        the bound. If the edge has two bounds, the larger ratio is used. A marked column has a ratio
+        less than `part` times the median ratio of the columns in use, and no multiplier above 0.001
+        r / n. Here r is the radius of the set of the weights, and n is the number of columns.
 
         The condition on the multiplier protects columns in use that are not yet close to the
         central path. Near the end of a run, the ratio of such a column may be far below the median.
@@ -214,10 +195,8 @@ class EdgeBounds:
     def drop(self, bulk: Bulk, stays: NDArray[np.bool_], d: Vector) -> None:
         """Remove the columns for which `stays` is False from the restricted problem.
 
-        If the columns are stumps (cuts of a feature at a threshold), the weight of a removed cut
-        moves to the following cut that is not removed. If there is no following cut, the weight
-        moves to the last cut that is not removed. The weight of a removed column that is not a
-        stump is lost. The argument `bulk` contains the columns that are not removed.
+        The weight of a removed stump moves to the following stump that stays, or to the last one.
+        The weight of any other removed column is lost. `bulk` contains the columns that stay.
         """
         kept = np.append(stays, self._zeros == 0.0)
         mult = self.pairs.mult[:, kept]
@@ -236,8 +215,7 @@ class EdgeBounds:
         """Replace the columns of the restricted problem by the columns of `bulk`.
 
         The new columns include all old columns, which keep their slacks and multipliers. The array
-        `place` contains the positions of the old columns in `bulk`. The argument `d` is the current
-        distribution over the examples.
+        `place` contains the positions of the old columns in `bulk`.
         """
         mu = self.pairs.product / self.pairs.count
         former = self.pairs
@@ -256,32 +234,4 @@ class EdgeBounds:
 
 
 def _all_live(slack: Array) -> Barrier:
-    """Return a `Barrier` with the given slacks. The caller sets the multipliers afterwards."""
     return Barrier(slack, 1.0, np.ones(slack.shape, dtype=bool))
-
-
-def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
-    """Return the terms that the bounds on the edges of columns add to Newton's equations.
-
-    Parameters
-    ----------
-    ratio : array of shape (1, n) or (2, n)
-        The multiplier divided by the slack of each bound. The first row belongs to the columns of
-        the game matrix A, and the second row, if there is one, to the columns of −A.
-    floor : float
-        The multiplier divided by the slack of the bound 0 <= v, if the game has an appended column
-        of zeros, and 0 otherwise.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the multipliers of a column are so small that they are rounded to 0.
-    """
-    D = ratio.sum(axis=0)
-    if not D.all():
-        raise np.linalg.LinAlgError(UNSOLVED)
-    if len(ratio) == 1:
-        return ColumnScaling(D, D, floor, float(D.sum()) + floor)
-    # κ = Σ (D − ε² D), written without the cancellation.
-    kappa = float((4.0 * ratio[0] * ratio[1] / D).sum())
-    return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, float(D.sum()) + floor)

@@ -24,15 +24,14 @@ takes 1.2 GB, and its factorisation takes a minute on one core."""
 class Elimination:
     """The choice between three ways to solve Newton's equations.
 
-    The first way factorises a matrix of order n + 1 for the n columns of the game. The second way
-    factorises a matrix of order m for the m examples. The third way solves the equations for the
-    columns by matrix-free conjugate gradients. The third way requires that the columns are stumps
-    (cuts of a feature at a threshold) and that the relaxation f has only bounds on single
-    variables.
+    The first way factorises a matrix of order n + 1 for the n columns. The second way factorises a
+    matrix of order m for the m examples. The third way solves the equations for the columns by
+    matrix-free conjugate gradients. It requires that the columns are stumps and that the relaxation
+    f has only bounds on single variables.
 
-    The class usually selects the first or the second way, whichever has the smaller matrix. If the
-    first way has the smaller matrix, the third way replaces it in two cases: conjugate gradients
-    take less work, or the matrix is too large.
+    The class usually selects the first or the second way, whichever has the smaller matrix. The
+    third way replaces the first one if conjugate gradients take less work, or if the matrix is too
+    large.
     """
 
     def __init__(self) -> None:
@@ -40,17 +39,15 @@ class Elimination:
         """Whether the last step solved Newton's equations by conjugate gradients."""
         self._iterations: float = 20.0
         """The predicted number of conjugate gradient iterations for one right-hand side in the next
-        step. The prediction is the largest number of iterations in the last step that used
-        conjugate gradients, or inf if conjugate gradients did not converge. The first prediction,
-        20, is a typical number for well-conditioned equations."""
+        step, or inf if conjugate gradients did not converge. At first this is a typical number for
+        well-conditioned equations."""
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
         """Return Newton's equations, prepared for solutions with several right-hand sides.
 
-        The argument `bulk` contains the columns. The argument `block` is the matrix that the
-        relaxation f adds to the equations, and `scaling` contains the terms that the weights of the
-        columns add.
+        `block` is the matrix of the relaxation f, and `scaling` contains the terms of the weights
+        of the columns.
 
         Raises
         ------
@@ -81,10 +78,7 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record how many conjugate gradient iterations Newton's equations took in this step.
-
-        The method `factorise` uses this number to predict the work of the next step.
-        """
+        """Record how many conjugate gradient iterations Newton's equations took in this step."""
         self.is_by_passes = normal.iterations > 0
         if self.is_by_passes:
             # Equations that do not converge are solved with a matrix in the next step.

@@ -13,9 +13,8 @@ from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.blas import threads_for
 
 ADDITIONS = tuple(10.0**-digits for digits in (14, 12, 10, 8))
-"""The multiples of its own diagonal that may be added to a matrix before it is factorised. They
-are tried in order until the factorisation succeeds. The multiple 1e-14 leaves 14 of the 16 digits
-of the diagonal unchanged."""
+"""The multiples of its own diagonal that may be added to a matrix before it is factorised. They are
+tried in order until the factorisation succeeds."""
 
 
 class Factor:
@@ -28,12 +27,10 @@ class Factor:
     Parameters
     ----------
     gram : array of shape (order, order)
-        An array whose lower triangle contains the matrix. The constructor changes the diagonal of
-        this array.
+        An array whose lower triangle contains the matrix. The constructor changes its diagonal.
     size : array of shape (order,), optional
-        For each diagonal entry, the size of the terms whose sum is the entry. `size` is needed if
-        these terms cancelled, because the rounding error of the entry is then proportional to their
-        size.
+        For each diagonal entry, the size of the terms whose sum is the entry, if these terms
+        cancelled. The rounding error of the entry is then proportional to this size.
 
     Raises
     ------
@@ -53,7 +50,6 @@ class Factor:
         raise np.linalg.LinAlgError("Newton's matrix has no Cholesky factor")
 
     def _factorise(self, gram: Array) -> bool:
-        """Factorise a copy of the matrix. Return False if the matrix is not positive definite."""
         from scipy.linalg.lapack import dpotrf
 
         # LAPACK stores matrices by columns, so that this lower triangle is its upper triangle.
@@ -74,10 +70,9 @@ class Factor:
 def symmetric_factor(matrix: Any) -> Any:
     """Return a sparse LU factor of a symmetric sparse matrix.
 
-    The method `solve` of the factor accepts vectors and matrices. The minimum degree ordering for
-    symmetric matrices keeps pivots on the diagonal. Rows with many entries then cause few
-    additional entries in the factor. With SuperLU's default ordering, which is designed for
-    unsymmetric matrices, the factor can have five hundred times more entries.
+    The minimum degree ordering for symmetric matrices keeps pivots on the diagonal. Rows with many
+    entries then cause few additional entries in the factor. With SuperLU's default ordering, the
+    factor can have five hundred times more entries.
 
     Raises
     ------

@@ -6,11 +6,11 @@ The step is the predictor-corrector step of Mehrotra (1992).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.loop import seconds_left
 from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices import kernels
@@ -24,64 +24,22 @@ from relaxboost.solvers.interior_point.elimination import Elimination
 from relaxboost.solvers.interior_point.normal import UNSOLVED, Move, Normal, Right
 from relaxboost.solvers.interior_point.part import Aim, Part
 from relaxboost.solvers.interior_point.polyhedron import Polyhedron
-
-
-class _Centre(NamedTuple):
-    """The targets for the products of slack and multiplier in a step of all variables of the game.
-
-    The field `part` contains the targets for the inequalities of the relaxation f, and `bounds`
-    contains those for the bounds on edges. Each field is one number for all products, or an array
-    with a number for each product.
-    """
-
-    part: Any
-    bounds: Array | float
+from relaxboost.solvers.interior_point.sieve import Sieve
 
 
 class _Equations(NamedTuple):
-    """The right-hand sides of Newton's equations, and the numbers from which they were computed.
-
-    The field `aim` is the result of `Part.aim`, for the inequalities of the relaxation f. The field
-    `bounds` is the result of `EdgeBounds.target`, for the bounds on the edges of columns.
-    """
-
+    # `aim` is a result of `Part.aim`, and `bounds` is a result of `EdgeBounds.target`.
     right: Right
     aim: Aim
     bounds: Array
 
 
 class _Direction(NamedTuple):
-    """A direction, which is a step in all variables, slacks and multipliers of the game.
-
-    The field `move` is the solution of Newton's equations for the right-hand sides in `equations`.
-    The field `part` is the step in the variables, slacks and multipliers of the relaxation f. The
-    field `bounds` is the step in the slacks and multipliers of the bounds on edges.
-    """
-
+    # `move` solves Newton's equations. The steps of all other variables follow from it.
     equations: _Equations
     move: Move
     part: Any
     bounds: BoundsChange
-
-
-class Outsiders(Protocol):
-    """Columns of the game that are not in the restricted problem.
-
-    The edges of these columns must also be at most the bound v on all edges.
-    """
-
-    def block(
-        self, direction: Vector, v: float, rise: float, length: float
-    ) -> tuple[float, tuple[Bulk, Whole] | None]:
-        """Return the longest step, at most `length`, after which no edge exceeds the bound v.
-
-        The argument `v` is the current bound on all edges. In a step of length 1, the distribution
-        d moves by `direction`, and the bound rises by `rise`. If columns limit the step, the
-        columns with the largest prices may enter the restricted problem. The price of a column is
-        its edge, or |edge| if weights may be negative. If columns enter, the second result is a
-        pair: all columns of the restricted problem, and the positions of the earlier columns in
-        this list. Otherwise the second result is None.
-        """
 
 
 class Iterate:
@@ -113,8 +71,8 @@ class Iterate:
     """
 
     has_correctors = True
-    """Whether a step may use Gondzio's centrality correctors. Correctors are useful if each of them
-    takes much less work than the factorisation of Newton's matrix."""
+    """Whether a step may use Gondzio's centrality correctors, each of which should take much less
+    work than the factorisation of Newton's matrix."""
 
     def __init__(
         self,
@@ -138,19 +96,14 @@ class Iterate:
         self._begin(part, EdgeBounds(bulk, over, part.x[: bulk.m], v))
 
     def _begin(self, part: Part, bounds: EdgeBounds, has_sum: bool = True) -> None:
-        """Set the starting point of the program.
-
-        The argument `part` contains the variables of the relaxation f, and `bounds` contains the
-        bounds on edges. If `has_sum` is True, the equation Σd = 1 is part of the program.
-        """
         self.part = part
         self.bounds = bounds
         self._has_sum = has_sum
+        # The multiplier λ of the equation Σd = 1.
         self._multiplier = 0.0
-        """The multiplier λ of the equation Σd = 1."""
         self.infeasibility = 1.0
-        """An upper bound on the size of the residual of each equation of the program, divided by
-        the size of this residual at the start. Rounding errors are not included."""
+        """An upper bound on the residuals of the equations of the program, apart from rounding
+        errors, divided by the residuals at the start."""
         self.elimination = Elimination()
 
     @property
@@ -180,19 +133,19 @@ class Iterate:
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the sum of the products of slack and multiplier.
+        """The sum of the products of slack and multiplier.
 
-        If all equations of the program hold at the point, the complementarity is the duality gap:
-        the primal objective minus the dual objective.
+        If all equations of the program hold at the point, this sum is the duality gap: the primal
+        objective minus the dual objective.
         """
         return self.part.product + self.bounds.pairs.product
 
-    def step(self, outsiders: Outsiders | None = None) -> float:
+    def step(self, sieve: Sieve | None = None) -> float:
         """Take a predictor-corrector step. Return the longer of its primal and its dual length.
 
-        The argument `outsiders` contains the columns outside the restricted problem, if there are
-        any. After the step, the bound v on all edges is still greater than the edges of these
-        columns. Some of the columns that limit the step enter the restricted problem.
+        The sieve contains the columns outside the restricted problem, if there are any. After the
+        step, the bound v on all edges is still greater than the edges of these columns. Some of the
+        columns that limit the step enter the restricted problem.
 
         Raises
         ------
@@ -209,9 +162,9 @@ class Iterate:
         self.elimination.note(normal)
         length, dual = self._longest(direction)
         admitted = None
-        if outsiders is not None:
+        if sieve is not None:
             heading = direction.move.t[: self.bulk.m]
-            length, admitted = outsiders.block(heading, self.v, direction.move.v, length)
+            length, admitted = sieve.block(heading, self.v, direction.move.v, length)
         # Primal and dual steps may differ in length, as is usual for linear programs.
         self._go(direction, FRACTION_TO_BOUNDARY * length, FRACTION_TO_BOUNDARY * dual)
         if admitted is not None:
@@ -219,21 +172,22 @@ class Iterate:
         return max(length, dual)
 
     def _predict_and_correct(self) -> tuple[Normal, _Direction]:
-        """Return Newton's equations at this point, and the direction after Mehrotra's corrector.
-
-        If the correctors of Gondzio take little work, the method also adds these correctors to the
-        direction. They bring the products of slack and multiplier closer to each other.
-        """
+        # The correctors of Mehrotra and Gondzio share one factorisation with the predictor.
         scaling = self.bounds.scaling()._replace(has_sum=self._has_sum)
         normal = self.elimination.factorise(self.bulk, self.part.block(), scaling)
-        predictor = self._solve(normal, _Centre(0.0, 0.0), None)
-        mu = self._centring(predictor)
-        corrected = self._solve(normal, _Centre(mu, mu), predictor)
+        predictor = self._solve(normal, None, 0.0, 0.0)
+        # The centring parameter σ of Mehrotra is q³. Here q is the sum of the products of slack and
+        # multiplier after the predictor, divided by their current sum.
+        steps = self._longest(predictor)
+        after = self.part.product_after(*steps, predictor.part)
+        after += self.bounds.pairs.product_after(*steps, *predictor.bounds)
+        mu = float((after / self.product) ** 3 * self.mu)
+        corrected = self._solve(normal, predictor, mu, mu)
         # Near the boundary of exponential cones the second-order terms may be so large that the
         # step has length zero. A step longer than 0.1 ends such a series of short steps.
         length = self._longest(corrected)
         if max(length) < 0.1:
-            plain = self._solve(normal, _Centre(mu, mu), None)
+            plain = self._solve(normal, None, mu, mu)
             if sum(self._longest(plain)) > sum(length):
                 return normal, plain
         # Without a factor each corrector would cost as much as the predictor.
@@ -244,16 +198,11 @@ class Iterate:
     def _recentre(
         self, normal: Normal, mu: float, predictor: _Direction, direction: _Direction
     ) -> _Direction:
-        """Return the direction after Gondzio's multiple centrality correctors.
-
-        Each corrector assumes a primal and a dual step that are longer by 0.2 than the current
-        direction allows. The corrector brings the products of slack and multiplier after these
-        longer steps closer to `mu`. A corrector is accepted if the sum of the two step lengths
-        grows by at least 0.02. With Gondzio's value 0.1 instead of 0.2, a run takes about a tenth
-        more steps.
-        """
-        # Each corrector changes the products that the previous one should reach.
-        centre = _Centre(mu, mu)
+        # A corrector of Gondzio assumes steps that are longer by 0.2 than the direction allows, and
+        # brings the products of slack and multiplier after these steps closer to `mu`. With his
+        # value 0.1 instead of 0.2, a run takes about a tenth more steps.
+        part_target = mu
+        bounds_target: Array | float = mu
         length = self._longest(direction)
         while True:
             step = min(1.0, length[0] + 0.2)
@@ -262,49 +211,36 @@ class Iterate:
             # Cones have no such correctors.
             if part is None:
                 return direction
+            # Each corrector changes the products that the previous one should reach.
+            part_target = part_target + part
             bounds = self.bounds.pairs.outliers(*direction.bounds, step, dual, mu)
-            centre = _Centre(centre.part + part, centre.bounds + bounds)
-            recentred = self._solve(normal, centre, predictor)
+            bounds_target = bounds_target + bounds
+            recentred = self._solve(normal, predictor, part_target, bounds_target)
             longer = self._longest(recentred)
             if sum(longer) < sum(length) + 0.02:
                 return direction
             direction = recentred
             length = longer
 
-    def _centring(self, predictor: _Direction) -> float:
-        """Return the target for each product of slack and multiplier in the corrector step.
-
-        The target is σ μ, where μ is the current mean of these products. Let q be the sum of the
-        products after the predictor, divided by their current sum. The centring parameter σ of
-        Mehrotra is q³.
-        """
-        length, dual = self._longest(predictor)
-        after = self.part.product_after(length, dual, predictor.part)
-        after += self.bounds.pairs.product_after(length, dual, *predictor.bounds)
-        sigma = (after / self.product) ** 3
-        return float(sigma * self.mu)
-
-    def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
-        """Return the Newton direction for a given target of the products of slack and multiplier.
-
-        The target is `centre`. The argument `normal` contains Newton's equations at the current
-        point. If there is a predictor, its second-order terms correct the direction.
-        """
+    def _solve(
+        self,
+        normal: Normal,
+        predictor: _Direction | None,
+        part_target: Any,
+        bounds_target: Array | float,
+    ) -> _Direction:
+        # The targets are those of the products of slack and multiplier: one number for all
+        # products, or an array with a number for each product.
         seconds_left()
         # A w − λ is the gradient in d of the terms of the Lagrangian other than those of f.
         pull = self.bounds.margins - self._multiplier
-        aim = self.part.aim(pull, centre.part, predictor and predictor.part)
-        target = self.bounds.target(centre.bounds, predictor and predictor.bounds)
+        aim = self.part.aim(pull, part_target, predictor and predictor.part)
+        target = self.bounds.target(bounds_target, predictor and predictor.bounds)
         q, s = self.bounds.right_side(target)
         right = Right(aim.h, q, s, 1.0 - float(self.d.sum()))
         return self._complete(_Equations(right, aim, target), normal.solve(right))
 
     def _complete(self, equations: _Equations, move: Move) -> _Direction:
-        """Return the direction in all variables that follows from a solution of Newton's equations.
-
-        The solution `move` contains the steps of the unknowns of these equations. The steps of the
-        slacks and of the other multipliers follow from `move`.
-        """
         # Overflow in a factor or in the curvature of a cone shows here.
         if not np.isfinite(move.t).all():
             raise np.linalg.LinAlgError(UNSOLVED)
@@ -313,11 +249,8 @@ class Iterate:
         return _Direction(equations, move, part, bounds)
 
     def _longest(self, direction: _Direction) -> tuple[float, float]:
-        """Return the longest primal step and the longest dual step, each at most 1.
-
-        After these steps, the slacks and multipliers of linear inequalities are nonnegative, and
-        the slacks and multipliers of cones are in their cones.
-        """
+        # After the longest primal and dual steps, the slacks and the multipliers of linear
+        # inequalities are nonnegative, and those of cones are in their cones.
         part = self.part.longest(direction.part)
         bounds = self.bounds.pairs.longest(*direction.bounds)
         steps = min(part[0], bounds[0]), min(part[1], bounds[1])

@@ -47,14 +47,13 @@ class InteriorPoint(Method):
     def check(self, game: Game) -> None:
         """Raise InputError if the method does not support the game.
 
-        The weights w must have a domain with atoms, such as `L1Ball`. The number of columns must be
-        known, and the game matrix must not be too large. If the relaxation f is not polyhedral, it
-        must be a cone program whose cones are half lines, second-order cones and exponential cones.
+        The domain of w must have atoms, and the number of columns must be known. If the relaxation
+        f is not polyhedral, its cone program must consist of half lines, second-order cones and
+        exponential cones.
         """
         reason = unfit(game)
         if reason:
             raise InputError(f'{reason}; use method="auto"')
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        """Return a run that starts at the distribution `game.relaxation.center(game.m)`."""
         return Opening(game, goal.tol).named("interior-point")

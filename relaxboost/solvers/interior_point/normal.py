@@ -42,28 +42,21 @@ class Move(NamedTuple):
     """A solution of Newton's equations, and its products with the game matrix A."""
 
     t: Vector
-    """The Newton step t of the unknowns of the relaxation f. The first m entries are the step Δd of
-    the distribution d."""
+    """The Newton step t of the unknowns of f. The first m entries are the step Δd."""
     y: Vector
-    """The Newton step y of the weights w of the columns."""
+    """The Newton step y of the weights w."""
     v: float
-    """The Newton step Δv of the bound v on the edges of all columns."""
+    """The Newton step Δv of the bound v."""
     total: float
-    """The Newton step Δλ of the multiplier λ of the equation Σd = 1."""
+    """The Newton step Δλ."""
     margins: Vector
-    """The step of the margins of all examples, which follows from the step y of the weights."""
+    """The step of the margins, which follows from y."""
     edges: Vector
-    """The step of the edges of all columns, which follows from the step Δd of the distribution
-    d."""
+    """The step of the edges, which follows from Δd."""
 
 
 class Right(NamedTuple):
-    """The four right-hand sides of Newton's equations.
-
-    The vector h belongs to the variables of the relaxation f, and q belongs to the weights w of
-    the columns. The number s belongs to the bound v on all edges, and `sigma` belongs to the
-    equation Σd = 1.
-    """
+    """The four right-hand sides h, q, s and σ of Newton's equations."""
 
     h: Vector
     q: Vector
@@ -74,29 +67,22 @@ class Right(NamedTuple):
 class ColumnScaling(NamedTuple):
     """The terms that the weights w and the bound v on all edges add to Newton's equations.
 
-    With the game matrix A and right-hand sides q and s, the equations with these terms are
-
-        Aᵀ t − D⁻¹ y − ε Δv = q        κ Δv − εᵀ y = s
-
-    Here t is the step of the distribution d, y is the step of w, and Δv is the step of v. The
-    fields define the diagonal matrix D, the vector ε and the number κ.
+    The fields define the diagonal matrix D, the vector ε and the number κ in the docstring of this
+    module.
     """
 
     D: Vector
     """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is the
-    sum of multiplier / slack over the bounds on the edge of this column."""
+    sum of multiplier / slack over the bounds on its edge."""
     E: Vector
-    """The products ε_j D_j of the vector ε and the diagonal D in Newton's equations, shape (n,). If
-    edges have only upper bounds, ε_j is 1. If there are also lower bounds, the entry of a column is
-    multiplier / slack of the upper bound minus multiplier / slack of the lower bound."""
+    """The products ε_j D_j, shape (n,). For bounds on edges, the entry of a column is multiplier /
+    slack of the upper bound on its edge, minus that of the lower bound if there is one."""
     kappa: float
-    """The coefficient κ of the step Δv of the bound v in Newton's equations."""
-    total: float | None = None
-    """The number κ + Σ E_j²/D_j, for the fields `kappa`, `E` and `D`. None means Σ D_j, which is
-    the same number if all bounds are on the edges of columns."""
+    """The coefficient κ of the step Δv."""
+    total: float
+    """The number κ + Σ E_j²/D_j. It is Σ D_j if all bounds are on the edges of columns."""
     has_sum: bool = True
-    """Whether Σd = 1 is an equation of the program. If it is not, the multiplier of Σd = 1 stays
-    0."""
+    """Whether Σd = 1 is an equation of the program. Otherwise its multiplier stays 0."""
 
 
 class Normal(ABC):
@@ -114,13 +100,12 @@ class Normal(ABC):
 
     def refined(self, right: Right, first: Move) -> Move:
         """Improve the solution `first` by one step of iterative refinement. Return the result."""
-        # The residual is computed from A and K. So the step removes the errors of the factor.
         correction = self.solve(self._residual(right, first))
         pairs = zip(first, correction, strict=True)
         return Move(*(old + new for old, new in pairs))  # type: ignore[operator]
 
     def _residual(self, right: Right, first: Move) -> Right:
-        """Return the residuals of Newton's equations at the solution `first`."""
+        # The residuals are computed from A and K, so a step removes the errors of the factor.
         m = self._bulk.m
         epsilon = self._epsilon
         h = right.h - self._block.times(first.t)
@@ -133,18 +118,12 @@ class Normal(ABC):
         )
 
     def _lacking(self, sigma: float, t: Vector) -> float:
-        """Return the residual `sigma` − Σt of the equation Σd = 1 for the step t of d.
-
-        The result is 0 if the program does not have this equation.
-        """
+        # Without the equation Σd = 1 in the program, its residual is 0.
         return sigma - float(t.sum()) if self._columns.has_sum else 0.0
 
     @property
     def iterations(self) -> int:
-        """The largest number of conjugate gradient iterations for a right-hand side so far.
-
-        The number is 0 if Newton's equations are solved by a factorisation.
-        """
+        """The largest number of conjugate gradient iterations for a right-hand side, or 0."""
         return 0
 
 
@@ -180,14 +159,8 @@ class ByColumns(Normal):
         return Factor(gram, self._block.uncancelled)
 
     def _weight(self, corner: float) -> float:
-        """Return the weight ρ with which the equation κ Δv − εᵀ y = s is added to the matrix.
-
-        Here y is the step of the weights w, and Δv is the step of the bound v on all edges.
-        `ColumnScaling` defines κ and ε. The argument `corner` is the last diagonal entry of the
-        matrix. If 1/κ is less than `corner`, ρ is 1/κ, and Δv is eliminated. Otherwise ρ is equal
-        to `corner`, because a larger ρ would cause cancellation in other entries of the matrix.
-        """
-        # κ is 0 over the simplices, where 1/κ is no weight.
+        # With ρ = 1/κ, Δv is eliminated. But a ρ above `corner`, the last diagonal entry of the
+        # matrix, would cause cancellation in other entries. κ is 0 over the simplices.
         kappa = self._columns.kappa
         return 1.0 / kappa if corner * kappa > 1.0 else corner
 
@@ -247,13 +220,12 @@ class ByExamples(Normal):
         (S + A D Aᵀ − b bᵀ/ΣD + ρ 1 1ᵀ) Δd = h' + A D q + b (s − Eᵀ q)/ΣD + (Δλ + ρ σ) 1.
 
     S is the Schur complement of K in d, and h' is the right-hand side h reduced in the same way.
-    The equation Σ Δd = σ determines Δλ. If `ColumnScaling.total` is not None, this number
-    replaces ΣD.
+    The equation Σ Δd = σ determines Δλ. The field `ColumnScaling.total` replaces ΣD.
     """
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
-        self._sum = float(columns.D.sum()) if columns.total is None else columns.total
+        self._sum = columns.total
         # Eliminating Δv adds an outer product of the vector b = A E to the matrix.
         self._b = bulk.margins(columns.E)
         gram = bulk.gram(columns.D)

@@ -18,25 +18,16 @@ from relaxboost.solvers.interior_point.part import Aim, Part
 
 
 class _Change(NamedTuple):
-    """A step in all variables, slacks and multipliers of the linear program that defines f.
-
-    The variables are the distribution d, the further variables z, and the vector y = R(d, z), where
-    R is the matrix of the rows of the program.
-    """
-
+    # `x` is the step of (d, z, y), and `eta` is that of the multipliers of y = R(d, z). The rows of
+    # `slack` and `mult` belong to the lower and to the upper bounds.
     x: Vector
-    """The step of the distribution d, the further variables z, and the values y of the rows."""
     eta: Vector
-    """The step of the multipliers η of the equations that define the values y of the rows."""
     slack: Array
     mult: Array
-    """The steps of the slacks and of the multipliers of all bounds, shape (2, size). The first row
-    belongs to the lower bounds, and the second row belongs to the upper bounds."""
 
 
 SIGNS = np.array([[1.0], [-1.0]])
-"""The coefficients of a variable in the slacks of its bounds: +1 for the lower bound and −1 for the
-upper bound."""
+"""The coefficients of a variable in the slacks of its lower bound and of its upper bound."""
 
 
 class Polyhedron(Part):
@@ -68,7 +59,6 @@ class Polyhedron(Part):
         lower = np.append(form.lower, form.row_lower)
         upper = np.append(form.upper, form.row_upper)
         self._is_free = lower < upper
-        """Whether the lower bound of each variable is less than its upper bound."""
         bounds = np.stack([lower, upper])
         live = np.isfinite(bounds) & self._is_free
         self._bounds = np.where(np.isfinite(bounds), bounds, 0.0)
@@ -96,24 +86,16 @@ class Polyhedron(Part):
 
     @cached_property
     def _largest(self) -> Vector:
-        """The largest absolute entry of each row of the linear program, or 1 if all are zero.
-
-        For the bounds of a row, the ratio multiplier / slack depends on the scale of the row. This
-        ratio times the square of the largest entry does not depend on the scale, so different rows
-        can be compared.
-        """
+        # For the bounds of a row, the ratio multiplier / slack depends on the scale of the row.
+        # This ratio times the square of the largest entry does not, so different rows can be
+        # compared.
         largest = abs(self._rows).max(axis=1).toarray().ravel()
         return np.where(largest > 0.0, largest, 1.0)
 
     def _inside(self, x: Vector, lower: Vector, upper: Vector) -> Vector:
-        """Return the variables (d, z, R(d, z)), each moved strictly between its bounds.
-
-        The argument x is (d, z), and R is the matrix of the rows of the linear program. For m
-        examples, the distance of a variable from its bounds is then at least 1 / (10 m), or at
-        least a tenth of the distance between the two bounds if this tenth is smaller. For the
-        variables R(d, z), 1 / (10 m) is multiplied by the largest entry of the row of R if this
-        entry is greater than 1.
-        """
+        # Each variable starts strictly between its bounds. The distance from a bound is at least
+        # 0.1/m, or a tenth of the distance between the bounds if this is smaller. For the values of
+        # rows, 0.1/m is multiplied by the largest entry of the row if this entry exceeds 1.
         size = self._size
         least = np.full(lower.size, 0.1 / self._m)
         if self._eta.size:
@@ -128,12 +110,7 @@ class Polyhedron(Part):
         return np.where(live, SIGNS * (self.x - self._bounds), 1.0)
 
     def _curvature(self) -> Vector:
-        """Return the sum of multiplier divided by slack over the two bounds of each variable.
-
-        The variables are d, z and y = R(d, z), where R is the matrix of the rows of the linear
-        program. If the two bounds of a variable are equal, the result is a very large number, so
-        the variable does not move.
-        """
+        # The sum of multiplier divided by slack over the two bounds of each variable.
         # A variable with equal bounds must not move, not even by a rounding of its size.
         fixed = np.finfo(np.float64).eps ** -2
         return np.where(self._is_free, self._box.ratio.sum(axis=0), fixed)

@@ -25,8 +25,7 @@ class Progress:
     def is_stuck(self, gap: float, complementarity: float, infeasibility: float) -> bool:
         """Record an iteration, and return whether the run is stuck.
 
-        A run is stuck after `patience` consecutive iterations without progress. The argument `gap`
-        is the upper bound minus the lower bound. The argument `complementarity` is the mean of the
+        `gap` is the upper bound minus the lower bound, `complementarity` is the mean of the
         products of slack and multiplier, and `infeasibility` is the size of the residuals of the
         equations.
         """

@@ -70,13 +70,8 @@ class QuadraticIterate(LossIterate):
 
 
 class _Quadratics(Part):
-    """The conjugates of quadratic losses, in the role of the relaxation in the interior point
-    method.
-
-    The conjugates have no inequalities. The variables d satisfy d + slope + curvature · A w = 0 at
-    an optimum. The equation is linear, so a step of length 1 solves it.
-    """
-
+    # The conjugates of quadratic losses have no inequalities. At an optimum, d satisfies the linear
+    # equation d + slope + curvature · A w = 0, which a step of length 1 solves.
     count = 0.0
     product = 0.0
 

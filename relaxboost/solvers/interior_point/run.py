@@ -7,10 +7,9 @@ import numpy as np
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.relaxations import LinearForm, numerical
+from relaxboost.relaxations import numerical
 from relaxboost.relaxations.base import needs_solver
 from relaxboost.relaxations.bounds import bounds_of
-from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers import work
 from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
@@ -45,14 +44,6 @@ refinement and the bounds need these passes. Newton's equations require addition
 
 def unfit(game: Game) -> str:
     """Return the reason why the interior point method does not support a game, or "" if it does."""
-    return _unfit_matrix(game) or _unfit_relaxation(game)
-
-
-def _unfit_matrix(game: Game) -> str:
-    """Return the reason why the domain of w or the game matrix is not supported.
-
-    The result is "" if the interior point method supports both.
-    """
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return (
@@ -69,13 +60,6 @@ def _unfit_matrix(game: Game) -> str:
             f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
             "is the largest supported order"
         )
-    return ""
-
-
-def _unfit_relaxation(game: Game) -> str:
-    """Return the reason why the relaxation f of a game is not supported, or "" if it is
-    supported.
-    """
     if game.linear_form is not None:
         return ""
     if game.m > MAX_CONE_EXAMPLES:
@@ -92,19 +76,13 @@ def _unfit_relaxation(game: Game) -> str:
 
 
 def _has_no_rows(game: Game) -> bool:
-    """Return whether f is a linear program whose only constraints are bounds on single variables.
-
-    For such an f, Newton's equations for the columns need no dense array of the game matrix A.
-    """
+    # If the only constraints of f are bounds on single variables, Newton's equations for the
+    # columns need no dense array of A.
     form = game.linear_form
     return form is not None and form.rows is None
 
 
 def _has_sieve(game: Game) -> bool:
-    """Return whether a run uses column generation.
-
-    In a run with column generation, each step uses only some of the columns.
-    """
     matrix = game.matrix
     # Stumps are cheap to price and many, so that all but a few of them wait outside.
     if matrix.implicit:
@@ -113,7 +91,6 @@ def _has_sieve(game: Game) -> bool:
 
 
 def _max_restricted(game: Game) -> int:
-    """Return the maximum number of columns that the restricted problem may contain."""
     n = game.n or 0
     # A matrix of the order of the examples allows any number of columns.
     if game.m <= MAX_FACTOR_ORDER:
@@ -129,10 +106,9 @@ def _max_restricted(game: Game) -> int:
 def predict_passes(game: Game) -> float:
     """Return the predicted number of passes over the game matrix A until the gap is small.
 
-    Each iteration factorises a matrix. The order of this matrix is the number of columns in the
-    restricted problem or the number of examples. With column generation, the predicted order is a
-    sixth of the largest possible order, and the predicted number of iterations is four times as
-    large, because columns enter and leave.
+    Each iteration factorises a matrix, whose order is the number of columns or the number of
+    examples. With column generation, the predicted order is a sixth of the largest possible order,
+    and the predicted number of iterations is four times as large, because columns enter and leave.
     """
     n = game.n or 0
     iterations = ITERATIONS
@@ -152,25 +128,19 @@ def predict_passes(game: Game) -> float:
 
 
 def is_matrix_free(game: Game) -> bool:
-    """Predict whether a run on a game of stumps solves all equations without a factorisation.
-
-    If so, an iteration takes a few hundred passes over the game matrix A, whatever the size of the
-    game.
-    """
+    """Predict whether a run on a game of stumps solves all equations without a factorisation."""
     is_large = _has_sieve(game) and _predict_restricted(game) > MAX_FACTOR_ORDER
     return is_large and game.matrix.implicit
 
 
 def _predict_restricted(game: Game) -> float:
-    """Return the predicted number of columns that column generation uses."""
     return min(game.m, game.n or 0, _max_restricted(game)) / 6.0
 
 
 class InteriorRun(Booster):
     """A run of the interior point method. Each round takes one or more steps of an `Iterate`.
 
-    Each round ends with a feasible pair (d, w) near the point of the `Iterate`. The vector d is the
-    distribution over the examples, and w contains the weights of the columns.
+    Each round ends with a feasible pair (d, w) near the point of the `Iterate`.
     """
 
     inner = "interior"
@@ -179,7 +149,14 @@ class InteriorRun(Booster):
     def __init__(self, game: Game, tol: float) -> None:
         over = game.over
         assert isinstance(over, AtomicSet)
-        form, self._has_proof = _program_of(game)
+        needs_cones = game.linear_form is None or needs_solver(game.relaxation)
+        cones = game.cone_form if needs_cones else None
+        # The multipliers of a cone form prove bounds on F. Half lines make a linear program with
+        # the same rows. Families with closed forms have a shorter linear program, and bounds
+        # without multipliers.
+        self._has_proof = cones is not None
+        form = game.linear_form if cones is None else cones.linear(game.m) or cones
+        assert form is not None
         self._game = game
         self._tol = tol
         self._sieve: Sieve | None = None
@@ -194,20 +171,14 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The upper bound minus the lower bound on the value of the game, for the current d and
-        w."""
+        """The upper bound minus the lower bound on the value, for the current d and w."""
         self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
 
     @property
-    def _over(self) -> AtomicSet:
-        assert isinstance(self._game.over, AtomicSet)
-        return self._game.over
-
-    @property
     def _are_bounds_expensive(self) -> bool:
-        """Whether the bounds on the value may require solving a cone program in each round."""
+        # The bounds may require the solution of a cone program in each round.
         # With a sieve, every step prices all columns, and the bounds follow from the prices.
         asks_solver = self._has_proof or needs_solver(self._game.relaxation)
         return asks_solver and self._sieve is None
@@ -215,8 +186,7 @@ class InteriorRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take one step, or several steps if the bounds on the value are expensive.
 
-        Return this run, or None if the first step is not possible or if the earlier steps have made
-        no progress.
+        Return None if no step is possible or if the steps make no progress.
         """
         # A cone program is worth many steps, so a round makes up half of the digits that are
         # missing. A gap is often less than the complementarity, so the last rounds stay near tol.
@@ -228,63 +198,51 @@ class InteriorRun(Booster):
         while self._iterate.product > goal and self._step():
             pass
         is_enough = self._show()
-        # By passes each further step is as expensive as all that came before.
-        if not self._iterate.elimination.is_by_passes:
-            self._polish(is_enough)
-        return self
-
-    def _polish(self, is_enough: bool) -> None:
-        """Take more steps until the columns in use prove a gap of at most the tolerance.
-
-        A column is in use if the bound on its edge has a multiplier greater than the slack. The gap
-        is the upper bound minus the lower bound on the value. The argument `is_enough` is True if
-        the columns in use already prove such a gap. If rounding makes the gap after a step larger
-        than the tolerance, the run restores the pair (d, w) from before this step.
-        """
         active = self.active
-        while not is_enough and self._step():
+        # More steps may let the columns in use prove the gap. But by passes each further step is as
+        # expensive as all that came before.
+        is_by_passes = self._iterate.elimination.is_by_passes
+        while not is_enough and not is_by_passes and self._step():
             shown = self.d, self.witness, active.columns, active.w, active.u, self.evaluated
             is_enough = self._show()
             if self._gap > self._tol:
                 # Rounding has spoilt the pair, and the one before is shown after all.
                 self.d, self.witness, active.columns, active.w, active.u, self.evaluated = shown
-                return
+                break
+        return self
 
     def _step(self) -> bool:
-        """Take a Newton step. Return False if this fails or if the steps make no progress."""
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
         is_stuck = self._progress.is_stuck(self._gap, iterate.mu, iterate.infeasibility)
         if sieve is not None and self._gap > self._tol:
             # Later, columns that leave would disturb a pair that is nearly optimal.
-            sieve.drop_idle(iterate)
+            sieve.drop_idle(iterate.bounds, iterate.d)
         try:
             return not is_stuck and iterate.step(sieve) > 1e-6
         # SciPy raises these errors if a dense or a sparse factor is singular.
         except (np.linalg.LinAlgError, RuntimeError):
             return False
 
-    def _priced(self) -> float:
-        """Return the largest edge, or |edge| if weights may be negative, for the current d."""
-        if self._sieve is not None:
-            return self._sieve.price(self._iterate.d)
-        return float(self._over.prices(self._iterate.bounds.edges).max())
-
     def _show(self) -> bool:
         """Store a feasible pair (d, w) near the current point, and the bounds that it proves.
 
         The first try gives weight only to the columns in use, which have bounds with multipliers
         greater than the slacks. If this w does not prove a gap of at most the tolerance `tol`, the
-        second try omits only the lightest columns, with a total weight of at most `tol` / 4. `d`
-        and `active` store the d and the w of the last try. Return False if only the second try
-        proves such a gap, because more steps may then help. Return True in all other cases.
+        second try omits only the lightest columns, with a total weight of at most `tol` / 4. Return
+        False if only the second try proves such a gap, because more steps may then help.
         """
-        over = self._over
+        over = self._game.over
+        assert isinstance(over, AtomicSet)
         w = self._iterate.w
         used = self._iterate.bounds.is_in_use
         penalty = self._repair()
-        upper = penalty + over.value(self._priced())
+        if self._sieve is not None:
+            largest = self._sieve.price(self._iterate.d)
+        else:
+            largest = float(over.prices(self._iterate.bounds.edges).max())
+        upper = penalty + over.value(largest)
         self.evaluated = None
         order = np.argsort(np.abs(w))
         heavy = np.empty_like(used)
@@ -307,7 +265,7 @@ class InteriorRun(Booster):
         return True
 
     def _repair(self) -> float:
-        """Store a feasible distribution d near the current point. Return an upper bound on f(d)."""
+        # Store a feasible d near the current point, and return an upper bound on f(d).
         f = self._game.relaxation
         proof = self._iterate.part.proof
         if needs_solver(f) and self._has_proof and proof is not None:
@@ -322,13 +280,10 @@ class InteriorRun(Booster):
     def _bound(self, is_quick: bool, is_early: bool, penalty: float, upper: float) -> bool:
         """Compute a lower bound on F(A w) for the current weights w, and store the gap.
 
-        A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d), for
-        the relaxation f. If `is_quick` is True, the multipliers of the current point prove the
-        bound. Return False if these multipliers prove no bound, and True in all other cases. If
-        `is_quick` and `is_early` are False, the bound is exact, and may require the solution of a
-        cone program. If only `is_early` is True, no bound is computed, because the loop over the
-        rounds computes the exact bound later. The argument `penalty` is an upper bound on f(d), and
-        `upper` is an upper bound on the value.
+        If `is_quick` is True, the multipliers of the current point prove the bound. Return False if
+        they prove no bound, and True in all other cases. If `is_quick` and `is_early` are False,
+        the bound is exact, and may require the solution of a cone program. If only `is_early` is
+        True, no bound is computed, because the loop over the rounds computes the exact bound later.
         """
         f = self._game.relaxation
         u = self.active.u
@@ -346,29 +301,11 @@ class InteriorRun(Booster):
         return True
 
 
-def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
-    """Return the program that defines f, and whether its multipliers prove bounds on F.
-
-    The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d), where f is the relaxation. If f
-    is a linear program and F needs no solver, the result is this program and False. Otherwise the
-    program is the cone form of f, and the second result is True. A cone form with only half lines
-    is converted to a linear program with the same rows. `Bounds.near_witness` accepts the
-    multipliers of these rows.
-    """
-    cones = game.cone_form if game.linear_form is None or needs_solver(game.relaxation) else None
-    if cones is not None:
-        return cones.linear(game.m) or cones, True
-    # Families with closed forms have a shorter linear program, and bounds without multipliers.
-    assert game.linear_form is not None
-    return game.linear_form, False
-
-
 class Opening(Booster):
     """The first round of a run, at the distribution `f.center(m)` over the m examples.
 
-    The relaxation f of the game is finite at this distribution. The round computes lower and upper
-    bounds on the value. These bounds are available even if the user interrupts the run while the
-    second round prepares its matrix.
+    The bounds of this round are available even if the user interrupts the run while the second
+    round prepares its matrix.
     """
 
     inner = "interior"
@@ -381,10 +318,7 @@ class Opening(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Use the distribution d of `start`, if it contains one, for the first round only.
-
-        The `InteriorRun` that follows always starts near the distribution `f.center(m)`.
-        """
+        """Use the distribution d of `start`, if it contains one, for the first round only."""
         self.d = self.d if start.d is None else start.d
         return self
 

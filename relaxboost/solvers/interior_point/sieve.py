@@ -8,7 +8,7 @@ from relaxboost._core.arrays import Vector, Whole
 from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, Pricing, spread
-from relaxboost.solvers.interior_point.iterate import Iterate
+from relaxboost.solvers.interior_point.edge_bounds import EdgeBounds
 
 
 class Sieve:
@@ -56,7 +56,6 @@ class Sieve:
         """The edges of all columns for the distribution d from the last call of `price`."""
 
     def _restrict_to(self, columns: Whole) -> None:
-        """Make the columns with the sorted indices `columns` the restricted problem."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
@@ -71,7 +70,14 @@ class Sieve:
     def block(
         self, direction: Vector, v: float, rise: float, length: float
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
-        """Implement `Outsiders.block` for the columns that are not in the restricted problem."""
+        """Return the longest step, at most `length`, after which no edge exceeds the bound v.
+
+        The argument `v` is the current bound on all edges. In a step of length 1, the distribution
+        d moves by `direction`, and the bound rises by `rise`. If columns limit the step, the
+        columns with the largest prices may enter the restricted problem. The second result is then
+        a pair: all columns of the restricted problem, and the positions of the earlier columns in
+        this list. Otherwise the second result is None.
+        """
         change = self._whole.edges(direction)
         is_two_sided = self._over.two_sided
         blocked = kernels.reach(self.edges, change, v, rise, is_two_sided)
@@ -91,20 +97,18 @@ class Sieve:
         self._restrict_to(np.union1d(former, admitted))
         return blocked, (self.bulk, np.searchsorted(self.columns, former))
 
-    def drop_idle(self, iterate: Iterate) -> None:
-        """Remove idle columns from the restricted problem.
+    def drop_idle(self, bounds: EdgeBounds, d: Vector) -> None:
+        """Remove idle columns from the restricted problem, if more than a tenth are idle.
 
         A column is idle if its weight is small and if Newton's equations hardly change without it.
-        The method removes the idle columns only if they are more than a tenth of the columns in the
-        restricted problem.
         """
         # If a column has less than this part of the usual curvature, Newton's equations hardly
         # change without it: the part is a third of the digits of a double.
         part = float(np.cbrt(np.finfo(np.float64).eps))
-        stays = ~iterate.bounds.is_idle(part) | np.isin(self.columns, self._returned)
+        stays = ~bounds.is_idle(part) | np.isin(self.columns, self._returned)
         # Their weight moves to other columns, which disturbs the iterate. For few columns the
         # smaller matrix would not be worth that.
         if stays.mean() < 0.9:
             self._left = np.union1d(self._left, self.columns[~stays])
             self._restrict_to(self.columns[stays])
-            iterate.bounds.drop(self.bulk, stays, iterate.d)
+            bounds.drop(self.bulk, stays, d)

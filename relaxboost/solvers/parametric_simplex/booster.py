@@ -24,15 +24,14 @@ from relaxboost.solvers.warm_start import WarmStart
 class Walking(Booster):
     """A run of the simplex method from the solution of a similar game, with at most two rounds.
 
-    The first round evaluates the distribution d over the examples from the warm start. The second
-    round evaluates the optimum that the simplex method has found. If the simplex method fails or
-    uses up the budget, there is no second round, and `inner` is "lost".
+    The first round evaluates the d of the warm start. The second round evaluates the optimum that
+    the simplex method has found. If the simplex method fails or uses up the budget, there is no
+    second round, and `inner` is "lost".
 
     Parameters
     ----------
     game : Game
     clock : Clock
-        The clock of the run, with its time limit.
     start : WarmStart
         A warm start for which `walkable` returns True.
     budget_passes : float
@@ -42,13 +41,7 @@ class Walking(Booster):
 
     inner = "walk"
 
-    def __init__(
-        self,
-        game: Game,
-        clock: Clock,
-        start: WarmStart,
-        budget_passes: float,
-    ) -> None:
+    def __init__(self, game: Game, clock: Clock, start: WarmStart, budget_passes: float) -> None:
         self._game = game
         self._clock = clock
         self._near: Solution | None = start.near
@@ -60,10 +53,9 @@ class Walking(Booster):
         self.simplex: ParametricSimplex | None = last.simplex if isinstance(last, Walking) else None
 
     def advance(self, best: Best) -> Booster | None:
-        """Compute the optimum (d, w) of the game by the simplex method, and return this booster.
+        """Compute the optimum (d, w) by the simplex method, and return this booster.
 
-        Return None if the simplex method fails, or if it has already run in an earlier round. The
-        argument `best`, a hypothesis from the weak learner, is not used.
+        Return None if the simplex method fails, or if it has already run in an earlier round.
         """
         game = self._game
         near = self._near
@@ -97,10 +89,6 @@ class Walking(Booster):
 
 
 def walkable(game: Game, start: WarmStart) -> bool:
-    """Return whether the simplex method can start from the solution in a warm start.
-
-    The warm start must contain a solution. Both `game` and the game of the solution must have a
-    linear program of the form that the module `program` describes.
-    """
+    """Return whether the simplex method can start from the solution in a warm start."""
     near = start.near
     return near is not None and None not in (linear_program(game), linear_program(near.game))

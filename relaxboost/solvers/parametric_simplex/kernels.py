@@ -12,9 +12,8 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit
 
 BLOCK = 32
-"""The number of rank-one updates that are collected before they are added to the stored tableau.
-With a larger number, the computation of a row or a column of the tableau takes longer. With a
-smaller number, the program reads all entries of the tableau more often."""
+"""The number of pending updates of the tableau. With a larger number, the computation of a row or a
+column takes longer. With a smaller number, the whole tableau is read more often."""
 
 
 class Tolerances(NamedTuple):
@@ -50,28 +49,25 @@ class PivotOutcome(IntEnum):
     """The reason why the kernel `follow` stopped its pivots."""
 
     DONE = 0
-    """The pivots stopped because the parameter t of the linear program has reached 0."""
+    """The parameter t of the linear program has reached 0."""
     FULL = 1
-    """The pivots stopped because the tableau has no space for another pending update.
-    `Tableau.apply` has to add the pending updates to the stored array before the next pivot."""
+    """The tableau has no space for another update. `Tableau.apply` has to be called before the next
+    pivot."""
     NO_COLUMN = 2
-    """The pivots stopped because a variable has to leave the basis, but no nonbasic variable in the
-    tableau can enter the basis."""
+    """A variable has to leave the basis, but no nonbasic variable in the tableau can enter it."""
     NO_ROW = 3
-    """The pivots stopped because a variable has to enter the basis, but no basic variable in the
-    tableau reaches a bound."""
+    """A variable has to enter the basis, but no basic variable in the tableau reaches a bound."""
     SINGULAR = 4
-    """The pivots stopped because the basis is singular or the rounding errors are too large."""
+    """The basis is singular or the rounding errors are too large."""
 
 
 class Tableau(NamedTuple):
     """The dense tableau T, which expresses the basic variables as x_B = T x_N.
 
-    x_B are the basic variables, and x_N are the nonbasic variables. Each pivot adds a rank-one
-    matrix, called an update, to T. The arrays `left` and `right` collect the pending updates, which
-    have not been added to the array `table` yet. The number of pending updates is k = pending[0],
-    and T is ``table + left[:k].T @ right[:k]``. The method `apply` adds all pending updates to
-    `table` in one product, which reads and writes `table` only once.
+    Each pivot adds a rank-one matrix, called an update, to T. The arrays `left` and `right` collect
+    the pending updates, which have not been added to the array `table` yet. Their number is k =
+    pending[0], and T is ``table + left[:k].T @ right[:k]``. The method `apply` adds all pending
+    updates to `table` in one product, which reads and writes `table` only once.
     """
 
     table: Array
@@ -94,7 +90,7 @@ class Tableau(NamedTuple):
         )
 
     def apply(self) -> Array:
-        """Add the pending updates of earlier pivots to the array `table`, and return `table`."""
+        """Add the pending updates to the array `table`, and return `table`."""
         k = int(self.pending[0])
         if k:
             # BLAS stores matrices by columns. It sees the transpose, and writes to it in place.
@@ -123,15 +119,13 @@ class SimplexState(NamedTuple):
     nonbasic: Whole
     """The index of the variable that is nonbasic in each column of the tableau."""
     side: Vector
-    """The bound at which each variable lies: 1 for a nonbasic variable at its lower bound, −1 for
-    a nonbasic variable at its upper bound, and 0 for the sum Σd, which is fixed to 1. The entries
-    of basic variables are not used."""
+    """The bound at which each variable lies: 1 for a nonbasic variable at its lower bound, −1 at
+    its upper bound, and 0 for the sum Σd, which is fixed to 1. The entries of basic variables are
+    not used."""
     x: Array
-    """The values of all variables at t = 0, and their slopes in the parameter t of the linear
-    program."""
+    """The values of all variables."""
     z: Array
-    """The reduced costs of all variables at t = 0, and their slopes in the parameter t of the
-    linear program. The reduced costs of basic variables are 0."""
+    """The reduced costs of all variables, which are 0 for basic variables."""
     lower: Array
     upper: Array
 
@@ -142,7 +136,7 @@ class SimplexState(NamedTuple):
 
 @njit()
 def row_of(tableau: Tableau, r: int) -> Array:
-    """Return row r of the tableau, including the updates that are not in `tableau.table` yet."""
+    """Return row r of the tableau, including the pending updates."""
     row = tableau.table[r].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.left[k, r]
@@ -153,7 +147,7 @@ def row_of(tableau: Tableau, r: int) -> Array:
 
 @njit()
 def column_of(tableau: Tableau, q: int) -> Array:
-    """Return column q of the tableau, including the updates that are not in `tableau.table` yet."""
+    """Return column q of the tableau, including the pending updates."""
     column = tableau.table[:, q].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.right[k, q]
@@ -183,11 +177,10 @@ def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -
 def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcome, float]:
     """Follow the optimum from the parameter t down to 0, with a pivot at each breakpoint.
 
-    The bounds and costs of the linear program change linearly with the parameter t. A breakpoint
-    is a value of t at which a basic variable reaches a bound or a reduced cost changes its sign.
-    The kernel stops if t is 0, if the tableau has no space for another update, or if no pivot is
-    possible. Return the reason why the kernel stopped, and the value of t that was reached. The
-    kernel modifies the arrays of `tableau` and `state`.
+    A breakpoint is a value of t at which a basic variable reaches a bound or a reduced cost changes
+    its sign. The kernel stops if t is 0, if the tableau has no space for another update, or if no
+    pivot is possible. Return the reason why the kernel stopped, and the value of t that was
+    reached. The kernel modifies the arrays of `tableau` and `state`.
     """
     while tableau.pending[0] < len(tableau.left):
         primal_t, r, to_upper = _primal_breakpoint(state)
@@ -226,12 +219,8 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
 
 @njit()
 def _breakpoint(value: float, slope: float, best: float) -> float:
-    """Return the t at which the number value + t · slope becomes negative while t decreases to 0.
-
-    t is the parameter of the linear program, and the number changes linearly with t. `best` is the
-    largest breakpoint found so far. Return `best` if there is no such t above `best`, or if `value`
-    is at least minus the feasibility tolerance.
-    """
+    # The result is the t at which value + t · slope becomes negative while t decreases to 0, or
+    # `best`, the largest breakpoint so far, if there is no such t above it.
     if value < -TOLERANCES.feasible and slope > 0.0 and -value > best * slope:
         return -value / slope
     return best
@@ -239,12 +228,7 @@ def _breakpoint(value: float, slope: float, best: float) -> float:
 
 @njit()
 def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
-    """Return the largest t at which a basic variable reaches a bound, its row, and the bound.
-
-    The bounds and costs of the linear program change linearly with its parameter t. The second
-    result is the row of the variable in the tableau, or −1 if no variable reaches a bound at a t
-    above 0. The third result is True if the variable reaches its upper bound, and False otherwise.
-    """
+    # The row is −1 if no basic variable reaches a bound at a t above 0.
     best = 0.0
     row = -1
     to_upper = False
@@ -266,12 +250,7 @@ def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
 
 @njit()
 def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
-    """Return the largest t at which a reduced cost changes its sign, and its column.
-
-    The bounds and costs of the linear program change linearly with its parameter t. The second
-    result is the column of the nonbasic variable in the tableau, or −1 if no reduced cost changes
-    its sign at a t above 0.
-    """
+    # The column is −1 if no reduced cost changes its sign at a t above 0.
     best = 0.0
     column = -1
     for q in range(state.nonbasic.size):
@@ -285,14 +264,10 @@ def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
 
 @njit()
 def _harris(rates: Vector, rooms: Vector) -> int:
-    """Return the index of the variable that reaches its bound first, or −1 if there is none.
-
-    `rooms` contains the distances of the variables from their bounds. `rates` contains the speeds
-    at which these distances decrease. The ratio test of Harris (1973, Math. Programming 5)
-    enlarges each distance by the feasibility tolerance, so several variables may be treated as the
-    first. The function selects the variable with the largest rate, because large pivot elements
-    cause small rounding errors.
-    """
+    # The ratio test of Harris (1973, Math. Programming 5) enlarges the distance of each variable
+    # from its bound by the feasibility tolerance. Among the variables that may then be the first at
+    # their bounds, the one with the largest rate is selected, because large pivot elements cause
+    # small rounding errors.
     # The first pass finds the largest step within all enlarged distances.
     step = np.inf
     for i in range(rates.size):
@@ -309,12 +284,7 @@ def _harris(rates: Vector, rooms: Vector) -> int:
 
 @njit()
 def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float) -> int:
-    """Return the column that enters the basis in a dual simplex step, or −1 if there is none.
-
-    `row` is the tableau row of the basic variable that leaves the basis. This variable moves to its
-    upper bound if `to_upper` is True, and to its lower bound otherwise. After the step, all reduced
-    costs have valid signs at the current parameter t of the linear program.
-    """
+    # After the step, all reduced costs have valid signs at the current t.
     rates = np.empty(row.size)
     rooms = np.empty(row.size)
     # The variable that leaves moves up to its lower bound, or down to its upper bound.
@@ -328,13 +298,9 @@ def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float)
 
 @njit()
 def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) -> tuple[int, bool]:
-    """Return the row of the variable that leaves the basis in a primal simplex step, and its bound.
-
-    In this step the nonbasic variable of column q moves away from its bound, until the variable of
-    some row reaches a bound. The first result is −1 if no variable reaches a bound. If the variable
-    of column q reaches its other bound first, the first result is the number of rows. The second
-    result is True if the variable of the row reaches its upper bound, and False otherwise.
-    """
+    # The variable of column q moves away from its bound, until that of some row reaches a bound.
+    # The first result is −1 if there is no such row, and the number of rows if the variable of
+    # column q reaches its other bound first.
     size = column.size
     entering = state.nonbasic[q]
     # The first `size` entries are the lower bounds of the rows, and the next their upper bounds.
@@ -359,12 +325,7 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 
 @njit()
 def _move(k: int, step: float, column: Vector, entering: int, state: SimplexState) -> None:
-    """Move a nonbasic variable by `step`, and update the basic variables with the tableau.
-
-    If k is 0, the function changes the values at t = 0, where t is the parameter of the linear
-    program. If k is 1, the function changes the slopes in t. `entering` is the index of the
-    nonbasic variable, and `column` is its column in the tableau.
-    """
+    # If k is 0, the values at t = 0 change. If k is 1, the slopes in t change.
     for r in range(column.size):
         state.x[k, state.basic[r]] += step * column[r]
     state.x[k, entering] += step
@@ -372,7 +333,6 @@ def _move(k: int, step: float, column: Vector, entering: int, state: SimplexStat
 
 @njit()
 def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
-    """Move the nonbasic variable of column q to its other bound, and update the basic variables."""
     j = state.nonbasic[q]
     bounds = state.upper if state.side[j] > 0.0 else state.lower
     for k in range(2):
@@ -386,11 +346,7 @@ def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
 def _exchange(
     row: Vector, column: Vector, r: int, q: int, to_upper: bool, state: SimplexState
 ) -> None:
-    """Pivot: exchange the basic variable of row r and the nonbasic variable of column q.
-
-    The variable of row r leaves the basis and moves to its upper bound if `to_upper` is True, and
-    to its lower bound otherwise. `row` and `column` are row r and column q of the tableau.
-    """
+    # The variable of row r leaves the basis, and the variable of column q enters it.
     leaving = state.basic[r]
     entering = state.nonbasic[q]
     bounds = state.upper if to_upper else state.lower

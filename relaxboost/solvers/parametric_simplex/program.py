@@ -34,12 +34,10 @@ Lost = np.linalg.LinAlgError
 
 
 def linear_program(game: Game) -> LinearForm | None:
-    """Return the costs and bounds of the relaxation f for the linear program of a game.
+    """Return the costs and bounds of f for the linear program of a game, or None.
 
-    Return None if f is not a linear cost with finite bounds, or if the domain of the weights is
-    neither a ball nor a simplex. The result is also None if the margin matrix is stored as an array
-    and has more than `MAX_ENTRIES` entries. The matrix of all stumps is not stored, and may be
-    larger.
+    The result is None if f is not a linear cost with finite bounds, if the domain is neither a ball
+    nor a simplex, or if a stored margin matrix has more than `MAX_ENTRIES` entries.
     """
     form = game.linear_form
     if form is None or form.rows is not None or not np.isfinite(form.upper).all():
@@ -51,19 +49,17 @@ def linear_program(game: Game) -> LinearForm | None:
     return form if 0 < entries <= MAX_ENTRIES or game.matrix.implicit else None
 
 
-def near_vertex(solution: Solution) -> bool:
-    """Return whether few simplex pivots lead from a solution to a vertex of the linear program.
+def near_vertex(form: LinearForm, solution: Solution) -> bool:
+    """Return whether few simplex pivots lead from a solution to a vertex of its linear program.
 
-    At a vertex, the number of examples whose weight d_i lies strictly between its bounds is about
-    the number of hypotheses with nonzero weight. Other solutions have more such examples. The
-    number of such examples is the predicted number of pivots. It is also the predicted number of
-    rows and of columns of the tableau. The result is True if this tableau is small enough, and if
-    the pivots are predicted to cost at most a third of the work of the interior point method.
+    The number of examples whose weight d_i lies strictly between its bounds is the predicted number
+    of pivots, and of rows and columns of the tableau. At a vertex, this number is about the number
+    of hypotheses with nonzero weight, and elsewhere it is larger. The result is True if this
+    tableau is small enough, and if the pivots are predicted to cost at most a third of the work of
+    the interior point method.
     """
     game = solution.game
-    form = linear_program(game)
-    if form is None or not isinstance(game.over, AtomicSet):
-        return False
+    assert isinstance(game.over, AtomicSet)
     excess, inside = bound_distances(form, solution.d, form.cost + solution.margins)
     # An example between bounds has a price close to the threshold, compared with its distance.
     fractional = inside * game.over.scale > np.abs(excess) * (form.upper - form.lower)
@@ -78,17 +74,9 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
 
     The first array contains the price of each example minus the threshold price. The second array
     contains the distance of each entry of d from the nearer of its two bounds. In the distribution
-    within the bounds that minimises price·d, examples with prices below the threshold are at their
-    upper bounds, and examples with prices above the threshold are at their lower bounds.
-
-    Parameters
-    ----------
-    form : LinearForm
-        The lower and upper bounds of the examples.
-    d : array of shape (m,)
-        A distribution over the examples.
-    price : array of shape (m,)
-        The price of each example, which is its cost plus its margin.
+    that minimises price·d, examples with prices below the threshold are at their upper bounds, and
+    examples with prices above it are at their lower bounds. The price of an example is its cost
+    plus its margin.
     """
     order = np.argsort(price, kind="stable")
     total = form.lower.sum() + np.cumsum((form.upper - form.lower)[order])
@@ -108,8 +96,7 @@ class GameProgram:
     game : Game
         A game for which `linear_program` returns a linear program.
     budget : float
-        The maximum number of passes over A that the simplex method may take. A pass is one product
-        of A with a vector.
+        The maximum number of passes over A that the simplex method may take.
     """
 
     def __init__(self, game: Game, budget: float) -> None:
@@ -122,22 +109,16 @@ class GameProgram:
         self.m = self._bulk.m
         self.n = self._bulk.n
         self.signed = 2 * self.n if self.over.two_sided else self.n
-        """The number of signed hypotheses: the number of hypotheses, or twice this number if
-        weights may be negative."""
+        """The number of hypotheses and of their negatives, if weights may be negative."""
         self.total = self.m + 1 + self.signed
-        """The index of the last variable of the linear program, which is the sum Σd."""
+        """The index of the last variable, which is the sum Σd."""
 
     def spend(self, passes: float) -> None:
         """Subtract a number of passes over the margin matrix from the budget.
 
-        Raises
-        ------
-        Lost
-            If the budget is too small for these passes.
-        TimeUp
-            If the time limit of the run has passed.
+        Raise `Lost` if the budget is too small, and `TimeUp` if the time limit of the run has
+        passed.
         """
-        # This call raises TimeUp.
         seconds_left()
         self.budget -= passes
         if self.budget < 0.0:
@@ -151,42 +132,26 @@ class GameProgram:
         self.spend(passes_of(self._game, float(count) * size))
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edges of all hypotheses for the distribution d over the examples.
-
-        If weights may be negative, the edges of the negated hypotheses follow.
-        """
+        """Return the edges of all hypotheses for d, and of their negatives if there are any."""
         self.spend(1.0)
         edges = self._bulk.edges(d)
         return np.concatenate([edges, -edges]) if self.over.two_sided else edges
 
     def margins(self, weights: Vector) -> Vector:
-        """Return the margin of each example for nonnegative weights of the hypotheses.
-
-        If weights may be negative, `weights` also contains the weights of the negated hypotheses.
-        """
+        """Return the margin of each example for nonnegative weights, as `separate` returns them."""
         self.spend(1.0)
         return self._bulk.margins(self.combine(weights))
 
     def combine(self, weights: Vector) -> Vector:
-        """Return the signed weight of each hypothesis.
-
-        This is the weight of the hypothesis minus the weight of its negative, if there is one.
-        """
+        """Return the weight of each hypothesis minus that of its negative, if there is one."""
         return weights[: self.n] - weights[self.n :] if self.over.two_sided else weights
 
     def separate(self, w: Vector) -> Vector:
-        """Return nonnegative weights of all hypotheses, followed by the weights of their negatives.
-
-        A negative weight in `w` becomes a positive weight of the negated hypothesis. If weights
-        must not be negative, the result is `w`.
-        """
+        """Return nonnegative weights of all hypotheses, and of their negatives if there are any."""
         return np.maximum(np.concatenate([w, -w]), 0.0) if self.over.two_sided else w
 
     def part(self, examples: Whole, columns: Whole) -> Array:
-        """Return the margins of some examples (rows) for some hypotheses (columns).
-
-        With n hypotheses, the column n + j is the negative of hypothesis j.
-        """
+        """Return the margins of some examples (rows) for some columns of the linear program."""
         # The columns of −A follow those of A.
         sign = np.where(columns < self.n, 1.0, -1.0)
         return self._bulk.part(examples, columns % self.n) * sign
@@ -194,8 +159,8 @@ class GameProgram:
     def complete(self, x: Vector) -> Vector:
         """Return the values of all variables of the linear program.
 
-        The argument `x` begins with the distribution d and the largest edge v. The slacks, which
-        are v minus the edges of the hypotheses, and the sum Σd are computed from d and v.
+        The argument `x` begins with d and the largest edge v, from which the other values are
+        computed.
         """
         d = x[: self.m]
         slack = x[self.m] - self.edges(d)

@@ -44,21 +44,21 @@ class ParametricSimplex:
     game : Game
         A game with the matrix and the domain of all later games.
     near : Solution
-        A solution from which the first basis is computed. The game of this solution has the same
-        number of examples, the same hypotheses and the same domain.
+        A solution from which the first basis is computed. Its game has the same number of examples,
+        the same hypotheses and the same domain.
     budget : float
         The maximum number of passes over the margin matrix for the computation of the first basis.
 
     Raises
     ------
     Lost
-        If one of the two games has no linear program of the required form, if the two games differ
-        in the number of examples, the number of hypotheses or the domain, if a tableau would be too
-        large, if the solution is far from every vertex, or if the budget is used up.
+        If a game has no linear program of the required form, if the two games do not fit, if a
+        tableau would be too large, if the solution is far from every vertex, or if the budget is
+        used up.
     """
 
     margins: Vector
-    """The margin of each example for the weights w of the last call of `solve`, shape (m,)."""
+    """The margin of each example for the weights of the last call of `solve`."""
 
     def __init__(self, game: Game, near: Solution, budget: float) -> None:
         form = linear_program(near.game)
@@ -70,23 +70,22 @@ class ParametricSimplex:
         self._form = form
         self._state, self._tableau = crash_basis(self._program, form, near)
         self._factors = 1.0 + np.random.default_rng(0).random(self._program.total + 1)
-        """A random factor in [1, 2) for the perturbation of each variable. Different factors break
-        ties between variables."""
+        """A random factor in [1, 2) for the perturbation of each variable, which breaks ties."""
         self._evaluate(form, 0.0)
 
     def fits(self, game: Game) -> bool:
-        """Return whether a game has the matrix and the domain of the game of this basis."""
+        """Return whether a game has the matrix and the domain of this basis."""
         return game.matrix is self._program.matrix and game.over == self._program.over
 
     def solve(self, game: Game, clock: Clock, budget: float) -> tuple[Vector, Vector]:
-        """Return an optimal distribution d over the examples and optimal weights w of a game.
+        """Return an optimal distribution d and optimal weights w of a game.
 
         Parameters
         ----------
         game : Game
             A game for which `fits` returns True.
         clock : Clock
-            The clock of the run. After the time limit, the clock raises `TimeUp`.
+            The clock of the run.
         budget : float
             The maximum number of passes over the margin matrix for this call.
 
@@ -118,12 +117,8 @@ class ParametricSimplex:
                 return self._state.x[0, : self._program.m].copy(), self._program.combine(weights)
 
     def _violation(self) -> float:
-        """Return the largest violation of the conditions for an optimal basis.
-
-        A violation is the distance by which a variable lies outside its bounds, or the size of a
-        reduced cost with the wrong sign. The violation is evaluated at the parameter t = 0, where
-        the linear program is that of the game.
-        """
+        # A violation is the distance of a variable from its bounds, or the size of a reduced cost
+        # with the wrong sign, at t = 0.
         _, _, side, x, z, lower, upper = self._state
         primal = max((lower[0] - x[0]).max(), (x[0] - upper[0]).max())
         return float(max(primal, (-side * z[0]).max()))
@@ -131,12 +126,8 @@ class ParametricSimplex:
     # The variables of the tableau
 
     def _grow(self, outcome: PivotOutcome) -> bool:
-        """Add to the tableau the variables that violate a bound or are close to a violation.
-
-        Return whether any variable was added. `outcome` is the reason why the last pivots ended. If
-        the pivots ended because no variable of the tableau could enter or leave the basis, the
-        method adds variables even if no variable violates a bound.
-        """
+        # If no variable of the tableau could enter or leave the basis, variables are added even if
+        # none of them violates a bound.
         m = self._program.m
         basic, nonbasic, side, x, z, _, _ = self._state
         # An example violates its bound if its reduced cost has the wrong sign.
@@ -155,25 +146,9 @@ class ParametricSimplex:
         return bool(examples.size or slacks.size)
 
     def _worst(self, first: int, rooms: Vector, loose: Any, at_least_some: bool) -> Whole:
-        """Return the indices of the variables outside the tableau with the worst violations.
-
-        The variables are either examples or slacks of hypotheses. If few of them violate a bound,
-        the result may also contain variables that are close to a violation.
-
-        Parameters
-        ----------
-        first : int
-            The index of the variable of the first entry of `rooms`.
-        rooms : array
-            The distance of each variable from a violation, negative if the variable violates a
-            bound.
-        loose : bool array
-            An array that marks the columns of nonbasic examples in the tableau, or the rows of
-            basic slacks. The tableau contains these columns or rows only because a later pivot may
-            need them.
-        at_least_some : bool
-            Whether the result contains variables even if no variable violates a bound.
-        """
+        # The entry i of `rooms` is the distance of the variable `first` + i from a violation.
+        # `loose` marks the columns of nonbasic examples, or the rows of basic slacks, which are in
+        # the tableau only because a later pivot may need them.
         basic, nonbasic = self._state[:2]
         size = max(nonbasic.size - int(np.count_nonzero(nonbasic < self._program.m)), BLOCK)
         rooms = rooms.copy()
@@ -195,10 +170,7 @@ class ParametricSimplex:
         return first + np.sort(np.argpartition(rooms, count - 1)[:count])
 
     def _add_examples(self, new: Whole) -> None:
-        """Append columns to the tableau for the examples with the indices `new`.
-
-        The variables of these examples are nonbasic before and after the call.
-        """
+        # The new examples are nonbasic before and after the call.
         m = self._program.m
         total = self._program.total
         basic, nonbasic = self._state[:2]
@@ -214,11 +186,7 @@ class ParametricSimplex:
         self._state = self._state._replace(nonbasic=np.append(nonbasic, new))
 
     def _add_slacks(self, new: Whole) -> None:
-        """Append rows to the tableau for the slacks with the indices `new`.
-
-        The slack of a hypothesis is the largest edge minus the edge of the hypothesis. These slacks
-        are basic variables before and after the call.
-        """
+        # The new slacks are basic before and after the call.
         m = self._program.m
         basic, nonbasic = self._state[:2]
         table = self._tableau.apply()
@@ -237,12 +205,8 @@ class ParametricSimplex:
     # Values of the variables
 
     def _evaluate(self, form: LinearForm, t: float) -> None:
-        """Set the bounds of the examples to the bounds of `form`, and recompute all variables.
-
-        The values and the reduced costs of the variables are computed at the parameter t of the
-        linear program by products with the margin matrix. Iterative refinement removes the rounding
-        errors that the pivots have left.
-        """
+        # Products with the margin matrix give all variables at t, and iterative refinement removes
+        # the rounding errors that the pivots have left.
         m = self._program.m
         state = self._state
         state.lower[0, :m] = form.lower
@@ -250,19 +214,14 @@ class ParametricSimplex:
         state.x[0, state.basic] += t * state.x[1, state.basic]
         self._place_nonbasic(0)
         residual = self._residual(0)
-        # Rounding errors of the pivots have left a residual, which T maps to a correction.
+        # The tableau maps the residual to a correction.
         if np.abs(residual).max() > TOLERANCES.residual:
             state.x[0, state.basic] += self._tableau.apply() @ residual
             self._residual(0)
         self._price(form)
 
     def _place_nonbasic(self, k: int) -> None:
-        """Set the nonbasic variables to their bounds.
-
-        The bounds change linearly with the parameter t of the linear program. If k is 0, the method
-        sets the values of the nonbasic variables at t = 0. If k is 1, the method sets the slopes of
-        these variables in t.
-        """
+        # If k is 0, the values at t = 0 are set. If k is 1, the slopes in t are set.
         m = self._program.m
         basic, nonbasic, side, x, _, lower, upper = self._state
         # Every example outside the basis is nonbasic, also outside the tableau.
@@ -272,13 +231,8 @@ class ParametricSimplex:
         x[k, ids] = np.where(side[ids] < 0.0, upper[k, ids], lower[k, ids])
 
     def _residual(self, k: int) -> Vector:
-        """Recompute the basic slacks from d and v, and return the errors of nonbasic variables.
-
-        d is the distribution over the examples, v is the largest edge, and each slack is v minus
-        the edge of a hypothesis. The error of a nonbasic variable is its value, which is not
-        changed, minus the value that follows from d and v. If k is 0, all values are those at the
-        parameter t = 0 of the linear program. If k is 1, slopes in t replace the values.
-        """
+        # The basic slacks are recomputed from d and v. The error of a nonbasic variable is its
+        # value, which does not change, minus the value that follows from d and v.
         nonbasic = self._state.nonbasic
         x = self._state.x
         held = x[k, nonbasic]
@@ -288,13 +242,7 @@ class ParametricSimplex:
         return residual
 
     def _price(self, form: LinearForm) -> None:
-        """Compute the reduced costs of all examples and of the largest edge v.
-
-        These reduced costs follow from the reduced costs of the slacks, which are the weights of
-        the hypotheses, and from the reduced cost of the sum Σd, where d is the distribution over
-        the examples. Rounding may make the computed reduced costs of basic variables different from
-        0. The method then corrects the reduced costs of the nonbasic variables.
-        """
+        # The reduced costs of the examples and of v follow from those of the slacks and of Σd.
         m = self._program.m
         state = self._state
         reduced = self._reduced_costs(form)
@@ -307,12 +255,7 @@ class ParametricSimplex:
         state.z[0, state.basic] = 0.0
 
     def _reduced_costs(self, form: LinearForm) -> Vector:
-        """Return the reduced costs of all examples and of the largest edge.
-
-        The method computes these reduced costs from the reduced costs of the slacks of the
-        hypotheses and of the sum Σd, where d is the distribution over the examples. It stores the
-        margins of the examples for the current weights in `margins`.
-        """
+        # The reduced costs of the slacks are the weights of the hypotheses.
         program = self._program
         z = self._state.z[0]
         weights = z[program.m + 1 : -1]
@@ -322,13 +265,8 @@ class ParametricSimplex:
     # The way from t = 1 to t = 0
 
     def _start_at_one(self, old: LinearForm, new: LinearForm) -> None:
-        """Prepare the pivots from the linear program of `old` to the linear program of `new`.
-
-        t is the parameter of the linear program. The bounds change linearly from the bounds of
-        `old` at t = 1 to the bounds of `new` at t = 0. The costs are the costs of `new` for every
-        t. Perturbations of the bounds and the reduced costs make the current basis optimal at t =
-        1.
-        """
+        # The bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0. The
+        # costs are those of `new` for every t.
         m = self._program.m
         state = self._state
         for bound, target, source in (
@@ -351,12 +289,8 @@ class ParametricSimplex:
         self._perturb()
 
     def _perturb(self) -> None:
-        """Perturb the bounds and the reduced costs, which makes the current basis optimal at t = 1.
-
-        The bounds of the linear program change linearly with the parameter t, which decreases from
-        1 to 0. The perturbations also decrease linearly, and they are 0 at t = 0. They differ
-        between variables, so two variables rarely reach their bounds at the same t.
-        """
+        # Perturbations, which are 0 at t = 0, make the current basis optimal at t = 1. They differ
+        # between variables, so two variables rarely reach their bounds at the same t.
         factors = self._factors
         basic, nonbasic, side, x, z, lower, upper = self._state
         # All bounds widen. The sum Σd = 1 has side 0 and keeps its value.
@@ -379,12 +313,6 @@ class ParametricSimplex:
         z[1, nonbasic] = side[nonbasic] * factors[nonbasic] * excess
 
     def _follow(self, clock: Clock) -> tuple[PivotOutcome, float]:
-        """Pivot from t = 1 down to t = 0, or until no pivot is possible.
-
-        The bounds of the linear program change linearly with the parameter t, which decreases from
-        1 to 0. Return the reason why the pivots ended, and the value of t that was reached. Raise
-        `Lost` if the basis is singular.
-        """
         t = 1.0
         outcome = PivotOutcome.FULL
         while outcome == PivotOutcome.FULL:
@@ -398,11 +326,6 @@ class ParametricSimplex:
 
 
 def _interpolate(old: LinearForm, new: LinearForm, t: float) -> LinearForm:
-    """Return the linear program at the parameter t.
-
-    The bounds change linearly from the bounds of `old` at t = 1 to the bounds of `new` at t = 0.
-    The costs are the costs of `new` for every t.
-    """
     if t == 0.0:
         return new
     lower = new.lower + t * (old.lower - new.lower)

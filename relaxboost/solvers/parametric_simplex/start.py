@@ -23,18 +23,16 @@ def crash_basis(
 ) -> tuple[SimplexState, Tableau]:
     """Return the first state and the first tableau of the simplex method, near a solution.
 
-    Let k be the number of hypotheses with nonzero weight in the solution, or 1 if there are none.
-    The basic variables are the largest edge v and at most k examples whose weights are likely to
-    lie strictly between their bounds. The nonbasic variables are the sum Σd of the distribution and
-    the slack of one hypothesis for each of these examples, usually of a hypothesis with nonzero
-    weight. The slack of a hypothesis is v minus the edge of the hypothesis. The first state need
-    not be feasible.
+    The basic variables are the largest edge v and some examples whose weights are likely to lie
+    strictly between their bounds, at most as many as there are hypotheses with nonzero weight. The
+    nonbasic variables are the sum Σd and the slack of one hypothesis for each of these examples.
+    The first state need not be feasible.
 
     Raises
     ------
     Lost
-        If the solution is far from every vertex of the linear program, if the tableau would be too
-        large, or if the budget of `program` is used up.
+        If the solution is far from every vertex, if the tableau would be too large, or if the
+        budget of `program` is used up.
     """
     m = program.m
     total = program.total
@@ -44,7 +42,7 @@ def crash_basis(
     used = np.where(weights > TOLERANCES.pivot, weights, 0.0)
     # At a vertex, the number of examples between bounds is the number of hypotheses with weight.
     size = max(1, min(int(np.count_nonzero(used)), m))
-    if (size + 1) ** 2 > MAX_ENTRIES or not near_vertex(near):
+    if (size + 1) ** 2 > MAX_ENTRIES or not near_vertex(form, near):
         raise Lost
     # The inversion below costs as much as a pivot for each row.
     program.spend_pivots(size, (size + 1) ** 2)
@@ -79,14 +77,9 @@ def crash_basis(
 
 
 def _independent(entries: Array) -> tuple[Whole, Whole]:
-    """Return indices of rows and columns for which the basis of `crash_basis` is not singular.
-
-    `entries` contains the margins of the chosen examples (rows) for the chosen hypotheses
-    (columns). The numbers of rows and columns in the result are equal. The function subtracts the
-    first row and the first column from the matrix, which eliminates the largest edge v and the sum
-    Σd from the equations. A QR factorisation with column pivoting then selects independent columns.
-    A second factorisation selects independent rows of these columns.
-    """
+    # Subtracting the first row and the first column eliminates v and Σd from the equations. A QR
+    # factorisation with column pivoting then selects independent columns, and a second one selects
+    # independent rows of these columns, so that the basis is not singular.
     reduced = entries - entries[0] - entries[:, :1] + entries[0, 0]
     reduced = reduced[1:, 1:]
     cols = _pivot_columns(reduced)
@@ -98,7 +91,6 @@ def _independent(entries: Array) -> tuple[Whole, Whole]:
 
 
 def _pivot_columns(matrix: Array) -> Whole:
-    """Return the indices of a maximal set of linearly independent columns of a matrix."""
     if not matrix.size:
         return np.empty(0, dtype=np.int64)
     # The diagonal entries of R decrease. Entries near 0 show columns that depend on others.
