@@ -33,10 +33,7 @@ class Pricing(ABC):
         """Return the products with the given columns only. Their indices must be increasing."""
 
     def spread(self, each: int) -> Whole:
-        """Return about `each` columns of each kind, such as the stumps of a feature.
-
-        The columns are evenly spread and in increasing order.
-        """
+        """Return about `each` evenly spread columns of each kind, such as stumps of a feature."""
         return spread(0, self.n, each)
 
 
@@ -142,23 +139,16 @@ def spread(start: int, stop: int, count: int) -> Whole:
 
 
 def varied(ranked: Whole, size: int) -> Whole:
-    """Return `size` of the ranked columns.
-
-    A third of them are from the top of the ranking, and the others are evenly spread over it.
-    Columns with nearly equal edges are often nearly equal columns. The even spread adds columns
-    that differ more.
-    """
+    """Return up to 4/3 · `size` ranked columns: the first `size`/3, and others evenly spread."""
     if ranked.size <= size:
         return ranked
+    # Columns with nearly equal edges are often nearly equal. The even spread adds other columns.
     picks = np.concatenate([np.arange(size // 3), np.linspace(0, ranked.size - 1, size)])
     return ranked[np.unique(picks.astype(np.int64))]
 
 
 def by_rows(written: Callable[[slice], Array], weights: Vector, out: Array) -> None:
-    """Write Aᵀ diag(weights) A to `out`, block by block.
-
-    `written` is a function that returns a block of rows of A in double precision.
-    """
+    """Write Aᵀ diag(weights) A to `out`, with blocks of rows of A that `written` returns."""
     out[:] = 0.0
     step = max(_ROWS, len(out))
     for start in range(0, weights.size, step):

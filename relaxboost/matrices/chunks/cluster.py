@@ -61,7 +61,8 @@ class Cluster:
             raise InputError(
                 f"client must be a synchronous dask.distributed.Client, got {client!r}"
             )
-        self._client, self._pages = client, pages
+        self._client = client
+        self._pages = pages
         self._run(Pages.check, [pages])
         threads = sum(client.nthreads().values()) or 1
         self._features = cut_up(len(pages.bins), 2 * threads)
@@ -88,11 +89,11 @@ class Cluster:
             vector.unlink(missing_ok=True)
         if whole:
             return list(results)
-        sums, features = list(results), len(self._pages.bins)
+        sums = list(results)
+        features = len(self._pages.bins)
         return [then(np.sum(sums[f::features], axis=0)) for f in range(features)]
 
     def _run(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
-        """Return the results of dask tasks, or raise the error of the first task that fails."""
         import distributed
 
         futures: list[Any] = []

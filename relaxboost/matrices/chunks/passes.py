@@ -51,10 +51,10 @@ def each_feature(
 ) -> list[Any]:
     """Sum `q` by code, and return the result of the function `then` for each feature's sums.
 
-    All calls of `then` receive the sums in the same array, and must not keep this array. The array
-    is reused because dask workers return freed memory to the operating system, and allocating it
-    again would take longer than a pass.
+    All calls of `then` receive the sums in the same array, and must not keep this array.
     """
+    # Dask workers return freed memory to the operating system, and allocating it again for each
+    # feature would take longer than a pass.
     room = np.empty(max(bins), np.int64)
     out = []
     for code, size in zip(codes, bins, strict=True):
@@ -90,12 +90,14 @@ def _all_edges(total: int, sums: Whole) -> Array:
 
 @njit(nogil=True)
 def _largest_edge(total: int, sums: Whole) -> tuple[int, float]:
-    place, largest, below = 0, 0.0, 0
+    place = below = 0
+    largest = 0.0
     for b in range(sums.shape[0] - 1):
         below += sums[b]
         edge = float(total - 2 * below)
         if abs(edge) > abs(largest):
-            place, largest = b, edge
+            place = b
+            largest = edge
     return place, largest
 
 
@@ -106,8 +108,5 @@ def all_edges(total: int, sums: Whole) -> Array:
 
 
 def largest_edge(total: int, sums: Whole) -> tuple[int, float]:
-    """Return (cut, edge) for the cut of a feature with the largest absolute edge.
-
-    If several cuts have it, the first is returned. The result is (0, 0) if there are no cuts.
-    """
+    """Return (cut, edge) for the first cut with the largest absolute edge, or (0, 0) if none."""
     return _largest_edge(total, sums)
