@@ -42,10 +42,7 @@ class Entry:
 
     @property
     def inline(self) -> bool | None:
-        """True if the certificate must contain A, and otherwise None.
-
-        It is True for a matrix from a file.
-        """
+        """True if the certificate must contain A, which comes from a file, and otherwise None."""
         return True if any(kind in self.source for kind in FILES) else None
 
     def game(self, matrix: MarginMatrix) -> Game:
@@ -88,10 +85,7 @@ def _resolved(
 
 
 def slug(label: str) -> str:
-    """Convert an expression to a part of a file name.
-
-    For example, ``Capped(k=3/2)`` becomes ``capped-k-3-2``.
-    """
+    """Convert an expression such as ``Capped(k=3/2)`` to a file name such as ``capped-k-3-2``."""
     return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")
 
 

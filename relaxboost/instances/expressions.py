@@ -73,14 +73,11 @@ def read_relaxation(text: str) -> Relaxation:
 
 
 class _Reader:
-    """A builder of relaxations from a syntax tree. It rejects every node that it does not know."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._known = families()
 
     def relaxation(self, node: ast.expr) -> Relaxation:
-        """Return the relaxation that a node describes."""
         match node:
             case ast.BinOp(left, ast.Add(), right):
                 return self.relaxation(left) + self.relaxation(right)
@@ -98,7 +95,6 @@ class _Reader:
         self._refuse(node, "a relaxation must be a family with its parameters, a sum or a multiple")
 
     def value(self, node: ast.expr) -> Any:
-        """Return the number, or the list of numbers, that a node describes."""
         match node:
             case ast.Constant(int() | float() as number) if not isinstance(number, bool):
                 return number

@@ -22,22 +22,16 @@ from relaxboost.instances import planting
 
 
 class _Draw:
-    """A source of random integers with a fixed seed."""
-
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self._bits = np.random.PCG64(seed)
 
     def below(self, limit: int, *shape: int) -> Whole:
-        """Return random integers from 0 to limit − 1.
-
-        They are remainders of 64-bit integers. The bias of the remainder is below 2^-40.
-        """
+        # The remainders of 64-bit integers have a bias below 2^-40.
         raw = self._bits.random_raw(int(np.prod(shape)))
         return (raw % np.uint64(limit)).astype(np.int64).reshape(shape)
 
     def between(self, size: int, *shape: int) -> Whole:
-        """Return random integers from −size to size."""
         return self.below(2 * size + 1, *shape) - size
 
 
@@ -45,7 +39,6 @@ _KINDS: dict[str, Callable[..., Matrix]] = {}
 
 
 def _generator(make: Callable[..., Matrix]) -> Callable[..., Matrix]:
-    """Register a function as a generator, under the name of the function."""
     _KINDS[make.__name__] = make
     return make
 
@@ -86,12 +79,8 @@ def normalised(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
 
 
 def _bell(draw: _Draw, m: int, n: int, digits: int) -> Whole:
-    """Return approximately normal integers.
-
-    Each is a quarter of a sum of twelve uniform integers.
-    """
-    size = 10**digits
-    return draw.between(size, 12, m, n).sum(axis=0) // 4
+    # A sum of twelve uniform integers is nearly normal.
+    return draw.between(10**digits, 12, m, n).sum(axis=0) // 4
 
 
 @_generator
@@ -104,9 +93,9 @@ def sparse(
     """
     kept = draw.below(2**20, m, n) < round(density * 2**20)
     even = np.where(kept, uniform(draw, m, n, digits), 0.0)
-    return (
-        np.where(draw.below(2**20, m, n) < round(lean * 2**20), abs(even), even) if lean else even
-    )
+    if not lean:
+        return even
+    return np.where(draw.below(2**20, m, n) < round(lean * 2**20), abs(even), even)
 
 
 @_generator
@@ -169,20 +158,5 @@ def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
 
 
 def generate(kind: str, m: int, n: int, seed: int, **options: Any) -> Any:
-    """Return the matrix that a generator makes from the sizes, the seed and the options.
-
-    Parameters
-    ----------
-    kind : str
-        The name of the generator, which is a key of `OPTIONS`.
-    m, n, seed : int
-        The number of examples, the number of hypotheses, and the seed.
-    **options
-        The options of the generator. `OPTIONS` lists them.
-
-    Returns
-    -------
-    array of shape (m, n)
-        The margin matrix.
-    """
+    """Return the m x n margin matrix of the generator `kind`, whose options `OPTIONS` lists."""
     return _KINDS[kind](_Draw(seed), m, n, **options)

@@ -57,13 +57,12 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         return f"CertifiedGames({len(self)} games in {self._where})"
 
     def __call__(self, name: str) -> CertifiedGame:
-        """Return the certified game with the given name.
+        """Return the certified game with the given name, whose file has the digest of the index.
 
         Raises
         ------
         InputError
-            If no game has this name, or if the digest of its file differs from the digest in the
-            index. If there are similar names, the message contains them.
+            If no game has this name, or if the digest of its file differs.
         """
         if name not in self._games:
             hint = did_you_mean(name, self._games)
@@ -113,8 +112,8 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
             and _in(game.m, "m", m)
             and _in(game.n, "n", n)
             and level in (None, game.level)
-            and (relaxation is None or _is_any(game, game.relaxation, relaxation))
-            and (over is None or _is_any(game, game.over, over))
+            and _is_any(game, "relaxation", relaxation)
+            and _is_any(game, "over", over)
         ]
         if not chosen:
             conditions = {"name": name, "relaxation": relaxation, "over": over, "m": m, "n": n}
@@ -131,8 +130,10 @@ def _check_kinds(key: str, given: Any, base: type, example: str) -> None:
             raise InputError(f"{key} must be a class or an object such as {example}, got {kind!r}")
 
 
-def _is_any(game: CertifiedGame, value: Any, kinds: Any) -> bool:
-    """Return whether `value` is an instance of one of the classes or equals one of the objects."""
+def _is_any(game: CertifiedGame, key: str, kinds: Any) -> bool:
+    if kinds is None:
+        return True
+    value = getattr(game, key)
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if isinstance(kind, type):
             if isinstance(value, kind):

@@ -21,8 +21,7 @@ from relaxboost.matrices import MarginMatrix, as_matrix, datasets, stumps
 
 FILES = ("csv", "npy", "npz")
 LARGEST_FILE = 10_000_000
-"""The maximum number of entries of a matrix from a file. It is limited because the certificate
-stores all entries."""
+"""The maximum number of entries of a matrix from a file, all of which the certificate stores."""
 
 _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
@@ -79,7 +78,6 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
 
 
 def _array(path: Path, kind: str, key: str | None) -> Any:
-    """Read an array from a NumPy file. `key` selects one of the arrays of an archive."""
     # np.load leaves a damaged file open if it opened the file itself.
     with path.open("rb") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # warnings about headers that Python 2 wrote
