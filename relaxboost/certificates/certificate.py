@@ -77,10 +77,7 @@ def _settings_kept() -> Iterator[bool]:
 
 @contextmanager
 def _long_numbers() -> Iterator[None]:
-    """Let str() convert integers of any length.
-
-    The numbers of certificates have at most 20 000 digits.
-    """
+    # The numbers of certificates have at most 20 000 digits, which str() rejects by default.
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:
@@ -348,7 +345,7 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
 
 
 def _write_matrix(A: Any, folder: Path) -> str | None:
-    """Return the path of a file with the matrix A. If A is not a path, write this file."""
+    """Return the path of a file with the matrix A, which is written unless A is a path."""
     from relaxboost.game.game import Game
     from relaxboost.matrices import MarginMatrix
 
@@ -364,10 +361,6 @@ def _write_matrix(A: Any, folder: Path) -> str | None:
 
 
 def _checked_array(A: Any) -> Any:
-    """Return A as an array of numbers that are exactly representable as floats.
-
-    Raise an InputError if a number would be rounded.
-    """
     A = A.toarray() if hasattr(A, "toarray") else A  # a matrix of scipy.sparse
     rows = np.asarray(A)
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or isinstance(A, np.ma.MaskedArray):

@@ -163,11 +163,7 @@ def exact_d(
 def _moved_inside(
     point: list[Fraction], game: Game, penalty: Penalty
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Move a point towards the center of the simplex until f is finite.
-
-    Shorter moves are tried first. Like `exact_d`, the function returns the point, its auxiliary
-    variables, and f at this point.
-    """
+    # Shorter moves towards the center of the simplex are tried first, until f is finite.
     f = game.relaxation
     center: list[Fraction] = []
     reason = ""
@@ -192,7 +188,7 @@ def _moved_inside(
 
 
 def _steepness(source: GivenPair, game: Game) -> float:
-    """Return a Lipschitz constant of g(Aᵀd) as a function of d. It is valid near this pair."""
+    # This is a Lipschitz constant of g(Aᵀd) as a function of d, valid near this pair.
     if isinstance(game.over, AtomicSet):
         return float(game.over.size)
     # The slope of g at these edges is w. Twice its norm holds nearby.
@@ -222,10 +218,7 @@ def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
 
 
 def _near(values: Any) -> list[Fraction] | None:
-    """Return fractions near values, with a common denominator of at most 10 000.
-
-    Return None if there are none.
-    """
+    # These are fractions with a common denominator of at most 10 000, or None.
     most = 10_000
     found: list[Fraction] = []
     below = 1

@@ -105,15 +105,12 @@ class Equations:
                 heapq.heappush(queue, (len(self._rows[other]), other))
 
     def _is_dense(self, shortest: int) -> bool:
-        """Return whether even the shortest remaining row has half of the remaining variables."""
+        # Even the shortest remaining row then has half of the remaining variables.
         # Fewer than eight equations are always eliminated one by one.
         return len(self._rows) >= 8 and 2 * shortest >= len(self._where)
 
     def _choose(self, row: dict[int, Number]) -> int:
-        """Return the pivot of a row: the variable that is in the fewest other rows.
-
-        Only variables with a large entry in the row are considered.
-        """
+        # The pivot is the variable that is in the fewest other rows.
         least = _least_pivot(row)
         # Division by a small pivot would make the correction large.
         large = [j for j, a in row.items() if abs(float(a)) >= least]
@@ -123,10 +120,7 @@ class Equations:
         )
 
     def _take_single_variables(self, single: list[int]) -> None:
-        """Make each variable that is in only one equation the pivot of this equation.
-
-        Such a pivot changes no other equation.
-        """
+        # A variable that is in only one equation becomes its pivot and changes no other equation.
         while single:
             j = single.pop()
             rows = self._where.get(j, ())
@@ -209,11 +203,7 @@ class _Dense:
 
 
 def _large_columns(rows: list[list[int]]) -> list[int]:
-    """Return as many linearly independent columns as there are rows.
-
-    If possible, the columns are far from linearly dependent, so that rounding does not affect the
-    choice.
-    """
+    """Return as many linearly independent columns as there are rows."""
     sizes = [max(map(abs, row)) for row in rows]
     scaled = [
         [float(Fraction(a, size)) for a in row] for row, size in zip(rows, sizes, strict=True)
@@ -229,16 +219,12 @@ def _large_columns(rows: list[list[int]]) -> list[int]:
 
 
 def _least_pivot(row: dict[int, Number]) -> float:
-    """Return the least absolute value that a pivot of a row may have: 2^-10 of its largest entry.
-
-    The limit keeps corrections small. Duff, Erisman and Reid (2017), Sec. 7.2, use 0.1 to 0.001 for
-    floats.
-    """
+    # Small pivots would make corrections large. Duff, Erisman and Reid (2017), Sec. 7.2, use 0.1 to
+    # 0.001 for floats.
     return 2.0**-10 * max(abs(float(a)) for a in row.values())
 
 
 def _quotient(a: Number, b: Number) -> Number:
-    """Return a / b as an integer if it is an integer, or else as a Fraction."""
     if b in (1, -1):
         return a * b
     ratio = Fraction(a) / b
@@ -246,5 +232,5 @@ def _quotient(a: Number, b: Number) -> Number:
 
 
 def _is_unit(a: Number) -> bool:
-    """Return whether |a| is a power of two. Division by such a pivot keeps denominators short."""
+    # Division by a power of two keeps denominators short.
     return all(part & (part - 1) == 0 for part in (abs(a.numerator), a.denominator))

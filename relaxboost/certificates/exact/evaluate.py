@@ -93,8 +93,6 @@ class ExactEvaluation:
             ) from None
 
     def _closest(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Compute the point (d, z) by an exact linear program. It is used if `near_point` fails."""
-
         # The price is bound here, so that `_in_time` has one signature for all programs.
         def solve(form: ExactForm, at: Sequence[Fraction], limits: PivotLimits) -> Point:
             return closest_point(form, at, Fraction(price), limits)

@@ -68,11 +68,7 @@ def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fractio
 
 
 class _Projection:
-    """The correction of points so that all equations hold, and the test of the inequalities.
-
-    The equations are factorised once for all points.
-    """
-
+    # The equations are factorised once for all points.
     def __init__(self, form: ExactForm, sizes: Vector, near: Vector) -> None:
         bounds = list(enumerate(zip(form.lower, form.upper, strict=True)))
         # A variable with equal bounds is a constant, and cannot be corrected.
@@ -93,7 +89,7 @@ class _Projection:
         )
 
     def _free(self, sizes: Vector, near: Vector) -> list[bool]:
-        """Return whether each variable is far enough from its bounds to be corrected."""
+        # A variable close to a bound has no room for a correction.
         room = 2.0**-20 * sizes
         free = [True] * len(near)
         for j, low, high in self._box:
@@ -102,10 +98,7 @@ class _Projection:
         return free
 
     def feasible(self, x: Vector) -> list[Fraction] | None:
-        """Correct a point so that the equations hold.
-
-        Return None if it then violates an inequality.
-        """
+        """Return a corrected point, at which the equations hold, or None if an inequality does not."""
         numbers, below = self._rounded(x)
         missing = [side * below - row.at(numbers) for row, side in self._equal]
         correction = self._equations.correction(missing)
@@ -122,10 +115,6 @@ class _Projection:
         return [Fraction(a, below) for a in numbers]
 
     def _is_inside(self, numbers: list[int], below: int) -> bool:
-        """Return whether a vector satisfies the bounds of all variables.
-
-        The vector is `numbers`, divided by the denominator `below`.
-        """
         for j, low, high in self._box:
             if low is not None and numbers[j] * low.denominator < low.numerator * below:
                 return False
@@ -159,29 +148,21 @@ class _IntegerRow(NamedTuple):
 
     @classmethod
     def of(cls, row: Row, low: Bound, high: Bound) -> _IntegerRow:
-        """Return a row and its two bounds, multiplied by their common denominator."""
         factor = lcm(*(a.denominator for a in (*row.values(), low, high) if a is not None))
         sides = [None if a is None else int(a * factor) for a in (low, high)]
         return cls({j: int(a * factor) for j, a in row.items() if a}, *sides)
 
     @property
     def is_equal(self) -> bool:
-        """Whether the row is an equation, that is, has equal bounds."""
         return self.low == self.high
 
     def without(self, fixed: Container[int]) -> dict[int, int]:
-        """Return the entries of the row at the variables that are not fixed."""
         return {j: a for j, a in self.entries.items() if j not in fixed}
 
     def at(self, numbers: Sequence[int]) -> int:
-        """Return the product of the row with a vector of integers."""
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
-        """Return whether a vector satisfies both bounds of the row.
-
-        The vector is `numbers`, divided by the denominator `below`.
-        """
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)

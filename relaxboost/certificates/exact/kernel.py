@@ -55,7 +55,7 @@ class Kernel:
         self._S = _matrix(schur)
 
     def _eliminated(self, left: list[int], right: list[int]) -> list[int]:
-        """Return a row of S multiplied by `_unit`, from the entries of this row in G and in E."""
+        # This is a row of S multiplied by `_unit`, from the entries of this row in G and in E.
         row = [a * self._unit for a in right]
         for g, lift, entries in zip(left, self._lift, self._F, strict=True):
             if g:
@@ -112,10 +112,7 @@ class Kernel:
 
 
 def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
-    """Return the numerators and the common denominator of the solution of a linear system.
-
-    An empty system has no numerators.
-    """
+    """Return the numerators and the common denominator of the solution of a linear system."""
     if matrix is None:
         return [], flint().fmpz(1)
     try:
@@ -157,12 +154,10 @@ def _diagonal(program: ExactProgram, tight: list[int], basic: list[int]) -> dict
 
 
 def _entries(row: dict[int, int], place: dict[int, int]) -> list[tuple[int, int]]:
-    """Return pairs (position, entry) for the variables of a row that `place` contains."""
     return [(place[j], a) for j, a in row.items() if j in place]
 
 
 def _matrix(table: list[list[int]]) -> Any:
-    """Return a matrix of python-flint, or None if the matrix is empty."""
     return flint().fmpz_mat(table) if table and table[0] else None
 
 

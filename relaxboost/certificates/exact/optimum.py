@@ -169,11 +169,8 @@ def _search(game: Game, time_limit: float, max_pivots: int) -> _Search:
 
 
 def _compare_with_doubles(found: ExactOptimum) -> None:
-    """Warn if `exact_form` of a user-defined class contradicts the other methods of this class.
-
-    The optimum depends on `exact_form` alone. If `exact_form` is wrong, the optimum has a valid
-    proof, but of another function than f.
-    """
+    # The optimum depends on `exact_form` alone. If this method of a user-defined class is wrong,
+    # the optimum has a valid proof, but of another function than f.
     game = found.game
     if not is_own(game.relaxation):
         return
@@ -191,11 +188,7 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
 
 
 class _Search:
-    """The search for an optimal basis, starting from the basis of HiGHS, and the proved bounds.
-
-    Columns are added during the search. With fewer columns the value of the game is smaller or
-    equal, so the optimum over some columns is a lower bound.
-    """
+    """The search for an optimal basis, starting from the basis of HiGHS, and the proved bounds."""
 
     def __init__(self, program: ExactProgram, limits: PivotLimits) -> None:
         self.program = program
@@ -209,7 +202,6 @@ class _Search:
         self._dual: Multipliers
 
     def run(self) -> None:
-        """Find the optimum. Raise `Exhausted` if a limit is reached."""
         program = self.program
         # Half of the time is kept for exact arithmetic, without which nothing is proved.
         self._start = start = first_basis(program, 0.5 * self.limits.seconds)
@@ -236,7 +228,6 @@ class _Search:
         self.value = self.lower = self.upper = self._cost(point)
 
     def _report(self, point: BasicPoint, feasible: bool, optimal: bool) -> None:
-        """Store the bounds that a basis proves."""
         # Dual feasible multipliers prove a lower bound even if the point is infeasible.
         if optimal:
             cost = self._cost(point)
@@ -246,21 +237,14 @@ class _Search:
             self._feasible = point
 
     def _cost(self, point: BasicPoint) -> Fraction:
-        """Return the objective value of a basic solution.
-
-        The dual objective has the same value at the multipliers of the basis.
-        """
+        # The dual objective has the same value at the multipliers of the basis.
         program = self.program
         total = sum((c * x for c, x in zip(program.cost, point.values, strict=False) if c), 0)
         below = point.q * program.cost_unit * program.unit
         return Fraction(int(total), int(below)) + program.form.constant
 
     def _beyond(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return (excess · 2^1100, column, sign) for each edge that exceeds v.
-
-        The excess is multiplied by 2^1100, so that it is an integer and can be compared between
-        columns.
-        """
+        """Return (excess · 2^1100, column, sign) for each edge that exceeds v."""
         program = self.program
         v = point.values[program.v]
         d = list(map(int, point.values[: program.m]))
@@ -279,7 +263,6 @@ class _Search:
         return found
 
     def bracket(self) -> None:
-        """Set `lower` and `upper` to the best bounds that have been proved so far."""
         game = self.program.game
         start = self._start
         # Without any result of HiGHS, the center of the simplex gives a bracket.
@@ -303,7 +286,6 @@ class _Search:
             self.upper = min(self.upper, cost)
 
     def optimum(self) -> ExactOptimum:
-        """Return the value and the pair (d, w) in the units of the game."""
         assert self.value is not None
         program = self.program
         point = self._point

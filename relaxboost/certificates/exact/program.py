@@ -172,7 +172,6 @@ class ExactProgram:
 
 
 def _checked_domain(game: Game) -> AtomicSet:
-    """Return the domain of a game. Raise an InputError if the game has no exact linear program."""
     if not isinstance(game, Game):
         raise InputError(f"exact optima need a Game, got {type(game).__name__}. Write Game(A, f)")
     if not isinstance(game.over, AtomicSet):
@@ -208,7 +207,7 @@ def on_simplex(form: ExactForm, m: int) -> ExactForm:
 
 
 def _with_value(form: ExactForm, m: int, over: AtomicSet) -> ExactForm:
-    """Return the program on the simplex with the variable v, an upper bound on all edges."""
+    # The variable v is an upper bound on all edges.
     form = on_simplex(form, m)
     # The largest absolute edge is never negative. The largest edge may be, unless w = 0 is allowed.
     least: Bound = Fraction(0) if over.holds_zero else None
@@ -218,10 +217,6 @@ def _with_value(form: ExactForm, m: int, over: AtomicSet) -> ExactForm:
 
 
 def _form(game: Game) -> ExactForm:
-    """Return the exact linear program of f.
-
-    If there is none, raise an InputError with the reason.
-    """
     f = game.relaxation
     form = description_of(f).exact_form(game.m)
     if form is not None:

@@ -104,7 +104,6 @@ class ExactSimplex:
         self._settle()
 
     def _settle(self) -> None:
-        """Give every nonbasic variable a status that its bounds allow. Make the basis square."""
         for k, status in enumerate(self.status):
             if status != BASIC:
                 self.status[k] = self._nearest(k, status)
@@ -120,7 +119,6 @@ class ExactSimplex:
         return FREE if high is None else UPPER
 
     def _thin(self, tight: list[int], basic: list[int]) -> None:
-        """Keep only independent rows and variables in the basis."""
         rows, variables = independent(self.program, tight, basic)
         for j in basic:
             if j not in variables:
@@ -270,13 +268,10 @@ class ExactSimplex:
         return [found for found in steps if found[2]]
 
     def _shift(self, dual: Multipliers) -> None:
-        """Change the costs so that the basis is dual feasible.
-
-        The changed costs are used until the basis is also primal feasible. Reduced costs that are
-        zero or have the wrong sign are replaced by small ones of the right sign. These are all
-        different, so that few dual pivots are degenerate. The costs are also multiplied by dual.q,
-        which does not change any optimum.
-        """
+        # The changed costs are used until the basis is primal feasible. Reduced costs that are zero
+        # or have the wrong sign are replaced by small ones of the right sign. These are all
+        # different, so that few dual pivots are degenerate. The costs are also multiplied by
+        # dual.q, which does not change any optimum.
         program = self.program
         # The shift is small compared with the largest price, so that few pivots with the true costs
         # are needed afterwards.
@@ -296,12 +291,9 @@ class ExactSimplex:
     def _dual_pivot(
         self, kernel: Kernel, excess: list[tuple[Integer, int, int]], dual: Multipliers, bland: bool
     ) -> None:
-        """Make a dual pivot: the variable or row with the largest violation moves to its bound.
-
-        The entering variable has the least ratio of its reduced cost to its effect. If `bland` is
-        true, Bland's rule ignores the costs until the point is feasible. Bland's rule always
-        terminates.
-        """
+        # The variable or row with the largest violation moves to its bound. If `bland` is true,
+        # Bland's rule ignores the costs until the point is feasible. Bland's rule always
+        # terminates.
         # Rows are scaled by different factors. Without these factors the violations are comparable.
         worst = max(excess, key=lambda e: _log2(e[0]) - self.program.bits(e[1]))
         _, leave, side = excess[0] if bland else worst
@@ -320,11 +312,8 @@ class ExactSimplex:
         self.status[best[2]] = BASIC
 
     def _effects(self, kernel: Kernel, leave: int) -> list[Integer]:
-        """Return the effect of each nonbasic variable or row on the leaving one.
-
-        The effect is the change of the leaving variable or row for a unit move, up to a common
-        factor.
-        """
+        # The effect is the change of the leaving variable or row for a unit move, up to a common
+        # factor.
         program = self.program
         size = program.size
         basic, tight = self._lists()
@@ -341,10 +330,7 @@ class ExactSimplex:
         return [a * q - b for a, b in zip(own, program.transposed(y), strict=True)] + y
 
     def _can_move(self, k: int, effect: Integer) -> bool:
-        """Return whether the nonbasic `k` can move so that the leaving variable increases.
-
-        `effect` is the increase of the leaving variable for a unit increase of `k`.
-        """
+        # The leaving variable must increase. It increases by `effect` for a unit increase of `k`.
         low, high = self.program.bounds[k]
         if low is not None and low == high:
             return False
@@ -354,11 +340,7 @@ class ExactSimplex:
     def _primal_pivot(
         self, kernel: Kernel, point: BasicPoint, gains: list[tuple[Integer, int, int]], bland: bool
     ) -> None:
-        """Make a primal pivot.
-
-        The nonbasic variable or row with the largest gain moves as far as the bounds allow. If
-        `bland` is true, the first one with a gain moves.
-        """
+        # The variable or row with the largest gain moves, or the first one if `bland` is true.
         # The largest gain in comparable units is Dantzig's rule.
         best_gain = max(gains, key=lambda g: _log2(g[0]) + self.program.bits(g[1]))
         _, enter, step = gains[0] if bland else best_gain
@@ -395,10 +377,7 @@ class ExactSimplex:
         return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
-        """Return how far all variables and rows move if the entering one moves by q · step, and q.
-
-        The moves are integers.
-        """
+        """Return the moves of all variables and rows if the entering one moves by q · step, and q."""
         program = self.program
         size = program.size
         basic, tight = self._lists()
@@ -420,21 +399,16 @@ def _is_smaller(
     other: tuple[Integer, Integer, int],
     is_tie_broken: bool = False,
 ) -> bool:
-    """Return whether the ratio one[0] / one[1] is smaller than other[0] / other[1].
-
-    If `is_tie_broken` is true and the ratios are equal, the one with the larger denominator is
-    treated as smaller, because its pivot is more stable.
-    """
+    # These are ratios [0] / [1]. Of equal ratios, the pivot with the larger denominator is more
+    # stable.
     left = one[0] * other[1]
     right = other[0] * one[1]
     return bool(left < right or (is_tie_broken and left == right and one[1] > other[1]))
 
 
 def _log2(a: Integer) -> float:
-    """Return log2 of a positive integer of any size, accurate to a few digits.
-
-    The result is used to make choices, but not in proofs.
-    """
+    # The result is used to make choices, but not in proofs. The integer may be beyond the range of
+    # doubles, so only its leading 50 bits are converted.
     whole = int(a)
     # The integer may be beyond the range of doubles, so only its leading 50 bits are converted.
     width = whole.bit_length()

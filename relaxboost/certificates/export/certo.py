@@ -63,7 +63,6 @@ def certo(program: LinearProgram, digest: str) -> str:
 
 
 def _end(rows: dict[str, Inequality], proof: BoundProof, bound: Fraction, sign: int) -> Any:
-    """Return one end of the range. Add the inequalities of its proof to `rows`."""
     used: dict[str, Fraction] = {}
 
     def add(name: str, row: Sparse, const: Fraction, multiplier: Fraction) -> None:

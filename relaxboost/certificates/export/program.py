@@ -141,7 +141,7 @@ def _names(letter: str, count: int) -> list[str]:
 
 
 def _prices(costs: Sparse, rows: list[Row], size: int) -> list[Fraction]:
-    """Return the reduced costs c − Aᵀy of the variables, for costs c and row multipliers y."""
+    # These are the reduced costs c − Aᵀy for the row multipliers y.
     prices = [costs.get(j, check.ZERO) for j in range(size)]
     for row in rows:
         if row.multiplier:
@@ -153,10 +153,7 @@ def _prices(costs: Sparse, rows: list[Row], size: int) -> list[Fraction]:
 def _size_rows(
     over: Any, w: dict[int, Fraction], edges: list[Fraction], first_edge: int
 ) -> tuple[Fraction, list[Row]]:
-    """Return g(Aᵀd), and the rows of the constraint t >= g(e) for the edges e = Aᵀd.
-
-    The multipliers of the rows are the weights w.
-    """
+    # The rows are t >= g(e) for the edges e = Aᵀd, and their multipliers are the weights w.
     kind = over.take("kind")
     if kind not in ("l1", "simplex", "full-simplex"):
         raise InputError(f"exports need a polyhedral domain, but the domain is {kind!r}")

@@ -88,7 +88,6 @@ class RelaxationProgram:
 
 
 def _tighter(choose: Callable[..., Fraction], one: Bound, other: Bound) -> Bound:
-    """Return the tighter of two bounds. Each of them may be missing."""
     known = [bound for bound in (one, other) if bound is not None]
     return choose(known) if known else None
 
@@ -134,10 +133,7 @@ def relaxation_program(
 
 
 def _threshold_and_sizes(witness: Any, u: list[Fraction]) -> tuple[Fraction, list[Fraction]]:
-    """Return the threshold γ of a witness, and the absolute values of its vector x.
-
-    The vector satisfies x >= γ − u at the margins u.
-    """
+    """Return the threshold γ of a witness, and |x| for its vector x >= γ − u."""
     gamma = witness.number("gamma")
     x = [gamma - v for v in u]
     if "x" in witness.left:
@@ -163,7 +159,6 @@ def _caps(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProg
 
 
 def _norm(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProgram:
-    """Return the program of a weighted l1 or l-inf norm that is a penalty or bounds a ball."""
     m = len(d)
     gamma, x = _threshold_and_sizes(witness, u)
     found = RelaxationProgram(m, gamma=gamma)
@@ -212,7 +207,6 @@ def _polyhedral(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> Relaxati
 
 
 def _bounds(spec: Any, names: tuple[str, str], length: int) -> list[tuple[Bound, Bound]]:
-    """Return pairs (lower bound, upper bound), in which infinite bounds are replaced by None."""
     lower = spec.vector(names[0], length, gap=-math.inf)
     upper = spec.vector(names[1], length, gap=math.inf)
     ends = [[b if math.isfinite(b) else None for b in side] for side in (lower, upper)]

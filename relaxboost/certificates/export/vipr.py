@@ -56,6 +56,6 @@ def _text(proof: BoundProof, comment: str, sense: str, goal: str, bound: str) ->
 
 
 def _terms(row: dict[int, Fraction]) -> str:
-    """Return the number of nonzero terms, followed by the index and the value of each term."""
+    # The number of terms comes first.
     used = [f"{j} {v}" for j, v in row.items() if v]
     return " ".join([str(len(used)), *used])
