@@ -137,10 +137,7 @@ class Certificate:
 
     @property
     def level(self) -> str:
-        """The level: "exact", "enclosed", or "numerical".
-
-        A numerical certificate proves nothing.
-        """
+        """The level: "exact", "enclosed", or "numerical", which proves nothing."""
         return str(self.document["level"])
 
     @property
@@ -196,11 +193,9 @@ class Certificate:
 
     def _bracket(self) -> str:
         lower, upper = show_bracket(float_down(self.lower), float_up(self.upper))
-        if (
-            self.lower == self.upper
-            and max(abs(self.lower.numerator), self.lower.denominator) < 10**6
-        ):
-            lower = upper = str(self.lower)
+        value = self.lower
+        if value == self.upper and max(abs(value.numerator), value.denominator) < 10**6:
+            lower = upper = str(value)
         return f"{lower} <= rho <= {upper}"
 
     def __repr__(self) -> str:
@@ -224,17 +219,11 @@ class Certificate:
         return card(f"Certificate, {self.level}: {self._bracket()}", known_facts)
 
     def tobytes(self) -> bytes:
-        """Return the bytes of the certificate as a JSON file.
-
-        Equal certificates have equal bytes.
-        """
+        """Return the certificate as a JSON file. Equal certificates have equal bytes."""
         return (json.dumps(self.document, indent=1, sort_keys=True) + "\n").encode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate to a file.
-
-        The write is atomic: the file is either written completely or left unchanged.
-        """
+        """Write the certificate to a file, completely or not at all."""
         write_atomically(check_output(path), self.tobytes())
 
     def export(self, form: str, A: Any = None) -> dict[str, str]:

@@ -46,10 +46,7 @@ class GivenPair(NamedTuple):
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
-        """Return the pair of a solution, an exact optimum or a game.
-
-        `d` and `w` replace its points.
-        """
+        """Return the pair of a solution, an optimum or a game. `d` and `w` replace its own."""
         own: dict[str, Any] = {}
         if isinstance(given, ExactOptimum):
             if given.value is None:
@@ -86,10 +83,7 @@ class GivenPair(NamedTuple):
         return GivenPair(*pair, lower=value, upper=value, digits=100)
 
     def held(self, found: Certificate) -> Certificate:
-        """Return the certificate.
-
-        Raise an InputError if its bracket is far wider than the given bounds.
-        """
+        """Return the certificate. If it is far wider than the bounds, raise an InputError."""
         for name, mine, proved, sign in (
             ("lower", self.lower, found.lower, 1),
             ("upper", self.upper, found.upper, -1),
@@ -125,19 +119,7 @@ def exact_d(
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
     """Return a distribution d at which f is certainly finite, its auxiliary variables, and f(d).
 
-    Parameters
-    ----------
-    source : GivenPair
-        The pair with the given d.
-    game : Game
-        The game.
-    described : dict
-        The description of f in the certificate.
-    penalty : callable
-        A function from d to the auxiliary variables and f(d). It raises `check.Rejected` or an
-        InputError if f is infinite at d.
-    evaluation : ExactEvaluation
-        The evaluation of a polyhedral f.
+    `penalty` raises `check.Rejected` or an InputError if f is infinite at d.
     """
     # Fractions are a request for exactly this point. Floats stand for any point near them.
     given = fractions(source.d)

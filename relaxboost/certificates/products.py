@@ -49,14 +49,9 @@ def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
 
 
 def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
-    """Return the exact product Aᵀ · values as (v, shift). The product is v · 2^-shift.
+    """Return the exact product Aᵀ · values as (v, shift), where the product is v · 2^-shift.
 
-    Parameters
-    ----------
-    A : array of shape (m, n)
-        A matrix of floats in [−1, 1].
-    values : sequence of m integers
-        Integers of any size and sign.
+    The entries of A are floats in [−1, 1], and the values are integers of any size and sign.
     """
     rows_at_once = 2**13
     is_integral = np.array_equal(A, np.trunc(A))  # its entries are -1, 0 and 1

@@ -107,7 +107,10 @@ def certify(
     # proved.
     is_numerical = not bounds_of(game.relaxation).is_proved
     if level is None and is_numerical and strongest_level(game) == "exact":
-        return _exact_or_numerical(solution, d, w, inline)
+        try:
+            return certify(solution, "exact", d=d, w=w, inline=inline)
+        except InputError as error:  # its data are doubles, and may leave no exactly feasible point
+            return certify(solution, "numerical", d=d, w=w, inline=inline).explained(str(error))
     is_default = level is None
     level = checkable(game, level)
     source = GivenPair.of(solution, d, w)
@@ -122,13 +125,6 @@ def certify(
         is_weaker = is_default and game.level != "numerical"
         return found.explained(_no_description(game.relaxation)) if is_weaker else found
     return _proved(document, game, source)
-
-
-def _exact_or_numerical(solution: Any, d: Any, w: Any, inline: bool | None) -> Certificate:
-    try:
-        return certify(solution, "exact", d=d, w=w, inline=inline)
-    except InputError as error:  # its data are doubles, and may leave no exactly feasible point
-        return certify(solution, "numerical", d=d, w=w, inline=inline).explained(str(error))
 
 
 def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certificate:
@@ -165,10 +161,7 @@ def _optimal_in_short(
 
 
 def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
-    """Return the certificate of the pair (d, w).
-
-    Raise an InputError if the checker would reject the certificate, or if it proves no bracket.
-    """
+    # A certificate that the checker would reject, or that proves no bracket, is an InputError.
     try:
         try:
             return source.held(_prove(document, game, source, real))
@@ -215,15 +208,11 @@ def checkable(game: Game, level: str | None = None) -> str:
 
 
 def strongest_level(game: Game) -> str:
-    """Return the strongest level that a certificate of a game can have.
-
-    A polyhedral `Custom` has an exact linear program, although its floating-point bounds are
-    numerical. A relaxation with proved bounds has only numerical certificates if
-    `Description.describe` returns no description of it.
-    """
+    """Return the strongest level that a certificate of a game can have."""
     f = game.relaxation
     over = game.over
     description = description_of(f)
+    # A polyhedral `Custom` has an exact linear program, although its bounds are numerical.
     if over.level == "exact" and description.exact_form(game.m) is not None:
         return "exact"
     level = min(level_of(f), over.level, key=LEVELS.index)
@@ -402,7 +391,7 @@ def _accepted(
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return the amounts by which thresholds are lowered, as pairs (share, unit), smallest first."""
+    """Return the amounts by which thresholds are lowered as pairs (share, unit), least first."""
     # The rounding of a sum is relative to its largest term, which may be a threshold or a margin.
     sizes = {_power_above(max(map(abs, thresholds))) for thresholds in (_thresholds(witness), u)}
     shares = [(Fraction(2) ** e, size) for size in sizes for e in range(-60, 8)]

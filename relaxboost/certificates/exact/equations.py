@@ -98,16 +98,13 @@ class Equations:
                 self._empty.append(i)
                 del self._rows[i]
                 continue
-            if self._is_dense(length):
+            # Even the shortest remaining row has half of the remaining variables. Fewer than eight
+            # equations are always eliminated one by one.
+            if len(self._rows) >= 8 and 2 * length >= len(self._where):
                 self._dense = _Dense(self._rows)
                 return
             for other in self._eliminate(i, self._choose(self._rows[i])):
                 heapq.heappush(queue, (len(self._rows[other]), other))
-
-    def _is_dense(self, shortest: int) -> bool:
-        # Even the shortest remaining row then has half of the remaining variables.
-        # Fewer than eight equations are always eliminated one by one.
-        return len(self._rows) >= 8 and 2 * shortest >= len(self._where)
 
     def _choose(self, row: dict[int, Number]) -> int:
         # The pivot is the variable that is in the fewest other rows.

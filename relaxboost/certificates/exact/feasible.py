@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any, NamedTuple
@@ -81,12 +81,13 @@ class _Projection:
         sides = zip(form.rows, form.row_lower, form.row_upper, strict=True)
         self._rows = [_IntegerRow.of(*given) for given in sides]
         # Only equations are solved. Inequalities have some room and are tested afterwards.
-        self._equal = [(row, row.low) for row in self._rows if row.low is not None and row.is_equal]
+        self._equal = [(r, r.low) for r in self._rows if r.low is not None and r.low == r.high]
         # Entries are rounded to 60 bits below the sizes, a few more than a double has.
         self._grid = 60 - np.frexp(sizes)[1]
-        self._equations = Equations(
-            [row.without(self._fixed) for row, _ in self._equal], self._free(sizes, near)
-        )
+        corrected = [
+            {j: a for j, a in row.entries.items() if j not in self._fixed} for row, _ in self._equal
+        ]
+        self._equations = Equations(corrected, self._free(sizes, near))
 
     def _free(self, sizes: Vector, near: Vector) -> list[bool]:
         # A variable close to a bound has no room for a correction.
@@ -98,7 +99,7 @@ class _Projection:
         return free
 
     def feasible(self, x: Vector) -> list[Fraction] | None:
-        """Return a corrected point, at which the equations hold, or None if an inequality does not."""
+        """Return a point at which the equations hold, or None if an inequality does not hold."""
         numbers, below = self._rounded(x)
         missing = [side * below - row.at(numbers) for row, side in self._equal]
         correction = self._equations.correction(missing)
@@ -108,11 +109,10 @@ class _Projection:
         below *= more
         for j, a in correction.items():
             numbers[j] += int(a * more)
-        if not self._is_inside(numbers, below):
-            return None
-        if not all(row.holds(numbers, below) for row in self._rows):
-            return None
-        return [Fraction(a, below) for a in numbers]
+        is_feasible = self._is_inside(numbers, below) and all(
+            row.holds(numbers, below) for row in self._rows
+        )
+        return [Fraction(a, below) for a in numbers] if is_feasible else None
 
     def _is_inside(self, numbers: list[int], below: int) -> bool:
         for j, low, high in self._box:
@@ -151,13 +151,6 @@ class _IntegerRow(NamedTuple):
         factor = lcm(*(a.denominator for a in (*row.values(), low, high) if a is not None))
         sides = [None if a is None else int(a * factor) for a in (low, high)]
         return cls({j: int(a * factor) for j, a in row.items() if a}, *sides)
-
-    @property
-    def is_equal(self) -> bool:
-        return self.low == self.high
-
-    def without(self, fixed: Container[int]) -> dict[int, int]:
-        return {j: a for j, a in self.entries.items() if j not in fixed}
 
     def at(self, numbers: Sequence[int]) -> int:
         return sum(a * numbers[j] for j, a in self.entries.items())

@@ -22,14 +22,7 @@ class Kernel:
     such row contains is eliminated first. Let D be the diagonal matrix of these rows and
     variables. Then K = [[D, F], [G, E]], and python-flint solves the system of the Schur
     complement S = E − G D⁻¹ F. The size of S is about the number of columns of A in the basis.
-
-    Parameters
-    ----------
-    program : ExactProgram
-    tight : list of int
-        The indices of the tight rows.
-    basic : list of int
-        The indices of the basic variables. There are as many of them as tight rows.
+    The methods raise `Singular` if K is singular.
     """
 
     def __init__(self, program: ExactProgram, tight: list[int], basic: list[int]) -> None:
@@ -69,15 +62,7 @@ class Kernel:
         return len(self._rows)
 
     def solve(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve K x = right. Return (numbers, q) with x = numbers / q and q > 0.
-
-        The numbers are in the order of `basic`.
-
-        Raises
-        ------
-        Singular
-            If K is singular.
-        """
+        """Solve K x = right. Return (numbers, q) with x = numbers / q, in the order of `basic`."""
         sides = dict(zip(self._tight, right, strict=True))
         top = [sides[t] for t in self._pivots]
         bottom = [sides[t] for t in self._rows]

@@ -1,6 +1,7 @@
 """Bounds of a polyhedral f that are proved without an exact linear program.
 
-HiGHS solves a slightly tightened program in floats. Then its solution is made exactly feasible.
+HiGHS solves a slightly tightened program in floats. Then `feasible_point` makes its solution
+exactly feasible. The functions raise the errors of `feasible_point`.
 """
 
 from __future__ import annotations
@@ -38,11 +39,6 @@ def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Poin
         The cost of moving d by one unit, in units of f: the Lipschitz constant of g(Aᵀd).
     seconds : float
         The time limit of HiGHS in seconds.
-
-    Raises
-    ------
-    NoPoint, Contradiction
-        If `feasible_point` raises them.
     """
     whole = on_simplex(form, d.size)
     program = _Near(whole, d, price, seconds)
@@ -51,13 +47,7 @@ def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Poin
 
 
 def near_auxiliaries(form: ExactForm, d: Sequence[Fraction], seconds: float) -> list[Fraction]:
-    """Return exactly feasible auxiliary variables z for an exact d, with nearly the least cost.
-
-    Raises
-    ------
-    NoPoint, Contradiction
-        If `feasible_point` raises them.
-    """
+    """Return exactly feasible auxiliary variables z for an exact d, with nearly the least cost."""
     m = len(d)
     # The exact d is known, so its terms become constants on the right sides.
     of_d = [sum((a * d[j] for j, a in row.items() if j < m), Fraction(0)) for row in form.rows]
@@ -80,13 +70,7 @@ def _less(bounds: Sequence[Bound], amounts: Sequence[Fraction]) -> list[Bound]:
 def near_multipliers(
     form: ExactForm, u: Sequence[Fraction], seconds: float
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return γ and multipliers of the rows that prove a lower bound near F(u).
-
-    Raises
-    ------
-    NoPoint, Contradiction
-        If `feasible_point` raises them.
-    """
+    """Return γ and multipliers of the rows that prove a lower bound near F(u)."""
     m = len(u)
     # Multipliers that are feasible but not optimal still prove a bound. Only its quality depends on
     # doubles.
@@ -226,7 +210,7 @@ class _Near:
 
 
 class _Dual:
-    """The linear program of the relaxed margin F(u) in floats. Its point is its multipliers."""
+    """The linear program of the relaxed margin F(u) in floats, whose point is its multipliers."""
 
     def __init__(self, form: ExactForm, u: Vector, seconds: float) -> None:
         m = u.size

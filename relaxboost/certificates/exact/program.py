@@ -118,10 +118,7 @@ class ExactProgram:
                 known.add(row)
 
     def bits(self, k: int) -> int:
-        """Return about log2 of the factor by which row k − size is multiplied.
-
-        For a variable, that is, for k < size, return 0.
-        """
+        """Return about log2 of the factor of row k − size, or 0 for a variable k < size."""
         if k < self.size:
             return 0
         row = k - self.size
@@ -151,10 +148,7 @@ class ExactProgram:
         return out + [sign * edges[place] - (v << shifts[place]) for place, sign in self.edges]
 
     def transposed(self, y: Sequence[Integer]) -> list[Integer]:
-        """Return the sum of the rows times the multipliers `y`.
-
-        The sum has one entry for each variable.
-        """
+        """Return the sum of the rows times the multipliers `y`, one entry for each variable."""
         out: list[Integer] = [0] * self.size
         if self.edges:
             total: list[Integer] = [0] * len(self.ids)
@@ -190,10 +184,7 @@ def _checked_domain(game: Game) -> AtomicSet:
 
 
 def on_simplex(form: ExactForm, m: int) -> ExactForm:
-    """Return the program with the constraints d >= 0 and sum(d) = 1.
-
-    The latter is its first row.
-    """
+    """Return the program with the constraints d >= 0 and, as its first row, sum(d) = 1."""
     zero = Fraction(0)
     one = Fraction(1)
     # The program of f holds for d >= 0 only, and it need not contain this constraint.

@@ -27,20 +27,14 @@ class Exhausted(Exception):
 
 
 class BasicPoint(NamedTuple):
-    """The values of the variables and of the rows at a basis.
-
-    They are integers, divided by q > 0.
-    """
+    """The values of the variables and of the rows at a basis: integers over q > 0."""
 
     values: list[Integer]
     q: Integer
 
 
 class Multipliers(NamedTuple):
-    """The reduced costs of the variables and the multipliers of the rows.
-
-    They are integers, divided by q > 0.
-    """
+    """The reduced costs of the variables and the multipliers of the rows: integers over q > 0."""
 
     prices: list[Integer]
     q: Integer
@@ -138,10 +132,6 @@ class ExactSimplex:
         return basic, tight
 
     def _kernel(self) -> Kernel:
-        """Return the linear system of the basis.
-
-        Raise `Exhausted` if solving it would take too long.
-        """
         basic, tight = self._lists()
         kernel = Kernel(self.program, tight, basic)
         # The estimate was measured on matrices of doubles. A solve cannot be interrupted.
@@ -195,10 +185,7 @@ class ExactSimplex:
         return out
 
     def _gain(self, k: int, price: Integer) -> int:
-        """Return the direction, 1 or −1, in which a move of the nonbasic `k` lowers the cost.
-
-        Return 0 if no move lowers the cost.
-        """
+        """Return the direction, 1 or −1, in which `k` can move and lower the cost, or 0 if none."""
         status = self.status[k]
         if status == BASIC or price == 0:
             return 0
@@ -300,7 +287,7 @@ class ExactSimplex:
         up = 1 if side == LOWER else -1
         best: tuple[Integer, Integer, int] | None = None
         for k, effect in enumerate(self._effects(kernel, leave)):
-            if self.status[k] == BASIC or effect == 0 or not self._can_move(k, effect * up):
+            if not self._gain(k, -up * effect):  # no move of k increases the leaving variable
                 continue
             # The smallest ratio of price and effect keeps the other prices at their right signs.
             found = (0 if bland else abs(dual.prices[k]), abs(effect), k)
@@ -328,14 +315,6 @@ class ExactSimplex:
         for t, a in zip(tight, numbers, strict=True):
             y[t] = a
         return [a * q - b for a, b in zip(own, program.transposed(y), strict=True)] + y
-
-    def _can_move(self, k: int, effect: Integer) -> bool:
-        # The leaving variable must increase. It increases by `effect` for a unit increase of `k`.
-        low, high = self.program.bounds[k]
-        if low is not None and low == high:
-            return False
-        status = self.status[k]
-        return status == FREE or (effect > 0) == (status == LOWER)
 
     def _primal_pivot(
         self, kernel: Kernel, point: BasicPoint, gains: list[tuple[Integer, int, int]], bland: bool
@@ -377,7 +356,7 @@ class ExactSimplex:
         return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
-        """Return the moves of all variables and rows if the entering one moves by q · step, and q."""
+        """Return the moves of variables and rows if `enter` moves by q · step, followed by q."""
         program = self.program
         size = program.size
         basic, tight = self._lists()

@@ -29,12 +29,7 @@ variables."""
 def certo(program: LinearProgram, digest: str) -> str:
     """Return the text of a certificate of the kind `variable_range` for certo-math 0.37.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        The game as a linear program, with its two points.
-    digest : str
-        The digest of the certificate of relaxboost. The file names this certificate as its origin.
+    The file names the relaxboost certificate with this digest as its origin.
     """
     lower = lower_proof(program)
     upper = upper_proof(program)

@@ -37,14 +37,9 @@ f(d)+g(A^\top d)&\ge\langle Aw,d\rangle{cost}\\
 
 
 def latex(document: dict[str, Any], program: LinearProgram) -> str:
-    """Return the game, its two points, and the bounds that they prove as LaTeX text.
+    """Return the game, its two points, and the bounds that they prove as LaTeX with amsmath.
 
-    The text requires the package amsmath.
-
-    Raises
-    ------
-    InputError
-        If the game or its fractions are too large for half a page.
+    If the game or its fractions are too large for half a page, an InputError is raised.
     """
     m = document["game"]["m"]
     n = document["game"]["n"]

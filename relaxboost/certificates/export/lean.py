@@ -55,10 +55,7 @@ theorem optimal : IsFeasible game point.toArray ∧ IsOptimalMin game point.toAr
 
 
 def lean(program: LinearProgram) -> str:
-    """Return the text of a Lean file.
-
-    If lower = upper, the file proves that the point is optimal.
-    """
+    """Return the text of a Lean file, which proves that the point is optimal if lower = upper."""
     rows = program.rows
     variables = program.variables
     multipliers = [row.multiplier for row in rows]

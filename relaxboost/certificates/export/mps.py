@@ -56,7 +56,7 @@ def _all_rows(program: LinearProgram) -> Iterator[Row]:
 
 
 def _has_decimals(x: Variable) -> bool:
-    return _is_decimal(x.low) and _is_decimal(x.high)
+    return all(b is None or _odd_part(b.denominator) == 1 for b in (x.low, x.high))
 
 
 def _points(program: LinearProgram, rows: list[Row]) -> str:
@@ -83,10 +83,6 @@ def _odd_part(denominator: int) -> int:
         while denominator % prime == 0:
             denominator //= prime
     return denominator
-
-
-def _is_decimal(x: Fraction | None) -> bool:
-    return x is None or _odd_part(x.denominator) == 1
 
 
 def _decimal(x: Fraction) -> str:

@@ -24,10 +24,7 @@ class Row(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """A variable of a linear program, with its value at the point.
-
-    Its price is its reduced cost: its cost minus Σ multiplier·row.
-    """
+    """A variable of a linear program, with its value at the point and its reduced cost."""
 
     name: str
     value: Fraction
@@ -41,8 +38,7 @@ class Variable(NamedTuple):
 class LinearProgram:
     """A linear program: the least cost·x + constant over rows and bounds.
 
-    It has a point and multipliers. The point is feasible and costs at most `upper`. The multipliers
-    prove the lower bound `lower`.
+    Its point is feasible and costs at most `upper`. Its multipliers prove the bound `lower`.
     """
 
     rows: list[Row]
@@ -67,17 +63,11 @@ class LinearProgram:
 
 
 def game_program(document: dict[str, Any], path: str | None = None) -> LinearProgram:
-    """Return the game of an exact certificate as a linear program.
+    """Return the game of an accepted exact certificate as a linear program.
 
     The variables are d, the auxiliary variables z of f, the edges e = Aᵀd, and t >= g(e). The
-    objective is t + cost·(d, z). The multipliers are the weights w, γ and the witness of f.
-
-    Parameters
-    ----------
-    document : dict
-        The document of a certificate that was accepted.
-    path : path, optional
-        The file of the matrix, if the certificate contains only its digest.
+    objective is t + cost·(d, z). The multipliers are the weights w, γ and the witness of f. If the
+    certificate contains only the digest of the matrix, `path` is the file of the matrix.
 
     Raises
     ------
@@ -178,11 +168,7 @@ def _size_rows(
 
 
 class Constraint(NamedTuple):
-    """A constraint of a linear program, with its multiplier.
-
-    The constraint is coefficients·x >= side if the sense is "G", = side if it is "E", and <= side
-    if it is "L".
-    """
+    """A constraint coefficients·x >= side (sense "G"), = side ("E") or <= side ("L")."""
 
     name: str
     sense: str
@@ -195,8 +181,7 @@ class Constraint(NamedTuple):
 class BoundProof:
     """A linear program with multipliers that prove a bound on its optimum.
 
-    The bound is the sum of the sides of the constraints times the multipliers. The point is
-    feasible, and its objective is the bound on the other side.
+    The point is feasible, and its objective is the bound on the other side.
     """
 
     names: list[str]
@@ -205,7 +190,7 @@ class BoundProof:
     constraints: list[Constraint]
 
     def add_variable(self, name: str, value: Fraction, cost: Fraction) -> int:
-        """Add a variable with its value at the point. Return the index of the variable."""
+        """Add a variable with its value at the point. Return its index."""
         j = len(self.names)
         self.names.append(name)
         self.objective[j] = cost
@@ -245,11 +230,9 @@ def lower_proof(program: LinearProgram) -> BoundProof:
 
 
 def upper_proof(program: LinearProgram) -> BoundProof:
-    """Return the dual program. Its constraints times (d, z) add up to the upper bound.
-
-    It has a multiplier >= 0 for each side of a row and for each bound of a variable. For every
-    variable, the rows and bounds times their multipliers must add up to the cost of the variable.
-    """
+    """Return the dual program. Its constraints times (d, z) add up to the upper bound."""
+    # It has a multiplier >= 0 for each side of a row and for each bound of a variable. Rows and
+    # bounds times their multipliers must add up to the cost of each variable.
     proof = BoundProof([], {}, {}, [])
     balance: list[Sparse] = [{} for _ in program.variables]
     slacks = []

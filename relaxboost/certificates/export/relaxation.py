@@ -22,7 +22,6 @@ class RelaxationProgram:
     """A relaxation f as a linear program in (d, z), with the witness from the certificate.
 
     f(d) is the constant plus the least cost·(d, z) over all z that satisfy the bounds and the rows.
-    The threshold γ and the multipliers prove the lower bound on the relaxed margin.
     """
 
     m: int
@@ -57,10 +56,7 @@ class RelaxationProgram:
         )
 
     def plus(self, other: RelaxationProgram) -> RelaxationProgram:
-        """Return the program of the sum of two relaxations.
-
-        The auxiliary variables of `other` follow those of this program.
-        """
+        """Return the program of a sum. The auxiliary variables of `other` are the last ones."""
 
         def moved(j: int) -> int:
             return j if j < self.m else j + len(self.z)
@@ -97,17 +93,9 @@ def relaxation_program(
 ) -> RelaxationProgram:
     """Return the linear program of the relaxation f that a certificate describes.
 
-    Parameters
-    ----------
-    spec, witness, given : check.Fields
-        The description of the relaxation, the witness, and the auxiliary variables or None.
-    d, u : list of Fraction
-        The distribution, and the margins at which the witness is valid.
-
-    Raises
-    ------
-    InputError
-        If f has no linear program.
+    The arguments `spec`, `witness` and `given` are the fields of the relaxation, of the witness,
+    and of the auxiliary variables or None. The witness is valid at the margins `u`. If f has no
+    linear program, an InputError is raised.
     """
     kind = spec.take("kind")
     if kind == "scaled":
