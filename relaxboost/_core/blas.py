@@ -36,10 +36,8 @@ class _Limit:
         self._before: Any = None
 
     def renew(self) -> None:
-        """Create a new lock in a forked process.
-
-        The old lock may be held by a thread that does not exist in this process.
-        """
+        """Create a new lock."""
+        # In a forked process, the old lock may be held by a thread that does not exist there.
         self._lock = Lock()
 
     def enter(self) -> None:
@@ -50,7 +48,7 @@ class _Limit:
             self._inside += 1
 
     def leave(self) -> None:
-        """Restore the previous number of BLAS threads if no other caller needs the limit."""
+        """Restore the number of threads if no other caller needs the limit."""
         with self._lock:
             self._inside -= 1
             if self._inside == 0:

@@ -20,11 +20,7 @@ from relaxboost._core.progress import quiet
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return numba's decorator `njit` with a disk cache.
-
-    If no folder is writable, for example in a read-only installation without a home folder, there
-    is no cache, and each process compiles the kernels again.
-    """
+    """Return numba's decorator `njit` with a disk cache, or without it if no folder is writable."""
 
     options["no_cfunc_wrapper"] = True  # unused wrappers for C: 10% of the time
 
@@ -38,13 +34,9 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 class _Saying(TimingListener):
-    """A listener that prints a note if numba's compiler takes more than a second.
-
-    The note is printed once, on standard error.
-    """
-
+    # A long compilation is announced once, on standard error.
     def on_end(self, event: Any) -> None:
-        """Add the compile time of a kernel to the total, and print the note if it is long."""
+        """Print the note if the kernels so far took long to compile."""
         super().on_end(event)
         if self.done and self.duration > 1.0:  # a kernel's time includes the kernels that it calls
             unregister("numba:compile", self)

@@ -11,7 +11,7 @@ _CHUNK = 10**4000  # Python limits the number of digits that str() writes at onc
 
 
 def finite(value: float) -> float | None:
-    """Return a finite number as a float. Return None for infinities and nan, which JSON lacks."""
+    """Return a finite number as a float, and None for infinities and nan, which JSON lacks."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -44,10 +44,9 @@ def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
 
 
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
-    """Return a vector of bounds as integers over a common denominator.
+    """Return a vector of bounds, of which None are missing, as integers over a common denominator.
 
-    A missing bound is None. If all entries have the same bound, the result is a single number. If
-    no entry has a bound, the result is None.
+    If all entries are equal, the result is a single number, or None.
     """
     known = [v for v in values if v is not None]
     if not known:

@@ -166,8 +166,10 @@ def run(
             reached = keep(state)
             kept = True
             asked = limits.callback is not None and limits.callback(state)
-            if reached or asked:
-                return reached or "callback"
+            if reached:
+                return reached
+            if asked:
+                return "callback"
             if limits.max_rounds is not None and number >= limits.max_rounds:
                 return "max_rounds"
             if not clock.left:

@@ -27,7 +27,6 @@ def printable(text: str) -> str:
 
 
 def _is_harmless(c: str) -> bool:
-    """Return whether a character is a line break, a space of any width, or a joining character."""
     return c == "\n" or c in _JOINERS or unicodedata.category(c) == "Zs"
 
 
@@ -60,10 +59,7 @@ def moved(name: str, folder: str) -> AttributeError:
 
 
 def unknown(name: str, known: list[str]) -> AttributeError:
-    """Return the error for an unknown attribute of the package.
-
-    The message suggests subpackages that export this name, or similar names.
-    """
+    """Return the error for an unknown attribute, with its subpackages or similar names."""
     if name == "reproductions":
         return moved("relaxboost.reproductions", "benchmarks/reproductions")
     root = Path(__file__).parent.parent
@@ -73,10 +69,7 @@ def unknown(name: str, known: list[str]) -> AttributeError:
 
 
 def _lists(folder: Path, name: str) -> bool:
-    """Return whether a subpackage exports a name, according to its ``__init__`` files.
-
-    The files are read as text, because an import of the subpackages takes seconds.
-    """
+    # The ``__init__`` files are read as text, because an import of the subpackages takes seconds.
     files = [folder / f"__init__.{end}" for end in ("pyi", "py")]
     text = next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")
     word = re.escape(name)

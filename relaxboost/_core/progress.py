@@ -25,10 +25,7 @@ def _shown(wanted: bool) -> bool:
 
 
 class Bar:
-    """The base class of progress bars, which itself shows nothing.
-
-    A bar shows the number of finished items and the name of the current item.
-    """
+    """A bar with the number of finished items and the current item, or, as itself, no bar."""
 
     def __call__(self, done: int, total: int | None, name: str) -> None:
         """Show that `done` of `total` items are finished, with the name of the current item."""
@@ -39,18 +36,14 @@ class Bar:
 
 
 class _TerminalBar(Bar):
-    """A progress bar on standard error, drawn by the library rich."""
-
     def __init__(self, progress: Progress) -> None:
         self._progress, self._task = progress, progress.add_task("", total=None)
 
     def __call__(self, done: int, total: int | None, name: str) -> None:
-        """Update the bar to `done` of `total` items, with the name of the current item."""
         self._progress.update(self._task, completed=done, total=total, description=name)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Hide the bar within the context."""
         self._progress.stop()
         yield
         self._progress.start()

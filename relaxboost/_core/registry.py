@@ -12,13 +12,8 @@ T = TypeVar("T")
 class Registry(dict[str, type[T]], Generic[T]):
     """The named classes of one kind, in the order in which they are defined.
 
-    The method ``__init_subclass__`` of a base class adds every subclass. Only classes that define
-    the class attribute `name` themselves are added.
-
-    Parameters
-    ----------
-    what : str
-        The noun for the classes in messages, such as "algorithm".
+    The method ``__init_subclass__`` of a base class adds every subclass that defines the class
+    attribute `name` itself. `what` is the noun for the classes in messages, such as "algorithm".
     """
 
     def __init__(self, what: str) -> None:

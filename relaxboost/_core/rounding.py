@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.compiled import njit
+from relaxboost._core.parameters import nearest
 
 _EXACT = Context(prec=400)  # for doubles of usual size; not the caller's context
 
@@ -69,14 +70,6 @@ def float_down(q: Fraction) -> float:
     if math.isinf(x):
         return x if x < 0.0 else down(x)
     return x if Fraction(x) <= q else down(x)
-
-
-def nearest(q: int | float | Fraction) -> float:
-    """Return the double nearest to q, or ±inf if q is outside the range of doubles."""
-    try:
-        return float(q)
-    except OverflowError:
-        return math.inf if q > 0 else -math.inf
 
 
 def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:

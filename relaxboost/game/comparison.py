@@ -11,6 +11,7 @@ from numbers import Rational, Real
 from typing import Any, ClassVar
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import exact
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 
 
@@ -42,24 +43,15 @@ class Bracketed:
 
 
 class _Given(Bracketed):
-    """A number that is claimed to be the value of a game.
-
-    If the number is a double, the bracket contains all real numbers that round to it.
-    """
-
+    # A double stands for all real numbers that round to it.
     game_digest = ""
     verb: ClassVar[str] = "says"
 
     def __init__(self, value: Any) -> None:
         self.label = f"the value {value}"
-        exact = isinstance(value, Rational)
-        # NumPy's integers count as rational too, but they overflow.
-        middle = (
-            Fraction(int(value.numerator), int(value.denominator))
-            if exact
-            else Fraction(float(value))
-        )
-        slack = 0 if exact else Fraction(math.ulp(float(value))) / 2
+        middle = exact("compare", "a value", value)
+        is_double = not isinstance(value, Rational)
+        slack = Fraction(math.ulp(float(value))) / 2 if is_double else 0
         self.lower, self.upper = middle - slack, middle + slack
 
 

@@ -167,14 +167,13 @@ class Solution(Bracketed):
         self._freeze()  # pickle does not keep this flag
 
     def _freeze(self) -> None:
-        """Make the arrays read-only, because the bracket is proved only by these points."""
+        # The bracket is proved only by these points.
         for array in (self.support, self.coefficients, self.d):
             array.flags.writeable = False
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Raise an AttributeError that suggests the attribute to use instead of `name`."""
             if name not in _ELSEWHERE:  # repeats the original error, also from within a property
                 return object.__getattribute__(self, name)
             message = f"a Solution has no {name!r}; {_ELSEWHERE[name]}"

@@ -27,11 +27,13 @@ class _Draw:
         self._bits = np.random.PCG64(seed)
 
     def below(self, limit: int, *shape: int) -> Whole:
+        """Return random integers from 0 to limit − 1."""
         # The remainders of 64-bit integers have a bias below 2^-40.
         raw = self._bits.random_raw(int(np.prod(shape)))
         return (raw % np.uint64(limit)).astype(np.int64).reshape(shape)
 
     def between(self, size: int, *shape: int) -> Whole:
+        """Return random integers from −size to size."""
         return self.below(2 * size + 1, *shape) - size
 
 

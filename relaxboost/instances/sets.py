@@ -116,9 +116,7 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
             and _is_any(game, "over", over)
         ]
         if not chosen:
-            conditions = {"name": name, "relaxation": relaxation, "over": over, "m": m, "n": n}
-            given = {**conditions, "level": level}.items()
-            asked = ", ".join(f"{key}={_short(value)}" for key, value in given if value is not None)
+            asked = _listed(name=name, relaxation=relaxation, over=over, m=m, n=n, level=level)
             raise InputError(f"none of the {len(self)} games in {self._where} has {asked}")
         return CertifiedGames(chosen, self._where)
 
@@ -158,8 +156,12 @@ def _in(size: int, key: str, wanted: Any) -> bool:
     raise InputError(f"{key} must be a whole number or a range, got {wanted!r}")
 
 
-def _short(value: Any) -> str:
-    return value.__name__ if isinstance(value, type) else repr(value)
+def _listed(**conditions: Any) -> str:
+    return ", ".join(
+        f"{key}={value.__name__ if isinstance(value, type) else repr(value)}"
+        for key, value in conditions.items()
+        if value is not None
+    )
 
 
 def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGames:

@@ -79,8 +79,8 @@ class DenseMatrix(MarginMatrix):
 
     def digest(self) -> str:
         """Return the SHA-256 of the entries, in hexadecimal."""
-        nonzero = ((np.flatnonzero(a), a[a != 0]) for a in self._A.T)
-        return content_digest(*self._A.shape, nonzero)
+        m, n = self._A.shape
+        return content_digest(m, n, ((np.flatnonzero(a), a[a != 0]) for a in self._A.T))
 
 
 def _other_type(given: NDArray[Any], names: Any) -> str:

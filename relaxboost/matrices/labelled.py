@@ -47,6 +47,10 @@ def check_labelled(
             "values"
         )
     data = finite_doubles("X", given, names)
+    return data, _signs(labels, m), names
+
+
+def _signs(labels: NDArray[Any], m: int) -> Array:
     if labels.shape != (m,):
         raise InputError(
             f"y has shape {labels.shape}, but X has {m} rows; pass one label for each row"
@@ -58,7 +62,7 @@ def check_labelled(
             "which maps any two values to -1 and +1; labels(y).decided(scores) maps scores back to "
             "these values"
         )
-    return data, labels.astype(np.float64), names
+    return labels.astype(np.float64)
 
 
 ROUNDED = "drop the column, or subtract a common offset from its values"

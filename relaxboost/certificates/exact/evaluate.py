@@ -155,8 +155,8 @@ def closest_point(
     size = len(form.cost)
     one = Fraction(1)
     zero = Fraction(0)
-    # d' = d + p − q, and p and q follow the variables of f. Both are charged, so that at most one of
-    # p_i and q_i is positive at an optimum.
+    # d' = d + p − q, and p and q follow the variables of f. Both are charged, so that at most one
+    # of p_i and q_i is positive at an optimum.
     moved = [{i: one, size + i: -one, size + m + i: one} for i in range(m)]
     above: list[Bound] = [None] * (2 * m)
     spread = ExactForm(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any, NamedTuple
@@ -84,9 +84,7 @@ class _Projection:
         self._equal = [(r, r.low) for r in self._rows if r.low is not None and r.low == r.high]
         # Entries are rounded to 60 bits below the sizes, a few more than a double has.
         self._grid = 60 - np.frexp(sizes)[1]
-        corrected = [
-            {j: a for j, a in row.entries.items() if j not in self._fixed} for row, _ in self._equal
-        ]
+        corrected = [row.without(self._fixed) for row, _ in self._equal]
         self._equations = Equations(corrected, self._free(sizes, near))
 
     def _free(self, sizes: Vector, near: Vector) -> list[bool]:
@@ -148,14 +146,21 @@ class _IntegerRow(NamedTuple):
 
     @classmethod
     def of(cls, row: Row, low: Bound, high: Bound) -> _IntegerRow:
+        """Return a row and its two bounds, multiplied by their common denominator."""
         factor = lcm(*(a.denominator for a in (*row.values(), low, high) if a is not None))
         sides = [None if a is None else int(a * factor) for a in (low, high)]
         return cls({j: int(a * factor) for j, a in row.items() if a}, *sides)
 
+    def without(self, fixed: Container[int]) -> dict[int, int]:
+        """Return the entries of the row at the variables that are not fixed."""
+        return {j: a for j, a in self.entries.items() if j not in fixed}
+
     def at(self, numbers: Sequence[int]) -> int:
+        """Return the product of the row with a vector of integers."""
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
+        """Return whether numbers / below satisfies both bounds of the row."""
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)

@@ -245,6 +245,7 @@ class _Dual:
         self.sizes = self._sizes / self._scale
 
     def guess(self, share: float) -> Vector | None:
+        """Return multipliers with at least this share of their sizes as slack, or None."""
         # Let t be margins of `share` times the sizes, and R the matrix of the rows. If the cost is
         # changed by −Rᵀt, then y − t are the multipliers of the changed program.
         # The multipliers are moved away from 0 on the side that their sign requires.

@@ -202,6 +202,7 @@ class _Search:
         self._dual: Multipliers
 
     def run(self) -> None:
+        """Find the optimum, or raise `Exhausted` at a limit."""
         program = self.program
         # Half of the time is kept for exact arithmetic, without which nothing is proved.
         self._start = start = first_basis(program, 0.5 * self.limits.seconds)
@@ -263,6 +264,7 @@ class _Search:
         return found
 
     def bracket(self) -> None:
+        """Set `lower` and `upper` to the best bounds that have been proved so far."""
         game = self.program.game
         start = self._start
         # Without any result of HiGHS, the center of the simplex gives a bracket.
@@ -286,6 +288,7 @@ class _Search:
             self.upper = min(self.upper, cost)
 
     def optimum(self) -> ExactOptimum:
+        """Return the value and the pair (d, w) in the units of the game."""
         assert self.value is not None
         program = self.program
         point = self._point

@@ -87,9 +87,11 @@ class _Master:
         self._highs = self._doubled.highs
 
     def sign(self, edge: float) -> int:
+        """Return the sign of the row that bounds an edge with this value."""
         return -1 if edge < 0.0 and self._program.two_sided else 1
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
+        """Add a row for each signed column."""
         for j, sign in signed:
             column = self._program.game.matrix.column(j)
             # The row says sign · a_j·d − v <= 0.
@@ -97,15 +99,18 @@ class _Master:
             self.signed[j, sign] = None
 
     def run(self) -> bool:
+        """Solve the program. Return whether HiGHS reports an optimal solution."""
         self._is_solved = self._doubled.run(self._clock.left) == "Optimal"
         return self._is_solved
 
     def point(self) -> tuple[Vector, float]:
+        """Return the distribution d and the bound v on its edges from the last solution."""
         values = np.array(self._highs.getSolution().col_value)
         # HiGHS may return entries slightly below 0.
         return np.maximum(values[: self._program.m], 0.0), float(values[self._program.v])
 
     def basis(self) -> Start:
+        """Return the basis of HiGHS, without the rows of columns that are not tight."""
         import highspy
 
         program = self._program
