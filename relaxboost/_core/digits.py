@@ -17,7 +17,9 @@ def finite(value: float) -> float | None:
 
 def integer(value: int) -> str:
     """Return the decimal digits of an integer of any size."""
-    sign, value, parts = "-" * (value < 0), abs(value), []
+    sign = "-" * (value < 0)
+    value = abs(value)
+    parts = []
     while value >= _CHUNK:
         value, rest = divmod(value, _CHUNK)
         parts.append(f"{rest:04000d}")
@@ -35,12 +37,8 @@ def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
 
     If all entries are equal, the result is a single number. If `values` is None, it is "1".
     """
-    exact = [Fraction(v) for v in ([1] if values is None else values)]
-    if exact and all(v == exact[0] for v in exact):
-        return number(exact[0])
-    below = math.lcm(*(v.denominator for v in exact))
-    items = [integer(v.numerator * (below // v.denominator)) for v in exact]
-    return {"denominator": integer(below), "numerators": items}
+    exact = bounds([Fraction(v) for v in ([1] if values is None else values)])
+    return {"denominator": "1", "numerators": []} if exact is None else exact
 
 
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:

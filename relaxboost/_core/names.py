@@ -21,13 +21,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        c if c.isprintable() or _is_harmless(c) else c.encode("unicode_escape").decode()
+        c
+        if c.isprintable() or c in f"\n{_JOINERS}" or unicodedata.category(c) == "Zs"
+        else c.encode("unicode_escape").decode()
         for c in text
     )
-
-
-def _is_harmless(c: str) -> bool:
-    return c == "\n" or c in _JOINERS or unicodedata.category(c) == "Zs"
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:

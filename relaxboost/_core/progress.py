@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -25,28 +25,26 @@ def _shown(wanted: bool) -> bool:
 
 
 class Bar:
-    """A bar with the number of finished items and the current item, or, as itself, no bar."""
+    """A bar of rich with the number of finished items and the current item, or no bar for None."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        if progress is not None:
+            self._task = progress.add_task("", total=None)
 
     def __call__(self, done: int, total: int | None, name: str) -> None:
         """Show that `done` of `total` items are finished, with the name of the current item."""
-
-    def aside(self) -> AbstractContextManager[None]:
-        """Hide the bar within the context, while lines are printed on standard output."""
-        return nullcontext()
-
-
-class _TerminalBar(Bar):
-    def __init__(self, progress: Progress) -> None:
-        self._progress, self._task = progress, progress.add_task("", total=None)
-
-    def __call__(self, done: int, total: int | None, name: str) -> None:
-        self._progress.update(self._task, completed=done, total=total, description=name)
+        if self._progress is not None:
+            self._progress.update(self._task, completed=done, total=total, description=name)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        self._progress.stop()
+        """Hide the bar within the context, while lines are printed on standard output."""
+        if self._progress is not None:
+            self._progress.stop()
         yield
-        self._progress.start()
+        if self._progress is not None:
+            self._progress.start()
 
 
 @contextmanager
@@ -72,10 +70,10 @@ def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
     The bar shows nothing if standard error is not a terminal, or if `wanted` is False.
     """
     if not _shown(wanted):
-        yield Bar()
+        yield Bar(None)
         return
     with _on_terminal(label, counted=True) as progress:
-        yield _TerminalBar(progress)
+        yield Bar(progress)
 
 
 @contextmanager
@@ -91,7 +89,7 @@ def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[f
     with _on_terminal(label, counted=False) as progress:
         task = progress.add_task("", total=1.0)
         widest = math.log(max(2.0 * tol, 1.0) / tol)
-        most, due = 0.0, 0.0
+        most = due = 0.0
 
         def show(gap: float, round: int) -> None:
             nonlocal most, due

@@ -85,7 +85,7 @@ def read_csv(
     words = [name for name in names if table[name].dtype.kind not in numeric]
     if words:
         # An entry in quotes may hold line breaks, which move the lines of all rows below.
-        breaks = table[words].map(_breaks).sum(axis=1)
+        breaks = table[words].map(lambda x: x.count("\n") if isinstance(x, str) else 0).sum(axis=1)
         table.index += breaks.cumsum() - breaks
     table.index += first + 1
     for name in words:
@@ -270,10 +270,6 @@ def _refused(path: Path, first: int, sep: str, said: str) -> InputError:
     if found := re.search(r"EOF inside string starting at row (\d+)", said):
         return InputError(f"{path}, line {first + 1 + int(found[1])}: a quote is not closed")
     return InputError(f"{path} cannot be read as CSV: {said.splitlines()[0]}")
-
-
-def _breaks(entry: Any) -> int:
-    return entry.count("\n") if isinstance(entry, str) else 0
 
 
 def _stripped(column: Any, text: bool) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -128,7 +128,9 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
     lower, upper = _float(lowest.lower, float_down), _float(highest.upper, float_up)
     if agree:
         low, high = show_bracket(lower, upper)
-        text = f"{_and(given)} agree: {low} <= rho <= {high} (width {upper - lower:.2g})"
+        *first, last = (each.label for each in given)
+        names = f"{', '.join(first)} and {last}"
+        text = f"{names} agree: {low} <= rho <= {high} (width {upper - lower:.2g})"
     else:
         text = (
             f"DISAGREE: {lowest.label} {lowest.verb} rho >= {lower:.12g}, "
@@ -152,8 +154,3 @@ def _bracketed(given: Any) -> Bracketed:
         "compare needs solutions, as solve and reference return, certified games or finite "
         f"numbers, got {given!r:.60}; use instances.assert_bracketed for certificates"
     )
-
-
-def _and(given: Sequence[Bracketed]) -> str:
-    *first, last = (each.label for each in given)
-    return f"{', '.join(first)} and {last}"

@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector, Whole
 
-PASS = 6e-10
-"""The time in seconds that one core needs to read one entry of A. Run times are estimated from it.
-"""
 _ROWS = 4096
 """The minimum number of rows of A in a block of a matrix product."""
 
