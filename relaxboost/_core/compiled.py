@@ -51,14 +51,9 @@ if sys.stderr is not None and sys.stderr.isatty():
 def ready(*calls: Callable[[], object]) -> None:
     """Make the given calls, so that the kernels they use are compiled or loaded from the cache.
 
-    A run makes these calls before its clock starts. It passes its own matrix and relaxation to
-    them, because numba compiles a kernel for the types of its arguments.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If Ctrl-C was pressed during a call. The error is raised after this call, because numba and
-        LLVM must not be interrupted. Only the main thread receives Ctrl-C.
+    A run makes these calls before its clock starts, with its own matrix and relaxation, because
+    numba compiles a kernel for the types of its arguments. Numba and LLVM must not be interrupted,
+    so that KeyboardInterrupt is raised only after the call during which Ctrl-C was pressed.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:

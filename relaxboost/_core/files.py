@@ -45,13 +45,9 @@ def shallow() -> Iterator[None]:
 
 
 def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
-    """Return `path` as a Path if a file can be written there.
+    """Return `path` as a Path if a file can be written there, or raise an InputError.
 
-    Raises
-    ------
-    InputError
-        If the folder does not exist or is not writable, if the path is a folder, or if its suffix
-        is not one of `suffixes`.
+    The suffix must be one of `suffixes`, if they are given.
     """
     target = as_path(path)
     if suffixes and target.suffix.lower() not in suffixes:

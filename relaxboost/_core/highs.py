@@ -43,21 +43,10 @@ class OwnThread:
 class WarmProgram:
     """A linear program to which rows are added, and which is then warm-started from the last basis.
 
-    The program is to minimise <cost, x> subject to lower <= x <= upper and
-    row_lower <= rows x <= row_upper. HiGHS's simplex method solves the program.
-
-    Parameters
-    ----------
-    cost : array of shape (columns,)
-        The cost vector.
-    bounds : pair of arrays of shape (columns,)
-        The bounds (lower, upper), which may be infinite.
-    rows : scipy.sparse CSR array of shape (fixed, columns)
-        The matrix of the rows.
-    row_bounds : pair of arrays of shape (fixed,)
-        The bounds (row_lower, row_upper), which may be infinite.
-    tolerance : float
-        The feasibility tolerance for bounds and for reduced costs.
+    HiGHS's simplex method minimises <cost, x> subject to lower <= x <= upper and
+    row_lower <= rows x <= row_upper. The arguments are the cost, the pair (lower, upper), the CSR
+    array of the rows, the pair (row_lower, row_upper), and the feasibility tolerance for bounds and
+    for reduced costs. All bounds may be infinite.
     """
 
     def __init__(

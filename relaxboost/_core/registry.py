@@ -23,10 +23,7 @@ class Registry(dict[str, type[T]], Generic[T]):
     def add(self, kind: type[T]) -> None:
         """Add a class. It replaces an earlier class with the same module and qualified name.
 
-        Raises
-        ------
-        InputError
-            If another class has the same attribute `name`.
+        If another class has the same attribute `name`, an InputError is raised.
         """
         name = vars(kind).get("name", "")
         if not name:

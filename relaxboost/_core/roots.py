@@ -16,18 +16,13 @@ def decreasing_root(
     lower: float = -math.inf,
     upper: float = math.inf,
 ) -> float:
-    """Return an x with |h(x)| <= tolerance for a decreasing function h.
-
-    If there is no such double, the function returns a double next to the root. The iteration takes
-    a Newton step if the step stays within the bracket of the root. Otherwise it halves the bracket.
-    If the bracket is unbounded on one side, the iteration instead takes a step of length `reach`
-    towards this side, and doubles the length for the next step.
+    """Return an x with |h(x)| <= tolerance for a decreasing h, or a double next to the root.
 
     Parameters
     ----------
     function : callable
-        A function that returns (h(x), h'(x)) at x for a decreasing h. If the derivative is unknown,
-        the second value may be zero or not finite.
+        A function that returns (h(x), h'(x)) at x. If the derivative is unknown, the second value
+        may be zero or not finite.
     start, reach : float
         The first x, and the length of the first step towards an unbounded side.
     tolerance : float
@@ -47,6 +42,8 @@ def decreasing_root(
             upper = x
         slow = slow + 1 if abs(value) > 0.5 * last else 0
         last = abs(value)
+        # A Newton step must stay within the bracket, and must not be much longer than `reach` if the
+        # bracket is unbounded. Otherwise the bracket is halved, or extended by doubling steps.
         newton = x - value / slope if slope < 0.0 else math.nan
         bounded = upper - lower < math.inf
         if lower < newton < upper and slow < 3 and (bounded or abs(newton - x) <= 8.0 * reach):

@@ -55,25 +55,16 @@ def read_csv(
 
     A column is parsed as numbers if all its entries are numbers and it is not one of `texts`. Blank
     entries are missing values, and blank rows are ignored. If the first column has no name, it is
-    ignored, because pandas writes the index of a table in this way.
-
-    Parameters
-    ----------
-    path : path
-        A text file in UTF-8, which may be compressed with gzip.
-    sep : str
-        The character that separates columns, or ``\\t``.
-    texts : sequence of str
-        The columns whose entries are kept as strings.
-    label : str, optional
-        The column of labels. If it is given, the words in `MISSING` are read as missing values in
-        all other columns, and True and False are read as numbers.
+    ignored, because pandas writes the index of a table in this way. If `label` names the column of
+    labels, the words in `MISSING` are read as missing values in all other columns, and True and
+    False are read as numbers.
 
     Raises
     ------
     InputError
-        If the file does not exist, if it is not a CSV file in UTF-8, if two columns have the same
-        name, or if a row is longer than the header. If one line is invalid, the message names it.
+        If the file does not exist, if it is not a CSV file in UTF-8, perhaps compressed with gzip,
+        if two columns have the same name, or if a row is longer than the header. If one line is
+        invalid, the message names it.
     """
     path = Path(path)
     with opened(path) as file:

@@ -52,11 +52,8 @@ class Entry:
     def resolved(self, m: int) -> tuple[Relaxation, Domain, str]:
         """Return the relaxation, the domain and the level of the game for m examples.
 
-        Raises
-        ------
-        InputError
-            If the relaxation is not defined for m examples, or if the level is impossible. The
-            message contains the name of the game.
+        If the relaxation is not defined for m, or if the level is impossible, an InputError names
+        the game.
         """
         try:
             return _resolved(self.relaxation, self.over, self.level, m)

@@ -110,11 +110,7 @@ def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:
 def read_over(text: str) -> domains.Domain:
     """Return the domain of w that a string such as ``L1Ball(1/2)`` or ``Simplex()`` describes.
 
-    Raises
-    ------
-    InputError
-        If the string does not describe a domain of `relaxboost.game.domains` with at most one
-        number.
+    If the string does not describe a domain with at most one number, an InputError is raised.
     """
     found = re.fullmatch(rf"\s*(\w+)\(\s*({_NUMBER})?\s*\)\s*", text)
     name, number = found.groups() if found else ("", None)

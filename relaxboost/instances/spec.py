@@ -37,12 +37,7 @@ _MOST = 1_000_000
 def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     """Read a specification. Return its games in order, and the sources of their matrices.
 
-    Raises
-    ------
-    InputError
-        If the specification is invalid. For example, a file is missing, a generator, relaxation or
-        key is unknown, a size is out of range, a relaxation is not defined for a game, or a name is
-        repeated.
+    The specification is checked completely. If it is invalid, an InputError is raised.
     """
     path = check_input(path, folder=True)
     try:

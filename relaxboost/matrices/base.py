@@ -87,10 +87,7 @@ class MarginMatrix(ABC):
     def column(self, j: int) -> NDArray[Any]:
         """Return column `j` as a read-only array of shape (m,), with the dtype of the matrix.
 
-        Raises
-        ------
-        InputError
-            If column `j` does not exist.
+        If column `j` does not exist, an InputError is raised.
         """
         if not 0 <= j < self.known:
             raise InputError(
@@ -101,10 +98,7 @@ class MarginMatrix(ABC):
     def edges(self, d: Vector) -> Vector:
         """Return the edges Aᵀd, one for each known column.
 
-        Raises
-        ------
-        InputError
-            If `d` is not a vector with an entry for each example.
+        If `d` is not a vector with an entry for each example, an InputError is raised.
         """
         return self._edges(self._examples(d))
 

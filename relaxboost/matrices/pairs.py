@@ -15,14 +15,9 @@ _CROWDED = 8
 class PairMatrix(DenseMatrix):
     """The dense margin matrix A[(i, i'), j] = (H[i, j] − H[i', j]) / 2 of pairs of documents.
 
-    Interior point methods use products with H, because there are fewer documents than pairs.
-
-    Parameters
-    ----------
-    H : array of shape (N, n)
-        The predictions of the hypotheses for the documents, in [−1, 1].
-    better, worse : arrays of shape (m,)
-        The index of the better document of each pair, and that of the worse document.
+    H[i, j] is the prediction of hypothesis j for document i, in [−1, 1]. The arrays `better` and
+    `worse` have the index of the better and of the worse document of each pair. Interior point
+    methods use products with H, because there are fewer documents than pairs.
     """
 
     def __init__(self, H: Array, better: Whole, worse: Whole) -> None:

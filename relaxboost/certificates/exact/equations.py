@@ -25,8 +25,9 @@ class Equations:
     """Equations E x = b with a sparse matrix E of integers, which is factorised only once.
 
     Each equation has one variable as its pivot, and corrections change only pivots. The pivots are
-    chosen for sparsity, as Markowitz (1957) does. When more than half of the remaining entries are
-    nonzero, python-flint solves the remaining equations as one dense system.
+    chosen for sparsity (Markowitz 1957, The elimination form of the inverse and its application to
+    linear programming). When more than half of the remaining entries are nonzero, python-flint
+    solves the remaining equations as one dense system.
 
     Parameters
     ----------
@@ -35,10 +36,6 @@ class Equations:
     preferred : sequence of bool
         For each variable, whether it can move in both directions. Other variables become pivots
         only if no preferred variable is left.
-
-    References
-    ----------
-    Markowitz (1957), The elimination form of the inverse and its application to linear programming.
     """
 
     def __init__(self, rows: list[dict[int, int]], preferred: Sequence[bool]) -> None:
@@ -64,10 +61,7 @@ class Equations:
     def correction(self, missing: Sequence[Number]) -> dict[int, Number]:
         """Return changes of the pivots that add `missing` to the left-hand sides of the equations.
 
-        Raises
-        ------
-        Contradiction
-            If no correction solves the equations.
+        If no correction solves the equations, `Contradiction` is raised.
         """
         right = list(missing)
         # The steps of the elimination are repeated on the right sides.

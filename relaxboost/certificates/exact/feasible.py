@@ -28,7 +28,8 @@ def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fractio
     """Return an exactly feasible point of a linear program that is nearly as good as the guess.
 
     A small correction makes the equations hold exactly. If the corrected point violates an
-    inequality, it is moved towards a point that is farther inside ("project and shift").
+    inequality, it is moved towards a point that is farther inside ("project and shift"; Steffy and
+    Wolter 2013, Valid linear programming bounds for exact mixed-integer programming).
 
     Raises
     ------
@@ -36,10 +37,6 @@ def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fractio
         If no point is found, for example because no point satisfies all inequalities strictly.
     Contradiction
         If no point satisfies the equations exactly.
-
-    References
-    ----------
-    Steffy and Wolter (2013), Valid linear programming bounds for exact mixed-integer programming.
     """
     # Constraints are tightened by a share of their sizes, which exceeds the errors of doubles.
     least = 2.0**-40

@@ -25,13 +25,7 @@ class Columns(NamedTuple):
 
 
 def flint() -> Any:
-    """Return the module of python-flint, which is an optional dependency.
-
-    Raises
-    ------
-    MissingDependencyError
-        If python-flint is not installed.
-    """
+    """Return the module of python-flint, or raise MissingDependencyError if it is not installed."""
     try:
         import flint as module
     except ImportError:
@@ -52,10 +46,9 @@ def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
 
 
 def independent_rows(table: Sequence[Sequence[int]]) -> list[int]:
-    """Return the indices of a maximal set of linearly independent rows.
+    """Return the indices of a maximal set of linearly independent rows, modulo a prime.
 
-    The computation is modulo a prime. Rows that are independent modulo a prime are also independent
-    in the rational numbers.
+    Rows that are independent modulo a prime are also independent in the rational numbers.
     """
     # The largest Mersenne prime that fits a machine word. Arithmetic modulo a prime is much faster
     # than with integers, whose length grows during elimination.

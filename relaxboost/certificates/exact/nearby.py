@@ -29,16 +29,8 @@ are passed to HiGHS."""
 def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Point:
     """Return an exactly feasible pair (d, z) near a given d, for f and the simplex.
 
-    Parameters
-    ----------
-    form : ExactForm
-        The linear program of f.
-    d : array of shape (m,)
-        A point of the simplex at which f is finite up to rounding.
-    price : float
-        The cost of moving d by one unit, in units of f: the Lipschitz constant of g(Aᵀd).
-    seconds : float
-        The time limit of HiGHS in seconds.
+    f is finite at `d` up to rounding. `price` is the cost of moving d by one unit, in units of f,
+    and `seconds` is the time limit of HiGHS.
     """
     whole = on_simplex(form, d.size)
     program = _Near(whole, d, price, seconds)

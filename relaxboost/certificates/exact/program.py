@@ -17,25 +17,13 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 
 
 class ExactProgram:
-    """A linear program in integers: min f(d) + r v over the simplex.
+    """A linear program in integers: min f(d) + r v over the simplex, where r is the radius.
 
-    For each column a_j that was added, ± <a_j, d> <= v. The radius of the domain is r.
-
-    The variables are (d, z, v) times `unit`, the common denominator of all bounds. Every row is
-    multiplied by a factor that makes its coefficients integers. The rows are the row of the
-    simplex, the rows of f, and, starting at row `fixed`, one row for each signed column.
-
-    Parameters
-    ----------
-    game : Game
-        A game with a polyhedral f, over an l1 ball or a simplex, that enumerates its columns.
-    form : ExactForm, optional
-        A linear program that replaces the exact form of f.
-
-    Raises
-    ------
-    InputError
-        If the game has no exact linear program.
+    For each column a_j that was added, ± <a_j, d> <= v. The variables are (d, z, v) times `unit`,
+    the common denominator of all bounds. Every row is multiplied by a factor that makes its
+    coefficients integers. The rows are the row of the simplex, the rows of f, and, starting at row
+    `fixed`, one row for each signed column. The argument `form` replaces the exact form of f. If
+    the game has no exact linear program, an InputError is raised.
     """
 
     def __init__(self, game: Game, form: ExactForm | None = None) -> None:

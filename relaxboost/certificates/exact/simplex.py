@@ -73,11 +73,9 @@ class ExactSimplex:
     Parameters
     ----------
     program : ExactProgram
-        The linear program.
     status : list of int
         The status of each variable and then of each row. A status that is not a basis is repaired.
     limits : PivotLimits
-        The limits of pivots and of time.
     report : callable
         A function that is called with (point, feasible, dual feasible) at every basis.
     """
@@ -199,12 +197,8 @@ class ExactSimplex:
     def optimise(self) -> tuple[BasicPoint, Multipliers]:
         """Return the optimal point of the program and its multipliers.
 
-        Raises
-        ------
-        Exhausted
-            If a limit is reached before the optimum.
-        InputError
-            If the program has no feasible point.
+        If a limit is reached first, `Exhausted` is raised, and an InputError if no point is
+        feasible.
         """
         # Bland's rule is slow, and it is needed only if the method may cycle.
         patience = 30  # pivots without progress after which Bland's rule chooses

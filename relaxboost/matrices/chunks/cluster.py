@@ -71,10 +71,7 @@ class Cluster:
     def each(self, q: Whole, then: Callable[[Whole], Any]) -> list[Any]:
         """Sum `q` by code, and return the result of the function `then` for each feature's sums.
 
-        Raises
-        ------
-        ClusterError
-            If the cluster is no longer available, or if its workers cannot read the pages.
+        If the cluster is no longer available, or cannot read the pages, a ClusterError is raised.
         """
         vector = self._pages.folder / f"vector-{uuid.uuid4().hex}"
         whole = len(self._rows) == 1

@@ -32,10 +32,7 @@ class Batch(NamedTuple):
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
     """Return an iterator over the unchecked blocks of a source, which it reads once, in order.
 
-    Raises
-    ------
-    InputError
-        If the source has an unsupported type, or if `y` does not fit the type of the source.
+    If `y` does not fit the type of the source, an InputError is raised.
     """
     if isinstance(source, str | os.PathLike):
         if not isinstance(y, str):
