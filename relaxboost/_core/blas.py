@@ -14,10 +14,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _ORDER = 1000
-"""If a square matrix has at most this order, it is treated as small, and BLAS uses one thread.
-
-BLAS factorises such a matrix in milliseconds, so more threads would save little time.
-"""
+"""BLAS uses one thread for matrices up to this order, which it factorises in milliseconds."""
 
 
 @cache

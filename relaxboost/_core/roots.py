@@ -42,8 +42,8 @@ def decreasing_root(
             upper = x
         slow = slow + 1 if abs(value) > 0.5 * last else 0
         last = abs(value)
-        # A Newton step must stay within the bracket, and must not be much longer than `reach` if the
-        # bracket is unbounded. Otherwise the bracket is halved, or extended by doubling steps.
+        # A Newton step must stay within the bracket, and must not be much longer than `reach` if
+        # the bracket is unbounded. Otherwise the bracket is halved, or extended by doubling steps.
         newton = x - value / slope if slope < 0.0 else math.nan
         bounded = upper - lower < math.inf
         if lower < newton < upper and slow < 3 and (bounded or abs(newton - x) <= 8.0 * reach):

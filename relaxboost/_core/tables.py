@@ -19,10 +19,7 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key of the file's path in the `attrs` of a table.
-
-If a table has this key, its index contains line numbers.
-"""
+"""The key of the file's path in the `attrs` of a table whose index contains line numbers."""
 # The first bytes of other formats, and the remedy for each.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",

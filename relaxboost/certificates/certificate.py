@@ -274,8 +274,7 @@ class Certificate:
 
 
 MATRIX_ARGUMENT = "use the argument A, a matrix or a Game"
-"""The text that replaces "--matrix FILE" in messages of the checker when it is called from
-Python."""
+"""The text that replaces "--matrix FILE" in messages of the checker in Python."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:

@@ -23,8 +23,7 @@ from relaxboost.game.solution import Solution
 from relaxboost.relaxations.description import description_of
 
 Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any], Any]]
-"""A function that returns the auxiliary variables and the value of f(d). Its arguments are d, and z
-or None if z is unknown."""
+"""A function of d, and of z or None, that returns the auxiliary variables and f(d)."""
 
 
 class GivenPair(NamedTuple):
@@ -39,8 +38,7 @@ class GivenPair(NamedTuple):
     """The bounds that the certificate must reach up to 1e-6. They are None if they are unknown."""
     optimum: ExactOptimum | None = None
     exact: bool = True
-    """Whether f(d) and F(u) must be exact to the last digit if the points are given as
-    fractions."""
+    """Whether f(d) and F(u) must be exact if the points are given as fractions."""
     digits: int = check.DIGITS
     """The maximum number of digits of a bound in the certificate."""
 

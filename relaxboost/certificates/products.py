@@ -14,8 +14,7 @@ import numpy as np
 from relaxboost._core.arrays import Matrix
 
 LIMB_BITS = 20
-"""The number of bits of a limb. Sums of 2^13 products of two limbs are below 2^53, and therefore
-exact in floats."""
+"""The number of bits of a limb. Sums of 2^13 products are below 2^53, and exact in floats."""
 
 
 def integer_limbs(values: Sequence[int], width: int) -> Matrix:

@@ -29,8 +29,7 @@ class Model:
     variable: Any
     coupling: tuple[tuple[Any, float], ...]
     price: float = 1.0
-    """The factor by which the optimal value of the problem is multiplied to obtain the value of the
-    game."""
+    """The value of the game, divided by the optimal value of the problem."""
     rows: tuple[Any, ...] = ()
     """The constraints that represent the rows of the cone form of f, in the order of the rows."""
     point: Any = None

@@ -151,11 +151,9 @@ class Solution(Bracketed):
     """A sentence that explains the status."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
     rtol: float = 0.0
-    """The requested gap relative to |ρ|, which is an alternative to `tol`, or 0 if none was
-    requested."""
+    """The requested gap relative to |ρ|, an alternative to `tol`, or 0 if none was requested."""
     basis: Basis | None = field(default=None, repr=False)
-    """The basis of the last restricted master program, for the warm start of later runs, or None if
-    no such program was solved."""
+    """The basis of the last restricted master program, for warm starts, or None."""
     trace: tuple[str, ...] = field(default=(), repr=False)
     """The decisions of the run and their reasons, in order, one sentence for each decision."""
 

@@ -37,11 +37,9 @@ class CertifiedGame(Bracketed):
     lower: Fraction
     upper: Fraction
     relaxation_text: str
-    """The relaxation as a string, as written in the specification. The attribute `relaxation` is
-    the object."""
+    """The relaxation as written in the specification. The attribute `relaxation` is the object."""
     over_text: str
-    """The domain as a string, as written in the specification. The attribute `over` is the
-    object."""
+    """The domain as written in the specification. The attribute `over` is the object."""
     m: int
     n: int
     source: dict[str, Any] = field(repr=False)

@@ -37,8 +37,7 @@ class Summary(NamedTuple):
     directory: Path
     rows: tuple[Checked, ...]
     problems: tuple[str, ...]
-    """The problems with the set as a whole, such as a missing index, or files that the index does
-    not list."""
+    """The problems with the set as a whole, such as a missing index, or files not listed in it."""
 
     @property
     def failed(self) -> tuple[Checked, ...]:

@@ -18,11 +18,9 @@ from relaxboost._core.names import known_names
 from relaxboost.relaxations.base import Relaxation
 
 _LONGEST = 10_000
-"""The maximum number of characters in an expression. A longer expression is a mistake or an attack
-on the parser."""
+"""The maximum number of characters in an expression. More are a mistake or an attack."""
 _TERMS = 50
-"""The maximum number of calls in an expression. Hundreds of nested sums would overflow Python's
-stack."""
+"""The maximum number of calls in an expression. Hundreds would overflow Python's stack."""
 _CHANGES = ("shifted", "scaled")
 
 

@@ -30,8 +30,7 @@ INDEX = "index.json"
 _SMALL = 20_000
 """A game is solved as one linear program if A has at most this many entries."""
 _ROUNDS = 100_000
-"""The maximum number of rounds of the solver. There is no time limit, because its effect would not
-be reproducible."""
+"""The maximum number of rounds of the solver. A time limit would not be reproducible."""
 
 Progress = Callable[[int, int, str], Any]
 
@@ -43,8 +42,7 @@ class Made(NamedTuple):
     made: tuple[str, ...]
     """The names of the certificates that this run has written."""
     kept: tuple[str, ...]
-    """The names of the existing certificates that were kept, because they are about the same
-    game."""
+    """The names of the certificates that were kept, because they are about the same game."""
     wide: tuple[str, ...]
     """The names of the games whose bracket is valid but wider than requested."""
     log: Path

@@ -21,12 +21,10 @@ from relaxboost.relaxations import Relaxation
 CORNER_CASES = Path(__file__).parent / "corner-cases"
 """The folder of small games, each of which is extreme in one respect."""
 LARGER_GAMES = Path(__file__).parent / "larger-games"
-"""The folder of games of the sizes 40 x 30 and 200 x 100. Solvers that stop too early fail on these
-games."""
+"""The folder of games of 40 x 30 and 200 x 100, on which solvers fail that stop too early."""
 
 FORMAT = "relaxboost references"
-"""The name of the format, as stored in every index file. It must not change. The file lists the
-games under the key "references"."""
+"""The name of the format in every index file, which must not change."""
 
 _TEXTS = ("name", "file", "sha256", "game", "relaxation", "over", "level", "lower", "upper")
 _FIELDS = {*_TEXTS, "m", "n", "source"}

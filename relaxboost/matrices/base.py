@@ -31,9 +31,8 @@ class Best(NamedTuple):
     edge: float
     """The computed absolute edge of the column, |(Aᵀd)_id| >= 0."""
     slack: float
-    """The slack of the weak learner. No hypothesis has an absolute edge above the sum of `edge` and
-    `slack`, up to the rounding errors that `edge_roundings` bounds.
-    """
+    """The slack of the weak learner: no hypothesis has an absolute edge above `edge` + `slack`, up
+    to the rounding errors that `edge_roundings` bounds."""
 
 
 def best_of(j: int, edge: float) -> Best:
@@ -59,8 +58,7 @@ class MarginMatrix(ABC):
     edge_roundings: ClassVar[int]
     """The number of roundings per example in a computed edge, which bounds the error of the edge by
     γ_r Σd with r = edge_roundings · m + 8. The number is 1 if an edge is a sum of products, and
-    larger if it is a difference of prefix sums.
-    """
+    larger if it is a difference of prefix sums."""
 
     stored: ClassVar[bool] = False
     """Whether the entries are already in memory. If True, `tocvxpy` creates no new matrix."""
@@ -69,9 +67,7 @@ class MarginMatrix(ABC):
     """Whether the products of `bulk` are computed without an array of all entries."""
 
     slack: float = 0.0
-    """An upper bound on the largest edge minus the edge that `best` returns. It is inf if no bound
-    is known.
-    """
+    """An upper bound on the largest edge minus the edge that `best` returns, or inf if unknown."""
 
     @property
     def entries(self) -> int:

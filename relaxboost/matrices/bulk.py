@@ -41,15 +41,9 @@ class CutLevels(NamedTuple):
     """
 
     codes: NDArray[Any]
-    """The level of each example in each feature, shape (features, m).
-
-    A level is the number of cuts below the example's value of the feature.
-    """
+    """The number of cuts below each example's value of each feature, shape (features, m)."""
     offsets: Whole
-    """The index of the first column of each feature, followed by the number of all columns.
-
-    The shape is (features + 1,).
-    """
+    """The index of the first column of each feature, and the number of columns, features + 1."""
     signs: Vector
     """The labels y, shape (m,)."""
 

@@ -49,11 +49,9 @@ class Equations:
             for j in row:
                 self._where.setdefault(j, set()).add(i)
         self._steps: list[tuple[int, int, Number]] = []
-        """The steps of the elimination, as tuples (row, other row, factor). In each step, `factor`
-        times the row was subtracted from the other row."""
+        """The steps (row, other, factor), in which `factor` times row was subtracted from other."""
         self._pivots: list[tuple[int, int, dict[int, Number]]] = []
-        """The pivots in the order of elimination, as tuples (row, variable, entries). The entries
-        are those of the row when it was eliminated."""
+        """The pivots (row, variable, entries), with the entries of the row at its elimination."""
         self._empty: list[int] = []
         self._dense: _Dense | None = None
         self._factorise()

@@ -16,8 +16,8 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.relaxations.linear import Bound, ExactForm, Row
 
 Guess = Callable[[float], "Vector | None"]
-"""A function that returns a point in floats, or None if it finds none. Its argument is the
-fraction of their sizes by which constraints are tightened."""
+"""A function that returns a point in floats or None. Constraints are tightened by the argument
+times their sizes."""
 
 
 class NoPoint(ArithmeticError):

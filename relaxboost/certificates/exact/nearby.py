@@ -22,8 +22,7 @@ from relaxboost.relaxations.linear import Bound, ExactForm, LinearForm, Row
 Point = tuple[list[Fraction], list[Fraction]]
 """The pair (d, z) of a distribution and the auxiliary variables of f."""
 HIGHS_TOLERANCE = 1e-10
-"""The smallest tolerance that HiGHS accepts. It is absolute, so programs are scaled before they
-are passed to HiGHS."""
+"""The smallest tolerance that HiGHS accepts. It is absolute, so programs are scaled."""
 
 
 def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Point:
@@ -217,8 +216,7 @@ class _Dual:
         self._signs = _signs(doubled.row_lower[1:], doubled.row_upper[1:])
         """The sign that each multiplier must have. It is 0 if both signs are allowed."""
         self._price_signs = _signs(doubled.lower, doubled.upper)
-        """The sign that the reduced cost of each variable must have. It is 0 if both signs are
-        allowed."""
+        """The sign that the reduced cost of each variable must have, or 0 if both are allowed."""
         self._price_signs[:m] = 0.0
         self._program = WarmProgram(
             self._cost,

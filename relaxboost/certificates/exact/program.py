@@ -30,8 +30,7 @@ class ExactProgram:
         over = _checked_domain(game)
         self.game = game
         self.form = _with_value(_form(game) if form is None else form, game.m, over)
-        """The linear program in fractions, without the rows of columns of A. Its last variable is
-        v."""
+        """The program in fractions, without rows of columns of A. Its last variable is v."""
         self.cost_unit = lcm(*(c.denominator for c in self.form.cost))
         self.cost = [int(c * self.cost_unit) for c in self.form.cost]
         # Costs, rows and bounds are scaled to integers once, because arithmetic with fractions
@@ -45,8 +44,7 @@ class ExactProgram:
         high = self.form.upper + _scaled(self.form.row_upper, self.factors)
         self.unit = lcm(*(b.denominator for b in low + high if b is not None))
         self.bounds = list(zip(_whole(low, self.unit), _whole(high, self.unit), strict=True))
-        """The pair (lower bound, upper bound) of every variable and then of every row. A missing
-        bound is None."""
+        """The pair (lower, upper) of bounds or None of every variable, and then of every row."""
         self.columns = Columns([], [])
         self.ids: list[int] = []
         """The index in A of each column in `columns`."""

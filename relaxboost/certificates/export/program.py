@@ -19,8 +19,7 @@ class Row(NamedTuple):
     low: Bound
     high: Bound
     multiplier: Fraction
-    """The multiplier of the row. If it is positive, it belongs to the side `low`, and if it is
-    negative, to the side `high`."""
+    """The multiplier of the row: of the side `low` if it is positive, else of `high`."""
 
 
 class Variable(NamedTuple):

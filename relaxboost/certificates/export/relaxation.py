@@ -37,9 +37,9 @@ class RelaxationProgram:
     z: list[Fraction] = field(default_factory=list)
     """The values of the auxiliary variables at which f(d) is evaluated."""
 
-    def add_row(self, row: Sparse, low: Bound, high: Bound, multiplier: Fraction) -> None:
-        """Add the row low <= row·(d, z) <= high with its multiplier."""
-        self.rows.append((row, low, high))
+    def add_row(self, row: Sparse, high: Bound, multiplier: Fraction) -> None:
+        """Add the row row·(d, z) <= high with its multiplier."""
+        self.rows.append((row, None, high))
         self.multipliers.append(multiplier)
 
     def scaled(self, c: Fraction) -> RelaxationProgram:
@@ -142,7 +142,7 @@ def _caps(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProg
     *members, _ = spec.groups(len(d))
     for group, cap in zip(members, spec.vector("caps", len(members)), strict=True):
         if group:
-            found.add_row(dict.fromkeys(group, check.ONE), None, cap, -max(x[i] for i in group))
+            found.add_row(dict.fromkeys(group, check.ONE), cap, -max(x[i] for i in group))
     return found
 
 
@@ -158,12 +158,12 @@ def _norm(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProg
     if p == "1" and is_penalty:
         found.cost = {i: size * v for i, v in enumerate(a)}
     elif p == "1":
-        found.add_row(dict(enumerate(a)), None, size, -max(ratios))
+        found.add_row(dict(enumerate(a)), size, -max(ratios))
     else:
         # The penalty is the size of one auxiliary z, which is at least every a_i d_i.
         for i, v in enumerate(a):
             row = {i: v, m: -check.ONE} if is_penalty else {i: v}
-            found.add_row(row, None, check.ZERO if is_penalty else size, -ratios[i])
+            found.add_row(row, check.ZERO if is_penalty else size, -ratios[i])
         if is_penalty:
             found.cost = {m: size}
             found.bounds = {m: (check.ZERO, None)}

@@ -18,8 +18,7 @@ from relaxboost.game.domains.base import BELOW, Dense, Domain, Sized
 from relaxboost.matrices import MarginMatrix
 
 _SQUARABLE = 1e140
-"""The maximum absolute value of a weight. If a weight is larger, all weights are scaled down, so
-that their squares do not overflow."""
+"""Weights of larger absolute value are scaled down, so that their squares do not overflow."""
 
 
 class EuclideanSet(Domain):

@@ -18,8 +18,7 @@ from relaxboost.matrices.chunks.pages import Pages
 from relaxboost.matrices.chunks.passes import cut_up, each_feature
 
 PATIENCE = 30.0
-"""A run stops using the cluster if it has had no scheduler or no workers for this many seconds.
-"""
+"""A run stops using the cluster after this many seconds without a scheduler or workers."""
 
 _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 
@@ -37,10 +36,6 @@ def work(
     q = np.asarray(np.memmap(vector, np.int64, "c", 8 * first, (last - first,)))
     codes = (pages.codes(f * pages.m + first, f * pages.m + last) for f in features)
     return each_feature(codes, [pages.bins[f] for f in features], q, then)
-
-
-def _same(sums: Whole) -> Whole:
-    return sums.copy()
 
 
 class Cluster:
@@ -78,7 +73,7 @@ class Cluster:
         try:
             q.tofile(vector)
             each = [(f, rows) for rows in self._rows for f in self._features]
-            shared = partial(work, self._pages, vector, then if whole else _same)
+            shared = partial(work, self._pages, vector, then if whole else np.copy)
             results = chain.from_iterable(self._run(shared, *zip(*each, strict=True)))
         except OSError as error:
             raise ClusterError(f"the vector for the workers cannot be written: {error}") from error
