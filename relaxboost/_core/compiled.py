@@ -84,11 +84,9 @@ def _threads() -> tuple[ThreadPoolExecutor, int]:
 
 
 def thread_pool() -> tuple[ThreadPoolExecutor, int]:
-    """Return the thread pool for kernels compiled with `nogil`, and the number of threads to use.
-
-    The pool consists of plain Python threads, because OpenMP's threads do not survive a fork, and
-    only one thread at a time may start them.
-    """
+    """Return the thread pool for kernels with `nogil`, and the number of threads to use."""
+    # The pool consists of plain Python threads, because OpenMP's threads do not survive a fork, and
+    # only one thread at a time may start them.
     pool, threads = _threads()
     return pool, min(threads, _most.get() or threads)
 
@@ -108,11 +106,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return whether the error was caused by Ctrl-C.
-
-    Within numba's dispatcher, a KeyboardInterrupt becomes the cause of a SystemError, which may be
-    the cause of another SystemError.
-    """
+    """Return whether the error was caused by Ctrl-C."""
+    # Within numba's dispatcher, a KeyboardInterrupt becomes the cause of a SystemError, which may
+    # be the cause of another SystemError.
     cause: BaseException | None = error
     while isinstance(cause, SystemError):
         cause = cause.__cause__

@@ -45,10 +45,7 @@ def shallow() -> Iterator[None]:
 
 
 def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
-    """Return `path` as a Path if a file can be written there, or raise an InputError.
-
-    The suffix must be one of `suffixes`, if they are given.
-    """
+    """Return `path` as a Path if a file can be written there, with one of the suffixes if given."""
     target = as_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
         raise InputError(f"cannot write {target}: use a name that ends in {', '.join(suffixes)}")

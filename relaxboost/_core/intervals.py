@@ -169,10 +169,7 @@ class Interval:
         return Interval(np.maximum(low * (1.0 - slack), 0.0), high * (1.0 + slack) + _TINIEST)
 
     def power(self, exponent: Fraction | float) -> Interval:
-        """Return the interval of the powers of [x]_+ with an exponent > 0.
-
-        The powers are exp(exponent · log x), except for the exponents 1, 2 and 1/2.
-        """
+        """Return the interval of the powers of [x]_+ with an exponent > 0."""
         if exponent == 1:
             return self.positive()
         if exponent == 2:

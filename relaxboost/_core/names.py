@@ -13,11 +13,9 @@ _JOINERS = "\u200c\u200d"
 
 
 def printable(text: str) -> str:
-    r"""Return text in which control characters are escaped, such as \x1b for the escape character.
-
-    Names of columns and files may come from untrusted sources. They may contain control sequences
-    that change the colour, the title or the clipboard of a terminal, or the direction of text.
-    """
+    r"""Return text in which control characters are escaped, such as \x1b."""
+    # Names of columns and files may come from untrusted sources. They may contain control sequences
+    # that change the colour, the title or the clipboard of a terminal, or the direction of text.
     if text.isprintable():
         return text
     return "".join(
@@ -29,11 +27,9 @@ def printable(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of a message: a suggestion of known names that are similar to an unknown one.
-
-    The minimum similarity `alike` is low because names of claims and games are codes. For example,
-    the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
-    """
+    """Return the end of a message that suggests known names, similar to an unknown one."""
+    # The minimum similarity `alike` is low because names of claims and games are codes. For
+    # example, the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
     names = list(known)
     # A name that differs only in capitals is surely the intended one.
     near = [x for x in names if x.casefold() == name.casefold()]

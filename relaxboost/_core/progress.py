@@ -65,10 +65,7 @@ def _on_terminal(label: str, counted: bool) -> Iterator[Progress]:
 
 @contextmanager
 def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
-    """Return a progress bar on standard error.
-
-    The bar shows nothing if standard error is not a terminal, or if `wanted` is False.
-    """
+    """Return a progress bar, which is hidden if it is not `wanted` or not on a terminal."""
     if not _shown(wanted):
         yield Bar(None)
         return

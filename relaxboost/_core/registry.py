@@ -21,10 +21,8 @@ class Registry(dict[str, type[T]], Generic[T]):
         self.what = what
 
     def add(self, kind: type[T]) -> None:
-        """Add a class. It replaces an earlier class with the same module and qualified name.
-
-        If another class has the same attribute `name`, an InputError is raised.
-        """
+        """Add a class, or raise an InputError if another class has the same attribute `name`."""
+        # A class with the same module and qualified name, as after a reload, is replaced.
         name = vars(kind).get("name", "")
         if not name:
             return

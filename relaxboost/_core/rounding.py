@@ -73,10 +73,7 @@ def float_down(q: Fraction) -> float:
 
 
 def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
-    """Return doubles (below, above) that enclose the exact sum of `x`.
-
-    They differ by at most two units in the last place, even if `x` is long.
-    """
+    """Return doubles around the exact sum of `x`, at most two units in the last place apart."""
     s = rounded_sum(x)
     return down(s), up(s)
 
@@ -95,14 +92,13 @@ def _sum_twice(x: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def rounded_sum(x: NDArray[np.float64]) -> float:
-    """Return a double whose two neighbouring doubles enclose the exact sum of `x`.
-
-    `math.fsum` returns the nearest double, but takes forty times as long for many numbers. Here,
-    the rounding error of each addition is computed exactly, and the sum of these errors is added to
-    the result. The sum of the errors has itself an error of at most γ_n² Σ|x| (Ogita, Rump & Oishi
-    2005, Sec. 4). If this bound is below 2^-55 times the result, it is at most half of the distance
-    to a neighbouring double. The last rounding error is also at most half of this distance.
-    """
+    """Return a double whose two neighbouring doubles enclose the exact sum of `x`."""
+    # `math.fsum` returns the nearest double, but takes forty times as long for many numbers. Here,
+    # the rounding error of each addition is computed exactly, and the sum of these errors is added
+    # to the result. The sum of the errors has itself an error of at most γ_n² Σ|x| (Ogita, Rump &
+    # Oishi 2005, Sec. 4). If this bound is below 2^-55 times the result, it is at most half of the
+    # distance to a neighbouring double. The last rounding error is also at most half of this
+    # distance.
     if x.size >= _MANY:
         result, lost, size = _sum_twice(np.ascontiguousarray(x, dtype=np.float64))
         result += lost
@@ -112,12 +108,10 @@ def rounded_sum(x: NDArray[np.float64]) -> float:
 
 
 def norm_above(x: NDArray[np.float64]) -> float:
-    """Return an upper bound on the Euclidean norm of `x`.
-
-    The bound exceeds the norm by a few units in the last place. The entries are scaled by a power
-    of two, which is exact. After scaling, no square overflows, and squares that underflow are below
-    2^-1072 times the largest square. A factor above 1 covers these squares and all rounding errors.
-    """
+    """Return a number that is a few units in the last place above the Euclidean norm of `x`."""
+    # The entries are scaled by a power of two, which is exact. After scaling, no square overflows,
+    # and squares that underflow are below 2^-1072 times the largest square. A factor above 1 covers
+    # these squares and all rounding errors.
     largest = float(np.abs(x).max(initial=0.0))
     if largest == 0.0:
         return 0.0

@@ -48,10 +48,7 @@ def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
 
 
 def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
-    """Return the exact product Aᵀ · values as (v, shift), where the product is v · 2^-shift.
-
-    The entries of A are floats in [−1, 1], and the values are integers of any size and sign.
-    """
+    """Return the exact product Aᵀ · values for integers as (v, shift), which is v · 2^-shift."""
     rows_at_once = 2**13
     is_integral = np.array_equal(A, np.trunc(A))  # its entries are -1, 0 and 1
     pieces = [(0, A)] if is_integral else list(matrix_limbs(A))
@@ -74,10 +71,7 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
 def edges(
     matrix: Any, shares: Sequence[int], most_entries: int = 4_000_000
 ) -> Iterator[tuple[list[int], int]]:
-    """Yield the exact product Aᵀ · shares for consecutive blocks of columns, each as (v, shift).
-
-    A block has at most `most_entries` entries of A, but always at least one column.
-    """
+    """Yield the exact product Aᵀ · shares as (v, shift) for consecutive blocks of columns."""
     n = matrix.n
     # Blocks bound the memory: implicit matrices, such as stumps, are never written down as a whole.
     width = max(1, most_entries // matrix.m)

@@ -27,10 +27,9 @@ _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
 
 class Sources:
-    """A factory of matrices from their descriptions.
+    """A factory of matrices from their descriptions."""
 
-    It caches the last matrix, because a specification often has several games with the same matrix.
-    """
+    # A specification often has several games with the same matrix, so the last matrix is kept.
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -69,10 +69,7 @@ class Bulk(Pricing):
 
     @abstractmethod
     def gram(self, scaling: Vector) -> Vector:
-        """Return the lower triangle of A diag(scaling) Aᵀ, for a positive scaling of the columns.
-
-        The entries above the diagonal are undefined.
-        """
+        """Return A diag(scaling) Aᵀ for a positive scaling, undefined above the diagonal."""
 
     @abstractmethod
     def cross(self, weights: Vector, out: Array) -> None:
@@ -84,12 +81,7 @@ class Bulk(Pricing):
 
 
 class DenseBulk(Bulk):
-    """The products with a matrix A, computed with a dense array in double precision.
-
-    Parameters
-    ----------
-    A : array of shape (m, n)
-    """
+    """The products with a matrix A, computed with a dense array in double precision."""
 
     def __init__(self, A: Vector) -> None:
         self._A = np.ascontiguousarray(A, dtype=np.float64)

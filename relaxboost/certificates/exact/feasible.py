@@ -164,13 +164,11 @@ class _IntegerRow(NamedTuple):
 
 
 def variable_sizes(table: Any, x: Vector, sides: Vector, otherwise: Vector) -> Vector:
-    """Return the magnitude of each variable, estimated from the rows that contain the variable.
-
-    A row of magnitude a = |row| |x| + |side| gives its variable j the magnitude a / |row_j|. The
-    least magnitude from all rows is used. If it is less than a thousandth of `otherwise`, it may
-    be noise, and is raised to that value. A variable in no row of positive magnitude has the
-    magnitude `otherwise`.
-    """
+    """Return the magnitude of each variable, estimated from the rows that contain the variable."""
+    # A row of magnitude a = |row| |x| + |side| gives its variable j the magnitude a / |row_j|. The
+    # least magnitude from all rows is used. If it is less than a thousandth of `otherwise`, it may
+    # be noise, and is raised to that value. A variable in no row of positive magnitude has the
+    # magnitude `otherwise`.
     entries = sparse.csr_array(abs(table)).tocoo()
     # Entries below rounding are noise and say nothing about the size of a variable.
     known = np.where(np.abs(x) > 1e-12 * np.abs(x).max(initial=0.0), np.abs(x), 0.0)

@@ -46,10 +46,8 @@ def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
 
 
 def independent_rows(table: Sequence[Sequence[int]]) -> list[int]:
-    """Return the indices of a maximal set of linearly independent rows, modulo a prime.
-
-    Rows that are independent modulo a prime are also independent in the rational numbers.
-    """
+    """Return the indices of a maximal set of linearly independent rows, modulo a prime."""
+    # Rows that are independent modulo a prime are also independent in the rational numbers.
     # The largest Mersenne prime that fits a machine word. Arithmetic modulo a prime is much faster
     # than with integers, whose length grows during elimination.
     prime = (1 << 61) - 1

@@ -16,13 +16,11 @@ _COMMENT = """* A weak-learning game of a relaxboost certificate as a linear pro
 
 
 def mps(program: LinearProgram) -> dict[str, str]:
-    """Return the text of the program and the text of its points, by the suffix of the file.
-
-    All numbers are exact decimals. If a row has a number without a finite decimal expansion, the
-    row is multiplied by the odd part of the common denominator, divided by a power of two. Only
-    rows can be multiplied. So the objective is a variable `value` with its own row, and a bound of
-    a variable without a finite decimal expansion is written as a row.
-    """
+    """Return the text of the program and the text of its points, by the suffix of the file."""
+    # All numbers are exact decimals. If a row has a number without a finite decimal expansion, the
+    # row is multiplied by the odd part of the common denominator, divided by a power of two. Only
+    # rows can be multiplied. So the objective is a variable `value` with its own row, and a bound
+    # of a variable without a finite decimal expansion is written as a row.
     rows = [_with_decimals(row) for row in _all_rows(program)]
     names = [*(x.name for x in program.variables), "value"]
     lines = [

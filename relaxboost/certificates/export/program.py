@@ -178,10 +178,7 @@ class Constraint(NamedTuple):
 
 @dataclass
 class BoundProof:
-    """A linear program with multipliers that prove a bound on its optimum.
-
-    The point is feasible, and its objective is the bound on the other side.
-    """
+    """A linear program with a feasible point, and multipliers that prove a bound on its optimum."""
 
     names: list[str]
     objective: Sparse

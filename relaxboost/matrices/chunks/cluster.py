@@ -26,11 +26,9 @@ _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 def work(
     pages: Pages, vector: Path, then: Callable[[Whole], Any], features: range, rows: range
 ) -> list[Any]:
-    """Sum a vector by code for some features over some rows, and return `then` of the sums.
-
-    This function runs on a worker. The vector is a file in the folder of the pages. Features are
-    memory-mapped one by one, because dask treats many memory maps in a worker as a memory leak.
-    """
+    """Sum a vector by code for some features over some rows, and return `then` of the sums."""
+    # This function runs on a worker. The vector is a file in the folder of the pages. Features are
+    # memory-mapped one by one, because dask treats many memory maps in a worker as a memory leak.
     _check(pages)
     first, last = rows.start, rows.stop
     q = np.asarray(np.memmap(vector, np.int64, "c", 8 * first, (last - first,)))

@@ -100,10 +100,7 @@ class Pages:
             )
 
     def codes(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
-        """Return the codes at positions first..last − 1 of the file as a memory-mapped array.
-
-        The file contains the codes feature after feature.
-        """
+        """Map the codes at positions first..last − 1 into memory, feature after feature."""
         last = len(self.bins) * self.m if last is None else last
         start = np.dtype(self.kind).itemsize * first
         path = self.folder / "codes"

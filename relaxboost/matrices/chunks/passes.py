@@ -16,15 +16,12 @@ from relaxboost._core.errors import InputError
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
-    """Return the products `signs` · `d` as integers q, together with the sum of q and the unit s.
-
-    The unit s is a power of two, and s·q equals `signs` · `d` up to rounding. If Σ|d| is in
-    [2^(e−1), 2^e), then s is 2^(e−61), and each entry is rounded by at most s/2. Hence Σ|q| is
-    below 2^61 + m/2, so every signed sum of entries of q, and twice this sum, fits into 64 bits.
-    The error of an edge is at most m·s/2 <= m 2^−61 Σ|d|. This is 2^−8 times the bound on the
-    rounding errors of additions in doubles. If an entry of d is not finite, an InputError is
-    raised.
-    """
+    """Return the products `signs` · `d` as integers q, the sum of q, and the unit s of q."""
+    # The unit s is a power of two, and s·q equals `signs` · `d` up to rounding. If Σ|d| is in
+    # [2^(e−1), 2^e), then s is 2^(e−61), and each entry is rounded by at most s/2. Hence Σ|q| is
+    # below 2^61 + m/2, so every signed sum of entries of q, and twice this sum, fits into 64 bits.
+    # The error of an edge is at most m·s/2 <= m 2^−61 Σ|d|. This is 2^−8 times the bound on the
+    # rounding errors of additions in doubles.
     total = float(np.abs(d).sum())
     if not math.isfinite(total):
         raise InputError("d must be finite, but has nan or infinite entries")
