@@ -42,9 +42,9 @@ def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
 
 
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
-    """Return a vector of bounds, of which None are missing, as integers over a common denominator.
+    """Return a vector of bounds as integers over a common denominator.
 
-    If all entries are equal, the result is a single number, or None.
+    A missing bound is None. If all entries are equal, the result is a single number, or None.
     """
     known = [v for v in values if v is not None]
     if not known:

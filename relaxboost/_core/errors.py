@@ -28,7 +28,7 @@ class SolverError(InputError):
 
 
 class RowError(InputError):
-    """The error for row `row` of a block of rows, with the message before and after "row 3"."""
+    """The error with arguments (before, row, after) and the message "{before}row {row}{after}"."""
 
     def __str__(self) -> str:
         before, row, after = self.args

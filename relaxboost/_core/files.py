@@ -89,7 +89,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 class Pace:
-    """A timer for a file that is rewritten at most every half second, and for 5 % of the time."""
+    """A timer that limits rewrites of a file to one each half second and to 5 % of the time."""
 
     def __init__(self) -> None:
         self._next = time.perf_counter() + _PAUSE

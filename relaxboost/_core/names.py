@@ -27,7 +27,7 @@ def printable(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of a message that suggests known names, similar to an unknown one."""
+    """Return the end of a message: known names that are similar to an unknown one."""
     # The minimum similarity `alike` is low because names of claims and games are codes. For
     # example, the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
     names = list(known)
@@ -53,7 +53,7 @@ def moved(name: str, folder: str) -> AttributeError:
 
 
 def unknown(name: str, known: list[str]) -> AttributeError:
-    """Return the error for an unknown attribute, with its subpackages or similar names."""
+    """Return the error for an unknown name, with subpackages that export it or similar names."""
     if name == "reproductions":
         return moved("relaxboost.reproductions", "benchmarks/reproductions")
     root = Path(__file__).parent.parent

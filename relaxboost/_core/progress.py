@@ -25,7 +25,7 @@ def _shown(wanted: bool) -> bool:
 
 
 class Bar:
-    """A bar of rich with the number of finished items and the current item, or no bar for None."""
+    """A progress bar for a number of items and the name of the current one, or none for None."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress

@@ -73,7 +73,10 @@ def float_down(q: Fraction) -> float:
 
 
 def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
-    """Return doubles around the exact sum of `x`, at most two units in the last place apart."""
+    """Return doubles (below, above) that enclose the exact sum of `x`.
+
+    They differ by at most two units in the last place, even if `x` is long.
+    """
     s = rounded_sum(x)
     return down(s), up(s)
 

@@ -82,7 +82,7 @@ def _resolved(
 
 
 def slug(label: str) -> str:
-    """Convert an expression such as ``Capped(k=3/2)`` to a file name such as ``capped-k-3-2``."""
+    """Return an expression in a form for file names: ``Capped(k=3/2)`` is ``capped-k-3-2``."""
     return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")
 
 

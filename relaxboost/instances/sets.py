@@ -21,7 +21,7 @@ from relaxboost.relaxations import Relaxation
 CORNER_CASES = Path(__file__).parent / "corner-cases"
 """The folder of small games, each of which is extreme in one respect."""
 LARGER_GAMES = Path(__file__).parent / "larger-games"
-"""The folder of games of 40 x 30 and 200 x 100, on which solvers fail that stop too early."""
+"""The folder of games of 40 x 30 and 200 x 100. Solvers that stop too early fail on them."""
 
 FORMAT = "relaxboost references"
 """The name of the format in every index file, which must not change."""

@@ -43,7 +43,7 @@ class CutLevels(NamedTuple):
     codes: NDArray[Any]
     """The number of cuts below each example's value of each feature, shape (features, m)."""
     offsets: Whole
-    """The index of the first column of each feature, and the number of columns, features + 1."""
+    """The first column of each feature, and then the number of columns, shape (features + 1,)."""
     signs: Vector
     """The labels y, shape (m,)."""
 
@@ -69,7 +69,7 @@ class Bulk(Pricing):
 
     @abstractmethod
     def gram(self, scaling: Vector) -> Vector:
-        """Return A diag(scaling) Aᵀ for a positive scaling, undefined above the diagonal."""
+        """Return A diag(scaling) Aᵀ for scaling > 0. Entries above the diagonal are undefined."""
 
     @abstractmethod
     def cross(self, weights: Vector, out: Array) -> None:

@@ -1,4 +1,4 @@
-"""Compiled loops over columns of margin matrices, whose results are the same for all threads.
+"""Compiled loops over columns of margin matrices. The number of threads changes no result.
 
 Each signature of a kernel takes 0.1 s to compile, and each allocation, `min`, `sum` or search in a
 kernel takes another 0.1 s. Therefore a kernel is a plain loop over arrays that its caller

@@ -64,6 +64,36 @@ class AtomicSet(Sized):
         # The entries of A are at most 1 in absolute value.
         return self.scale
 
+    # The following methods hold for sets that contain all weights with an l1 norm of at most the
+    # radius, up to the signs that they allow.
+
+    def value_above(self, size: float) -> float:
+        return size if self.radius == 1 else up(float_up(self.radius) * size)
+
+    def repair(self, coefficients: Vector) -> Vector:
+        largest = float(np.abs(coefficients).max(initial=0.0))
+        if largest > self.scale:  # so that the norm cannot overflow
+            coefficients = coefficients / largest * self.scale
+        norm = float(np.abs(coefficients).sum())
+        if norm > self.scale * (1.0 + 8.0 * UNIT):  # `cost_above` accounts for the remaining excess
+            coefficients = coefficients / (norm / self.scale)
+        return coefficients
+
+    def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
+        # If the l1 norm is too large, the largest weights are reduced.
+        exact = [int(Fraction(c) * BELOW) for c in coefficients]
+        excess = sum(map(abs, exact)) - int(Fraction(self.radius) * BELOW)
+        for i in sorted(range(len(exact)), key=lambda i: -abs(exact[i])) if excess > 0 else ():
+            taken = min(abs(exact[i]), excess)
+            exact[i] -= taken if exact[i] > 0 else -taken
+            excess -= taken
+        return [Fraction(c, BELOW) for c in exact]
+
+    def cost_above(self, coefficients: Vector) -> float:
+        # This is the l1 distance from w to w scaled to the radius.
+        norm = sum_bounds(np.abs(coefficients))[1]
+        return max(0.0, up(norm - float_down(self.radius)))
+
 
 @dataclass(frozen=True, repr=False)
 class L1Ball(AtomicSet):
@@ -111,20 +141,6 @@ class L1Ball(AtomicSet):
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
         return matrix.priced(d, columns)
 
-    def value_above(self, size: float) -> float:
-        return size if self.radius == 1 else up(float_up(self.radius) * size)
-
-    def repair(self, coefficients: Vector) -> Vector:
-        return scaled_into(coefficients, self.scale)
-
-    def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        return exactly_into(coefficients, self.radius)
-
-    def cost_above(self, coefficients: Vector) -> float:
-        # This is the l1 distance from w to w scaled to the radius.
-        norm = sum_bounds(np.abs(coefficients))[1]
-        return max(0.0, up(norm - float_down(self.radius)))
-
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         # The constraints −v <= Aᵀd <= v are linear, so all solvers accept them.
         v = cp.Variable(name="v")
@@ -136,24 +152,3 @@ class L1Ball(AtomicSet):
 
     def check(self, matrix: MarginMatrix) -> None:
         """Accept every matrix, because every weak learner returns a vertex of the l1 ball."""
-
-
-def scaled_into(coefficients: Vector, radius: float) -> Vector:
-    """Return the weights, scaled to the l1 norm `radius` if their l1 norm is larger."""
-    largest = float(np.abs(coefficients).max(initial=0.0))
-    if largest > radius:  # so that the norm cannot overflow
-        coefficients = coefficients / largest * radius
-    norm = float(np.abs(coefficients).sum())
-    if norm > radius * (1.0 + 8.0 * UNIT):  # `cost_above` accounts for the remaining excess
-        coefficients = coefficients / (norm / radius)
-    return coefficients
-
-
-def exactly_into(coefficients: Sequence[float], radius: Fraction) -> list[Fraction]:
-    """Return fractions with an l1 norm of at most `radius`. If needed, the largest are reduced."""
-    exact = [int(Fraction(c) * BELOW) for c in coefficients]
-    excess = sum(map(abs, exact)) - int(Fraction(radius) * BELOW)
-    for i in sorted(range(len(exact)), key=lambda i: -abs(exact[i])) if excess > 0 else ():
-        taken = min(abs(exact[i]), excess)
-        exact[i], excess = exact[i] - (taken if exact[i] > 0 else -taken), excess - taken
-    return [Fraction(c, BELOW) for c in exact]

@@ -14,7 +14,7 @@ from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, down, float_down, float_up, sum_bounds, up
-from relaxboost.game.domains.atoms import AtomicSet, exactly_into, scaled_into
+from relaxboost.game.domains.atoms import AtomicSet
 from relaxboost.game.domains.base import BELOW
 from relaxboost.matrices import Best, MarginMatrix
 
@@ -175,18 +175,13 @@ class FullSimplex(OneSided):
         return self.scale * max(0.0, size)
 
     def value_above(self, size: float) -> float:
-        size = max(0.0, size)
-        return size if self.radius == 1 else up(float_up(self.radius) * size)
+        return super().value_above(max(0.0, size))
 
     def repair(self, coefficients: Vector) -> Vector:
-        return scaled_into(np.maximum(coefficients, 0.0), self.scale)
+        return super().repair(np.maximum(coefficients, 0.0))
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        return exactly_into([max(0.0, c) for c in coefficients], self.radius)
-
-    def cost_above(self, coefficients: Vector) -> float:
-        # This is the l1 distance from w to w scaled to the radius.
-        return max(0.0, up(sum_bounds(coefficients)[1] - float_down(self.radius)))
+        return super().exact_weights([max(0.0, c) for c in coefficients])
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         v = cp.Variable(name="v", nonneg=True)
