@@ -55,7 +55,8 @@ class _Limit:
                 getattr(library, "clear_controlling_thread", lambda: None)()
 
 
-_limit, _here = _Limit(), local()
+_limit = _Limit()
+_here = local()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_limit.renew)
 

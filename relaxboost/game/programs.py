@@ -91,7 +91,8 @@ def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
     from scipy import sparse
 
     m, n = A.shape
-    x, e = cp.Variable(form.cost.size, name="x"), cp.Variable(n, name="e")
+    x = cp.Variable(form.cost.size, name="x")
+    e = cp.Variable(n, name="e")
     support, coupling = over.cvxpy_support(sparse.eye_array(n, format="csr"), e)
     slack = form.right - form.rows @ x
     zero, half = form.zero, form.zero + form.half

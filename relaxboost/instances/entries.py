@@ -65,7 +65,8 @@ class Entry:
 def _resolved(
     relaxation: str, over: str, level: str | None, m: int
 ) -> tuple[Relaxation, Domain, str]:
-    f, g = relaxation_of(relaxation).resolve(m), over_of(over)
+    f = relaxation_of(relaxation).resolve(m)
+    g = over_of(over)
     strongest = min((level_of(f), g.level), key=LEVELS.index)
     if strongest == "numerical":
         raise InputError(

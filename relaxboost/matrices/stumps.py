@@ -198,7 +198,8 @@ class StumpMatrix(MarginMatrix):
     def _around(self, j: int) -> tuple[float, float]:
         """Return the neighbouring values (low, high) of a feature between which cut `j` lies."""
         feature, cut = self._place(j)
-        x, above = self._X[:, feature], self._codes[feature] > cut
+        x = self._X[:, feature]
+        above = self._codes[feature] > cut
         return float(x[~above].max()), float(x[above].min())
 
     def _column(self, j: int) -> NDArray[np.int8]:
