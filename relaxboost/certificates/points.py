@@ -44,7 +44,7 @@ class GivenPair(NamedTuple):
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
-        """Return the pair of a solution, an optimum or a game. `d` and `w` replace its own."""
+        """Return the pair of `given`, in which `d` and `w` replace points if they are given."""
         own: dict[str, Any] = {}
         if isinstance(given, ExactOptimum):
             if given.value is None:

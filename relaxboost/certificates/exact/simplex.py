@@ -27,14 +27,14 @@ class Exhausted(Exception):
 
 
 class BasicPoint(NamedTuple):
-    """The values of the variables and of the rows at a basis: integers over q > 0."""
+    """The values of the variables and rows at a basis, as integers divided by q > 0."""
 
     values: list[Integer]
     q: Integer
 
 
 class Multipliers(NamedTuple):
-    """The reduced costs of the variables and the multipliers of the rows: integers over q > 0."""
+    """The reduced costs of variables and multipliers of rows, as integers divided by q > 0."""
 
     prices: list[Integer]
     q: Integer
