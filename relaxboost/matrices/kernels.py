@@ -344,27 +344,23 @@ def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
     The edges of these columns exceed `level`. If `both` is true, the function also returns the
     columns of the smallest edges in the gaps, if these edges are below −level.
     """
-    out = np.empty(2 * columns.size + 2, dtype=np.int64)
-    return out[: _peaks(edges, columns, level, both, out)]
+    ends = np.append(columns, edges.size)
+    out = np.empty(2 * ends.size, dtype=np.int64)
+    found = out[: _peaks(edges, ends, level, both, out)]
+    found.sort()  # in a gap, the smallest edge may come before the largest
+    return found
 
 
 @njit()
-def _peaks(edges: Array, columns: Whole, level: float, both: bool, out: Whole) -> int:
+def _peaks(edges: Array, ends: Whole, level: float, both: bool, out: Whole) -> int:
     found = start = 0
-    for k in range(columns.size + 1):
-        stop = columns[k] if k < columns.size else edges.size
+    for stop in ends:
         high = low = -1
-        most = level
-        least = -level if both else -np.inf
         for j in range(start, stop):
-            if edges[j] > most:
-                most = edges[j]
+            if edges[j] > level and (high < 0 or edges[j] > edges[high]):
                 high = j
-            if edges[j] < least:
-                least = edges[j]
+            if both and -edges[j] > level and (low < 0 or edges[j] < edges[low]):
                 low = j
-        if high > low:
-            high, low = low, high
         if high >= 0:
             out[found] = high
             found += 1
