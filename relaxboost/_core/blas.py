@@ -1,6 +1,4 @@
-"""Limits on the number of BLAS threads.
-
-On a busy machine, waiting BLAS threads slow down small problems."""
+"""Limits on the number of BLAS threads, which slow down small problems on a busy machine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The loop over the rounds of a run, which handles limits, callbacks and Ctrl-C.
-
-Runs on games, losses and planning tasks use this loop."""
+"""The loop over the rounds of a run on a game, a loss or a planning task."""
 
 from __future__ import annotations
 

@@ -75,10 +75,9 @@ def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
 
 @contextmanager
 def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[float, int], None]]:
-    """Return a function of (gap, round) that shows a progress bar for the gap of a run.
+    """Return a function of (gap, round) that shows a progress bar, which is hidden as in `bar`.
 
-    The bar shows how much of the way from a gap of 1 to a gap of `tol` is done, on a logarithmic
-    scale. It shows nothing if standard error is not a terminal, or if `wanted` is False.
+    The bar shows the share of the way from a gap of 1 to a gap of `tol`, on a logarithmic scale.
     """
     if not _shown(wanted):
         yield lambda gap, round: None

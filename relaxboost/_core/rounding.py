@@ -27,10 +27,7 @@ _MANY = 100
 
 
 def price(size: float) -> float:
-    """Return the divisor that scales values of magnitude `size` for a solver.
-
-    The divisor is 1, except for huge values. It is a power of two, so the division is exact.
-    """
+    """Return the divisor of values of magnitude `size` for a solver: 1, or a power of two."""
     return 2.0 ** max(math.frexp(size)[1] - _HUGE, 0) if math.isfinite(size) else 1.0
 
 
@@ -125,10 +122,7 @@ def norm_above(x: NDArray[np.float64]) -> float:
 
 
 def show_bracket(lower: float, upper: float) -> tuple[str, str]:
-    """Return a bracket as two decimal numbers, which are rounded outwards so that it stays valid.
-
-    The bounds have 4 to 12 decimals, depending on the width of the bracket.
-    """
+    """Return a bracket as two numbers with 4 to 12 decimals, which are rounded outwards."""
     gap = upper - lower
     places = 6
     if math.isfinite(gap):

@@ -1,8 +1,4 @@
-"""Exact products with a margin matrix.
-
-Numbers are split into limbs, which are short integers. Sums of products of limbs are exact in
-floats.
-"""
+"""Exact products with a margin matrix in floats. Integers are split into short limbs."""
 
 from __future__ import annotations
 

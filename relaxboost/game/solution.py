@@ -205,10 +205,7 @@ class Solution(Bracketed):
 
     @property
     def doubt(self) -> float:
-        """The largest possible error of the bounds.
-
-        It is 1e-7 for a relaxation whose level of proof is numerical, and 0 for other relaxations.
-        """
+        """The largest possible error of the bounds: 1e-7 for a numerical level of proof, else 0."""
         return 0.0 if bounds_of(self.game.relaxation).is_proved else 1e-7
 
     @property

@@ -1,7 +1,4 @@
-"""A parser for relaxations that are written as strings, such as ``Capped(k=2)``.
-
-The strings are never executed.
-"""
+"""A parser of relaxations as strings such as ``Capped(k=2)``, which are never executed."""
 
 from __future__ import annotations
 

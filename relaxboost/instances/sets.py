@@ -31,10 +31,7 @@ _FIELDS = {*_TEXTS, "m", "n", "source"}
 
 
 class CertifiedGames(Mapping[str, CertifiedGame]):
-    """The certified games of one or more directories, as a mapping from names to games.
-
-    It can also be called with a name.
-    """
+    """The certified games of some directories, as a mapping from names that can also be called."""
 
     def __init__(self, games: list[CertifiedGame], where: str) -> None:
         self._games = {certified.name: certified for certified in games}

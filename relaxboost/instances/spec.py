@@ -1,7 +1,4 @@
-"""The specification SPEC.toml, which lists the games to certify.
-
-It is checked completely before any game is solved.
-"""
+"""The specification SPEC.toml, which is checked completely before any game is solved."""
 
 from __future__ import annotations
 

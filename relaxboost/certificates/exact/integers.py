@@ -1,7 +1,4 @@
-"""The columns of a margin matrix in integers.
-
-Each float is an integer divided by a power of two.
-"""
+"""The columns of a margin matrix in integers. Each float is an integer over a power of two."""
 
 from __future__ import annotations
 

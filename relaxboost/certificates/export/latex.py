@@ -1,7 +1,4 @@
-"""A certificate as half a page of LaTeX, in which all numbers are fractions.
-
-A reader can check each line by hand.
-"""
+"""A certificate as half a page of LaTeX in fractions, which a reader can check by hand."""
 
 from __future__ import annotations
 

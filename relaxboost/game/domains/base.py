@@ -64,10 +64,7 @@ class Domain(ABC):
 
     @abstractmethod
     def best(self, matrix: MarginMatrix, d: Vector) -> Best | Dense:
-        """Return the best response to d: the w that maximises <Aᵀd, w> − g*(w).
-
-        The field ``edge`` of the result is N(Aᵀd).
-        """
+        """Return the w that maximises <Aᵀd, w> − g*(w). Its field ``edge`` is N(Aᵀd)."""
 
     @abstractmethod
     def value(self, size: float) -> float:
@@ -85,12 +82,8 @@ class Domain(ABC):
     def repair(self, coefficients: Vector) -> Vector:
         """Return weights near `coefficients` at which g* is finite, up to rounding.
 
-        The `coefficients` must belong to different columns.
-
-        Raises
-        ------
-        InputError
-            If there are no such weights near `coefficients`.
+        The coefficients belong to different columns. If there are no such weights, an InputError is
+        raised.
         """
 
     @abstractmethod

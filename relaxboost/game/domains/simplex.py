@@ -20,10 +20,7 @@ from relaxboost.matrices import Best, MarginMatrix
 
 
 class OneSided(AtomicSet):
-    """The base class of sets of non-negative weights w.
-
-    The size N(v) of the edges v is the largest edge, which may be negative.
-    """
+    """The base class of sets of weights w >= 0. N(v) is the largest edge, which may be negative."""
 
     two_sided: ClassVar[bool] = False
 
