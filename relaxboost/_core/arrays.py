@@ -33,14 +33,9 @@ def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
 
 
 def doubles(name: str, given: Any) -> Array:
-    """Return a caller's value as an array of doubles.
+    """Return a caller's value as an array of doubles, without a copy if it already is one.
 
-    If the value already is such an array, it is not copied.
-
-    Raises
-    ------
-    InputError
-        If the value is not an array of numbers. The message contains `name`.
+    If it is not an array of numbers, an InputError names it by `name`.
     """
     try:
         return np.asarray(given, dtype=np.float64)

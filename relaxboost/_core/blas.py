@@ -1,6 +1,4 @@
-"""Limits on the number of BLAS threads.
-
-On a busy machine, waiting BLAS threads slow down small problems."""
+"""Limits on the number of BLAS threads, which slow down small problems on a busy machine."""
 
 from __future__ import annotations
 
@@ -14,10 +12,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _ORDER = 1000
-"""If a square matrix has at most this order, it is treated as small, and BLAS uses one thread.
-
-BLAS factorises such a matrix in milliseconds, so more threads would save little time.
-"""
+"""BLAS uses one thread for matrices up to this order, which it factorises in milliseconds."""
 
 
 @cache
@@ -36,10 +31,8 @@ class _Limit:
         self._before: Any = None
 
     def renew(self) -> None:
-        """Create a new lock in a forked process.
-
-        The old lock may be held by a thread that does not exist in this process.
-        """
+        """Create a new lock."""
+        # In a forked process, the old lock may be held by a thread that does not exist there.
         self._lock = Lock()
 
     def enter(self) -> None:
@@ -50,7 +43,7 @@ class _Limit:
             self._inside += 1
 
     def leave(self) -> None:
-        """Restore the previous number of BLAS threads if no other caller needs the limit."""
+        """Restore the number of threads if no other caller needs the limit."""
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
@@ -60,7 +53,8 @@ class _Limit:
                 getattr(library, "clear_controlling_thread", lambda: None)()
 
 
-_limit, _here = _Limit(), local()
+_limit = _Limit()
+_here = local()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_limit.renew)
 
@@ -81,9 +75,6 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def threads_for(m: int, n: int | None) -> AbstractContextManager[None]:
-    """Limit BLAS to one thread within the context if an m x n matrix is small.
-
-    If n is None, the number of columns is treated as large.
-    """
+    """Limit BLAS to one thread within the context if an m x n matrix (n may be None) is small."""
     small = m * min(_ORDER if n is None else n, _ORDER) <= _ORDER**2
     return one_blas_thread() if small else nullcontext()

@@ -20,11 +20,7 @@ from relaxboost._core.progress import quiet
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return numba's decorator `njit` with a disk cache.
-
-    If no folder is writable, for example in a read-only installation without a home folder, there
-    is no cache, and each process compiles the kernels again.
-    """
+    """Return numba's decorator `njit` with a disk cache, or without it if no folder is writable."""
 
     options["no_cfunc_wrapper"] = True  # unused wrappers for C: 10% of the time
 
@@ -38,13 +34,9 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 class _Saying(TimingListener):
-    """A listener that prints a note if numba's compiler takes more than a second.
-
-    The note is printed once, on standard error.
-    """
-
+    # A long compilation is announced once, on standard error.
     def on_end(self, event: Any) -> None:
-        """Add the compile time of a kernel to the total, and print the note if it is long."""
+        """Print the note if the kernels so far took long to compile."""
         super().on_end(event)
         if self.done and self.duration > 1.0:  # a kernel's time includes the kernels that it calls
             unregister("numba:compile", self)
@@ -59,14 +51,9 @@ if sys.stderr is not None and sys.stderr.isatty():
 def ready(*calls: Callable[[], object]) -> None:
     """Make the given calls, so that the kernels they use are compiled or loaded from the cache.
 
-    A run makes these calls before its clock starts. It passes its own matrix and relaxation to
-    them, because numba compiles a kernel for the types of its arguments.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If Ctrl-C was pressed during a call. The error is raised after this call, because numba and
-        LLVM must not be interrupted. Only the main thread receives Ctrl-C.
+    A run makes these calls before its clock starts, with its own matrix and relaxation, because
+    numba compiles a kernel for the types of its arguments. Numba and LLVM must not be interrupted,
+    so that KeyboardInterrupt is raised only after the call during which Ctrl-C was pressed.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:
@@ -97,11 +84,9 @@ def _threads() -> tuple[ThreadPoolExecutor, int]:
 
 
 def thread_pool() -> tuple[ThreadPoolExecutor, int]:
-    """Return the thread pool for kernels compiled with `nogil`, and the number of threads to use.
-
-    The pool consists of plain Python threads, because OpenMP's threads do not survive a fork, and
-    only one thread at a time may start them.
-    """
+    """Return the thread pool for kernels with `nogil`, and the number of threads to use."""
+    # The pool consists of plain Python threads, because OpenMP's threads do not survive a fork, and
+    # only one thread at a time may start them.
     pool, threads = _threads()
     return pool, min(threads, _most.get() or threads)
 
@@ -121,11 +106,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return whether the error was caused by Ctrl-C.
-
-    Within numba's dispatcher, a KeyboardInterrupt becomes the cause of a SystemError, which may be
-    the cause of another SystemError.
-    """
+    """Return whether the error was caused by Ctrl-C."""
+    # Within numba's dispatcher, a KeyboardInterrupt becomes the cause of a SystemError, which may
+    # be the cause of another SystemError.
     cause: BaseException | None = error
     while isinstance(cause, SystemError):
         cause = cause.__cause__

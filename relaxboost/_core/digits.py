@@ -11,13 +11,15 @@ _CHUNK = 10**4000  # Python limits the number of digits that str() writes at onc
 
 
 def finite(value: float) -> float | None:
-    """Return a finite number as a float. Return None for infinities and nan, which JSON lacks."""
+    """Return a finite number as a float, and None for infinities and nan, which JSON lacks."""
     return float(value) if math.isfinite(value) else None
 
 
 def integer(value: int) -> str:
     """Return the decimal digits of an integer of any size."""
-    sign, value, parts = "-" * (value < 0), abs(value), []
+    sign = "-" * (value < 0)
+    value = abs(value)
+    parts = []
     while value >= _CHUNK:
         value, rest = divmod(value, _CHUNK)
         parts.append(f"{rest:04000d}")
@@ -35,19 +37,14 @@ def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
 
     If all entries are equal, the result is a single number. If `values` is None, it is "1".
     """
-    exact = [Fraction(v) for v in ([1] if values is None else values)]
-    if exact and all(v == exact[0] for v in exact):
-        return number(exact[0])
-    below = math.lcm(*(v.denominator for v in exact))
-    items = [integer(v.numerator * (below // v.denominator)) for v in exact]
-    return {"denominator": integer(below), "numerators": items}
+    exact = bounds([Fraction(v) for v in ([1] if values is None else values)])
+    return {"denominator": "1", "numerators": []} if exact is None else exact
 
 
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
     """Return a vector of bounds as integers over a common denominator.
 
-    A missing bound is None. If all entries have the same bound, the result is a single number. If
-    no entry has a bound, the result is None.
+    A missing bound is None. If all entries are equal, the result is a single number, or None.
     """
     known = [v for v in values if v is not None]
     if not known:

@@ -28,26 +28,14 @@ class SolverError(InputError):
 
 
 class RowError(InputError):
-    """The error for an invalid row in a block of rows of a file.
-
-    The method `moved` converts the row number in the block to the row number in the file.
-
-    Parameters
-    ----------
-    before : str
-        The part of the message before the row, which is printed as "row 3", for example.
-    row : int
-        The number of the row, counted from the beginning of the block.
-    after : str
-        The part of the message after the row.
-    """
+    """The error with arguments (before, row, after) and the message "{before}row {row}{after}"."""
 
     def __str__(self) -> str:
         before, row, after = self.args
         return f"{before}row {row}{after}"
 
     def moved(self, by: int) -> RowError:
-        """Return the same error with the row number increased by `by`."""
+        """Return the same error with the row number increased by `by`, for the row in the file."""
         before, row, after = self.args
         return RowError(before, row + by, after)
 
@@ -67,10 +55,7 @@ class MissingDependencyError(ImportError):
 
 
 def requirements(extra: str | None) -> list[str]:
-    """Return the requirements of an extra, in pip's notation.
-
-    If `extra` is None, return the requirements of relaxboost itself.
-    """
+    """Return the requirements of an extra, or of relaxboost itself for None, in pip's notation."""
     from importlib import metadata
 
     try:
@@ -82,10 +67,9 @@ def requirements(extra: str | None) -> list[str]:
 
 
 def install(extra: str, only: str = "") -> str:
-    """Return the command that installs the requirements of an extra.
+    """Return the command that installs the requirements of an extra, also outside a checkout.
 
-    The command also works outside a checkout. If `only` is given, the command installs only the
-    requirements whose names start with this string.
+    If `only` is given, only the requirements whose names start with this string are installed.
     """
     required = " ".join(f"'{one}'" for one in requirements(extra) if one.startswith(only))
     return f"pip install {required}" if required else f"pip install '.[{extra}]' in a checkout"

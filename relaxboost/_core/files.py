@@ -11,9 +11,10 @@ from pathlib import Path
 
 from relaxboost._core.errors import InputError
 
-_PAUSE, _SHARE = 0.5, 20.0
-"""The minimum time between two writes, in seconds and as a multiple of the last write's duration.
-"""
+_PAUSE = 0.5
+"""The minimum time in seconds between two writes."""
+_SHARE = 20.0
+"""The minimum time between two writes, as a multiple of the duration of the last write."""
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:
@@ -26,10 +27,7 @@ def as_path(path: str | os.PathLike[str]) -> Path:
 
 
 def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
-    """Return `path` as a Path if the file exists. Otherwise raise InputError.
-
-    If `folder` is True, a folder is also accepted.
-    """
+    """Return `path` as a Path if it is a file (or a folder, if allowed), or raise an InputError."""
     given = as_path(path)
     if given.is_file() or (folder and given.exists()):
         return given
@@ -47,14 +45,7 @@ def shallow() -> Iterator[None]:
 
 
 def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
-    """Return `path` as a Path if a file can be written there.
-
-    Raises
-    ------
-    InputError
-        If the folder does not exist or is not writable, if the path is a folder, or if its suffix
-        is not one of `suffixes`.
-    """
+    """Return `path` as a Path if a file can be written there, with one of the suffixes if given."""
     target = as_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
         raise InputError(f"cannot write {target}: use a name that ends in {', '.join(suffixes)}")
@@ -98,10 +89,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 class Pace:
-    """A timer that limits how often a file is rewritten.
-
-    The file is rewritten at most every half second, and writes take at most 5 % of the time.
-    """
+    """A timer that limits rewrites of a file to one each half second and to 5 % of the time."""
 
     def __init__(self) -> None:
         self._next = time.perf_counter() + _PAUSE

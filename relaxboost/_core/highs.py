@@ -35,10 +35,7 @@ class OwnThread:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="relaxboost-highs")
 
     def __call__(self, call: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-        """Make the call in the thread, and return its result or raise its error.
-
-        Ctrl-C interrupts the wait for the result, but not the call.
-        """
+        # Ctrl-C interrupts the wait for the result, but not the call.
         todo = partial(call, *args, **options)
         return self._pool.submit(copy_context().run, todo).result()
 
@@ -46,21 +43,10 @@ class OwnThread:
 class WarmProgram:
     """A linear program to which rows are added, and which is then warm-started from the last basis.
 
-    The program is to minimise <cost, x> subject to lower <= x <= upper and
-    row_lower <= rows x <= row_upper. HiGHS's simplex method solves the program.
-
-    Parameters
-    ----------
-    cost : array of shape (columns,)
-        The cost vector.
-    bounds : pair of arrays of shape (columns,)
-        The bounds (lower, upper), which may be infinite.
-    rows : scipy.sparse CSR array of shape (fixed, columns)
-        The matrix of the rows.
-    row_bounds : pair of arrays of shape (fixed,)
-        The bounds (row_lower, row_upper), which may be infinite.
-    tolerance : float
-        The feasibility tolerance for bounds and for reduced costs.
+    HiGHS's simplex method minimises <cost, x> subject to lower <= x <= upper and
+    row_lower <= rows x <= row_upper. The arguments are the cost, the pair (lower, upper), the CSR
+    array of the rows, the pair (row_lower, row_upper), and the feasibility tolerance for bounds and
+    for reduced costs. All bounds may be infinite.
     """
 
     def __init__(
@@ -85,7 +71,7 @@ class WarmProgram:
         model.a_matrix_.start_ = rows.indptr
         model.a_matrix_.index_ = rows.indices
         model.a_matrix_.value_ = rows.data
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="relaxboost-highs")
+        self._thread = OwnThread()
         self._running = False
         self.highs = highspy.Highs()
         options: dict[str, Any] = {
@@ -102,10 +88,7 @@ class WarmProgram:
         self.highs.passModel(model)
 
     def add(self, columns: NDArray[Any], last: int) -> bool:
-        """Add the row <column, x> <= x[last] for each of the columns.
-
-        Return False if HiGHS rejects the rows.
-        """
+        """Add the row <column, x> <= x[last] for each column. Return whether HiGHS accepts it."""
         rows, index = np.nonzero(columns.T)
         count = columns.shape[1]
         ends = np.searchsorted(rows, np.arange(1, count + 1))
@@ -118,10 +101,7 @@ class WarmProgram:
         return bool(status != self._highspy.HighsStatus.kError)
 
     def sides(self) -> str:
-        """Return the basis as a string: a letter of `SIDES` for each variable, then for each row.
-
-        Return "" if there is no basis.
-        """
+        """Return the letters in `SIDES` of the variables and of the rows, or "" without a basis."""
         if self._running:  # Ctrl-C ended the wait, but HiGHS still runs
             return ""
         basis = self.highs.getBasis()
@@ -160,5 +140,5 @@ class WarmProgram:
 
     def _run(self) -> None:
         self._running = True
-        self._pool.submit(self.highs.run).result()
+        self._thread(self.highs.run)
         self._running = False

@@ -11,11 +11,10 @@ MOST_RECORDS = 10_000
 
 
 class History(Generic[R]):
-    """The history of a run: at most 10 000 records, one for each stored round.
+    """At most 10 000 records of the rounds of a run, with those of the first and last round."""
 
-    When the history is full, every second record is dropped. From then on, only half as many rounds
-    are stored as before. The records of the first and the last round are always kept.
-    """
+    # When the history is full, every second record is dropped, and from then on half as many are
+    # stored.
 
     def __init__(self) -> None:
         self._kept: list[R] = []

@@ -57,8 +57,7 @@ def stems(values: Sequence[float], caption: str) -> str:
 
 
 def _points(x: Sequence[float], y: Sequence[float]) -> list[str]:
-    """Convert points to pixels, for a picture of 256 x 64 pixels with margins of 8 pixels."""
-
+    # The picture has 256 x 64 pixels and margins of 8 pixels.
     def scaled(values: Sequence[float], size: float) -> list[float]:
         low, high = min(values), max(values)
         return [size * (value - low) / (high - low or 1.0) for value in values]

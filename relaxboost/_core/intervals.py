@@ -30,7 +30,6 @@ def _above(x: Any) -> Any:
 
 
 def _product(x: Any, y: Any) -> Any:
-    """Return the product x y of two numbers, with 0·∞ = 0."""
     with np.errstate(invalid="ignore"):
         return np.where((x == 0.0) | (y == 0.0), 0.0, x * y)
 
@@ -75,7 +74,7 @@ class Interval:
         return enclose(other) + (-self)
 
     def __mul__(self, other: Any) -> Interval:
-        """Return the product, with 0·∞ = 0, because infinite endpoints are limits."""
+        # Infinite endpoints are limits, so 0·∞ = 0.
         other = enclose(other)
         a, b, c, d = self.lower, self.upper, other.lower, other.upper
         try:
@@ -88,12 +87,9 @@ class Interval:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Interval:
-        """Return the interval of the quotients by all nonzero numbers in the divisor.
-
-        If zero is an endpoint of the divisor, the result is a half-line, such as
-        [1, 2]/[0, 1] = [1, ∞]. If zero is in the interior of the divisor, the result is the whole
-        line.
-        """
+        # The result contains the quotients by all nonzero numbers in the divisor. If zero is an
+        # endpoint of the divisor, it is a half-line, such as [1, 2]/[0, 1] = [1, ∞]. If zero is in
+        # the interior, it is the whole line.
         other = enclose(other)
         low, high = other.lower, other.upper
         if not ((low <= 0.0) & (high >= 0.0)).any():
@@ -160,10 +156,7 @@ class Interval:
         return above._near(np.log1p)
 
     def _near(self, function: Any) -> Interval:
-        """Return the interval of the values of a NumPy function.
-
-        The function must be non-decreasing and must be 0 at 0.
-        """
+        # The function is non-decreasing, and is 0 at 0.
         with np.errstate(over="ignore", divide="ignore"):
             low, high = function(self.lower), function(self.upper)
         off = [_SLOPPY * np.where(np.isfinite(x), np.abs(x), 0.0) for x in (low, high)]
@@ -176,10 +169,7 @@ class Interval:
         return Interval(np.maximum(low * (1.0 - slack), 0.0), high * (1.0 + slack) + _TINIEST)
 
     def power(self, exponent: Fraction | float) -> Interval:
-        """Return the interval of the powers of [x]_+ with an exponent > 0.
-
-        The powers are exp(exponent · log x), except for the exponents 1, 2 and 1/2.
-        """
+        """Return the interval of the powers of [x]_+ with an exponent > 0."""
         if exponent == 1:
             return self.positive()
         if exponent == 2:

@@ -1,6 +1,4 @@
-"""The loop over the rounds of a run, which handles limits, callbacks and Ctrl-C.
-
-Runs on games, losses and planning tasks use this loop."""
+"""The loop over the rounds of a run on a game, a loss or a planning task."""
 
 from __future__ import annotations
 
@@ -37,13 +35,7 @@ def until(deadline: float) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Return the number of seconds until the deadline of solvers, or inf if there is none.
-
-    Raises
-    ------
-    TimeUp
-        If the deadline has passed.
-    """
+    """Return the seconds until the deadline of solvers. If it has passed, raise `TimeUp`."""
     left = _DEADLINE.get() - time.perf_counter()
     if left <= 0.0:
         raise TimeUp
@@ -58,8 +50,7 @@ class Clock:
     limit : float, optional
         The time limit in seconds from now, which must be positive. By default there is no limit.
     spent : float
-        The number of seconds that earlier runs have taken, if this run continues them. They do not
-        count towards `limit`.
+        The seconds that earlier runs have taken. They do not count towards `limit`.
     """
 
     def __init__(self, limit: float | None = None, spent: float = 0.0) -> None:
@@ -139,13 +130,11 @@ def run(
     Parameters
     ----------
     states : iterable
-        An iterable with a state for each round. The run ends when the iterable is exhausted.
+        An iterable with a state for each round.
     keep : callable
-        A function that takes a state, stores its results, and returns the reason for stopping, or
-        "" to continue. The function should store all results in one assignment, so that Ctrl-C
-        cannot leave incomplete results.
+        A function that stores the results of a state, and returns the reason for stopping, or ""
+        to continue. One assignment should store all results, so that Ctrl-C leaves none incomplete.
     limits : Limits
-        The limits of the run.
     clock : Clock
         The clock of the run, which was started with ``limits.time_limit``.
     first : int
@@ -157,8 +146,8 @@ def run(
     Returns
     -------
     str
-        The reason for stopping: the reason that `keep` returned, "callback", "max_rounds",
-        "time_limit" or "interrupted". It is "" if `states` is exhausted.
+        The reason that `keep` returned, "callback", "max_rounds", "time_limit" or "interrupted", or
+        "" if `states` is exhausted.
     """
     kept = empty
     try:
@@ -166,8 +155,10 @@ def run(
             reached = keep(state)
             kept = True
             asked = limits.callback is not None and limits.callback(state)
-            if reached or asked:
-                return reached or "callback"
+            if reached:
+                return reached
+            if asked:
+                return "callback"
             if limits.max_rounds is not None and number >= limits.max_rounds:
                 return "max_rounds"
             if not clock.left:

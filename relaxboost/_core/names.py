@@ -13,30 +13,23 @@ _JOINERS = "\u200c\u200d"
 
 
 def printable(text: str) -> str:
-    r"""Return text in which control characters are escaped, such as \x1b for the escape character.
-
-    Names of columns and files may come from untrusted sources. They may contain control sequences
-    that change the colour, the title or the clipboard of a terminal, or the direction of text.
-    """
+    r"""Return text in which control characters are escaped, such as \x1b."""
+    # Names of columns and files may come from untrusted sources. They may contain control sequences
+    # that change the colour, the title or the clipboard of a terminal, or the direction of text.
     if text.isprintable():
         return text
     return "".join(
-        c if c.isprintable() or _is_harmless(c) else c.encode("unicode_escape").decode()
+        c
+        if c.isprintable() or c in f"\n{_JOINERS}" or unicodedata.category(c) == "Zs"
+        else c.encode("unicode_escape").decode()
         for c in text
     )
 
 
-def _is_harmless(c: str) -> bool:
-    """Return whether a character is a line break, a space of any width, or a joining character."""
-    return c == "\n" or c in _JOINERS or unicodedata.category(c) == "Zs"
-
-
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of a message: a suggestion of known names that are similar to an unknown one.
-
-    The minimum similarity `alike` is low because names of claims and games are codes. For example,
-    the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
-    """
+    """Return the end of a message: known names that are similar to an unknown one."""
+    # The minimum similarity `alike` is low because names of claims and games are codes. For
+    # example, the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
     names = list(known)
     # A name that differs only in capitals is surely the intended one.
     near = [x for x in names if x.casefold() == name.casefold()]
@@ -60,10 +53,7 @@ def moved(name: str, folder: str) -> AttributeError:
 
 
 def unknown(name: str, known: list[str]) -> AttributeError:
-    """Return the error for an unknown attribute of the package.
-
-    The message suggests subpackages that export this name, or similar names.
-    """
+    """Return the error for an unknown name, with subpackages that export it or similar names."""
     if name == "reproductions":
         return moved("relaxboost.reproductions", "benchmarks/reproductions")
     root = Path(__file__).parent.parent
@@ -73,10 +63,7 @@ def unknown(name: str, known: list[str]) -> AttributeError:
 
 
 def _lists(folder: Path, name: str) -> bool:
-    """Return whether a subpackage exports a name, according to its ``__init__`` files.
-
-    The files are read as text, because an import of the subpackages takes seconds.
-    """
+    # The ``__init__`` files are read as text, because an import of the subpackages takes seconds.
     files = [folder / f"__init__.{end}" for end in ("pyi", "py")]
     text = next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")
     word = re.escape(name)

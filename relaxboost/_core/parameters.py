@@ -12,13 +12,7 @@ from relaxboost._core.errors import InputError
 
 
 def exact(owner: str, name: str, value: object) -> Fraction:
-    """Return `value` as an exact rational.
-
-    Raises
-    ------
-    InputError
-        If `value` is not a finite real number.
-    """
+    """Return a finite real number as an exact rational, or raise an InputError."""
     if not isinstance(value, bool) and isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))  # NumPy integers overflow
     if not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value):
@@ -27,11 +21,8 @@ def exact(owner: str, name: str, value: object) -> Fraction:
 
 
 def is_given(value: object, kind: type | UnionType) -> bool:
-    """Return whether an argument of a public function has the type of its annotation.
-
-    It is used instead of `isinstance`. After a call of `isinstance`, a type checker would treat the
-    code for other types as unreachable, because it trusts the annotation.
-    """
+    """Return whether an argument of a public function has the type of its annotation."""
+    # After `isinstance`, a type checker would treat the code for other types as unreachable.
     return isinstance(value, kind)
 
 
@@ -40,10 +31,7 @@ def positive_size(
 ) -> Fraction:
     """Return a radius or a weight as an exact rational between `least` and 1e100.
 
-    Raises
-    ------
-    InputError
-        If `value` is not a number in this range. Outside this range, computations in doubles fail.
+    Outside this range computations in doubles fail, so that an InputError is raised.
     """
     size = exact(owner, name, value)
     if size <= 0:
@@ -67,37 +55,35 @@ def spell(q: Fraction) -> str:
         return repr(q)
 
 
-def _double(value: Real) -> float:
-    """Return a number as a double. An integer or a fraction that is too large becomes ±inf."""
+def nearest(q: Any) -> float:
+    """Return the double nearest to the number q, or ±inf if q is outside the range of doubles."""
     try:
-        return float(value)
+        return float(q)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+        return math.inf if q > 0 else -math.inf
 
 
 def positive(name: str, value: Any) -> float:
     """Return `value` as a positive float. Raise InputError if it is not positive and finite."""
-    if not isinstance(value, bool) and isinstance(value, Real) and 0.0 < _double(value) < math.inf:
+    if not isinstance(value, bool) and isinstance(value, Real) and 0.0 < nearest(value) < math.inf:
         return float(value)
     raise InputError(f"{name} must be a positive number, got {value!r}")
 
 
 def count(name: str, value: Any) -> int:
     """Return `value` as an int. Raise InputError if it is not a whole number >= 1."""
-    if not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1:
-        return int(value)
-    raise InputError(f"{name} must be a whole number >= 1, got {value!r}")
+    return natural(name, value, 1)
 
 
 def share(name: str, value: Any) -> float:
     """Return `value` as a float. Raise InputError if it is not strictly between 0 and 1."""
-    if not isinstance(value, bool) and isinstance(value, Real) and 0.0 < _double(value) < 1.0:
+    if not isinstance(value, bool) and isinstance(value, Real) and 0.0 < nearest(value) < 1.0:
         return float(value)
     raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}")
 
 
-def natural(name: str, value: Any) -> int:
-    """Return `value` as an int. Raise InputError if it is not a whole number >= 0."""
-    if not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 0:
+def natural(name: str, value: Any, least: int = 0) -> int:
+    """Return `value` as an int. Raise InputError if it is not a whole number >= `least`."""
+    if not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least:
         return int(value)
-    raise InputError(f"{name} must be a whole number >= 0, got {value!r}")
+    raise InputError(f"{name} must be a whole number >= {least}, got {value!r}")

@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -25,35 +25,26 @@ def _shown(wanted: bool) -> bool:
 
 
 class Bar:
-    """The base class of progress bars, which itself shows nothing.
+    """A progress bar for a number of items and the name of the current one, or none for None."""
 
-    A bar shows the number of finished items and the name of the current item.
-    """
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        if progress is not None:
+            self._task = progress.add_task("", total=None)
 
     def __call__(self, done: int, total: int | None, name: str) -> None:
         """Show that `done` of `total` items are finished, with the name of the current item."""
-
-    def aside(self) -> AbstractContextManager[None]:
-        """Hide the bar within the context, while lines are printed on standard output."""
-        return nullcontext()
-
-
-class _TerminalBar(Bar):
-    """A progress bar on standard error, drawn by the library rich."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress, self._task = progress, progress.add_task("", total=None)
-
-    def __call__(self, done: int, total: int | None, name: str) -> None:
-        """Update the bar to `done` of `total` items, with the name of the current item."""
-        self._progress.update(self._task, completed=done, total=total, description=name)
+        if self._progress is not None:
+            self._progress.update(self._task, completed=done, total=total, description=name)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Hide the bar within the context."""
-        self._progress.stop()
+        """Hide the bar within the context, while lines are printed on standard output."""
+        if self._progress is not None:
+            self._progress.stop()
         yield
-        self._progress.start()
+        if self._progress is not None:
+            self._progress.start()
 
 
 @contextmanager
@@ -74,23 +65,19 @@ def _on_terminal(label: str, counted: bool) -> Iterator[Progress]:
 
 @contextmanager
 def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
-    """Return a progress bar on standard error.
-
-    The bar shows nothing if standard error is not a terminal, or if `wanted` is False.
-    """
+    """Return a progress bar, which is hidden if it is not `wanted` or not on a terminal."""
     if not _shown(wanted):
-        yield Bar()
+        yield Bar(None)
         return
     with _on_terminal(label, counted=True) as progress:
-        yield _TerminalBar(progress)
+        yield Bar(progress)
 
 
 @contextmanager
 def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[float, int], None]]:
-    """Return a function of (gap, round) that shows a progress bar for the gap of a run.
+    """Return a function of (gap, round) that shows a progress bar, which is hidden as in `bar`.
 
-    The bar shows how much of the way from a gap of 1 to a gap of `tol` is done, on a logarithmic
-    scale. It shows nothing if standard error is not a terminal, or if `wanted` is False.
+    The bar shows the share of the way from a gap of 1 to a gap of `tol`, on a logarithmic scale.
     """
     if not _shown(wanted):
         yield lambda gap, round: None
@@ -98,7 +85,7 @@ def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[f
     with _on_terminal(label, counted=False) as progress:
         task = progress.add_task("", total=1.0)
         widest = math.log(max(2.0 * tol, 1.0) / tol)
-        most, due = 0.0, 0.0
+        most = due = 0.0
 
         def show(gap: float, round: int) -> None:
             nonlocal most, due

@@ -12,13 +12,8 @@ T = TypeVar("T")
 class Registry(dict[str, type[T]], Generic[T]):
     """The named classes of one kind, in the order in which they are defined.
 
-    The method ``__init_subclass__`` of a base class adds every subclass. Only classes that define
-    the class attribute `name` themselves are added.
-
-    Parameters
-    ----------
-    what : str
-        The noun for the classes in messages, such as "algorithm".
+    The method ``__init_subclass__`` of a base class adds every subclass that defines the class
+    attribute `name` itself. `what` is the noun for the classes in messages, such as "algorithm".
     """
 
     def __init__(self, what: str) -> None:
@@ -26,13 +21,8 @@ class Registry(dict[str, type[T]], Generic[T]):
         self.what = what
 
     def add(self, kind: type[T]) -> None:
-        """Add a class. It replaces an earlier class with the same module and qualified name.
-
-        Raises
-        ------
-        InputError
-            If another class has the same attribute `name`.
-        """
+        """Add a class, or raise an InputError if another class has the same attribute `name`."""
+        # A class with the same module and qualified name, as after a reload, is replaced.
         name = vars(kind).get("name", "")
         if not name:
             return

@@ -16,18 +16,13 @@ def decreasing_root(
     lower: float = -math.inf,
     upper: float = math.inf,
 ) -> float:
-    """Return an x with |h(x)| <= tolerance for a decreasing function h.
-
-    If there is no such double, the function returns a double next to the root. The iteration takes
-    a Newton step if the step stays within the bracket of the root. Otherwise it halves the bracket.
-    If the bracket is unbounded on one side, the iteration instead takes a step of length `reach`
-    towards this side, and doubles the length for the next step.
+    """Return an x with |h(x)| <= tolerance for a decreasing h, or a double next to the root.
 
     Parameters
     ----------
     function : callable
-        A function that returns (h(x), h'(x)) at x for a decreasing h. If the derivative is unknown,
-        the second value may be zero or not finite.
+        A function that returns (h(x), h'(x)) at x. If the derivative is unknown, the second value
+        may be zero or not finite.
     start, reach : float
         The first x, and the length of the first step towards an unbounded side.
     tolerance : float
@@ -36,7 +31,8 @@ def decreasing_root(
         The known bounds on the root, with h(lower) >= 0 >= h(upper).
     """
     x = min(max(start, lower), upper)
-    last, slow = math.inf, 0
+    last = math.inf
+    slow = 0  # the number of steps in a row that have reduced |h| by less than half
     for _ in range(200):
         value, slope = function(x)
         if abs(value) <= tolerance or math.isnan(value):
@@ -47,12 +43,15 @@ def decreasing_root(
             upper = x
         slow = slow + 1 if abs(value) > 0.5 * last else 0
         last = abs(value)
+        # A Newton step must stay within the bracket, and must not be much longer than `reach` if
+        # the bracket is unbounded. Otherwise the bracket is halved, or extended by doubling steps.
         newton = x - value / slope if slope < 0.0 else math.nan
         bounded = upper - lower < math.inf
         if lower < newton < upper and slow < 3 and (bounded or abs(newton - x) <= 8.0 * reach):
             following = newton
         elif bounded:
-            following, slow = 0.5 * (lower + upper), 0
+            following = 0.5 * (lower + upper)
+            slow = 0
         else:
             reach = max(reach, 1e-15 * abs(x))  # else x + reach may round to x
             following = x + reach if value > 0.0 else x - reach
@@ -75,16 +74,20 @@ def falling_root(function: Callable[[float], float], tolerance: float) -> float:
         x = low if at_low <= 0.0 else high
         function(x)
         return x
-    x, last = high, 0
+    x = high
+    last = 0
     for _ in range(60):
         x = low + (high - low) * (at_low / (at_low - at_high))
         value = function(x)
         if abs(value) <= tolerance:
             break
         side = 1 if value > 0.0 else -1
+        factor = 0.5 if last == side else 1.0  # the Illinois rule
         if side > 0:
-            low, at_low, at_high = x, value, at_high * (0.5 if last == side else 1.0)
+            low, at_low = x, value
+            at_high *= factor
         else:
-            high, at_high, at_low = x, value, at_low * (0.5 if last == side else 1.0)
+            high, at_high = x, value
+            at_low *= factor
         last = side
     return x

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.compiled import njit
+from relaxboost._core.parameters import nearest
 
 _EXACT = Context(prec=400)  # for doubles of usual size; not the caller's context
 
@@ -26,10 +27,7 @@ _MANY = 100
 
 
 def price(size: float) -> float:
-    """Return the divisor that scales values of magnitude `size` for a solver.
-
-    The divisor is 1, except for huge values. It is a power of two, so the division is exact.
-    """
+    """Return the divisor of values of magnitude `size` for a solver: 1, or a power of two."""
     return 2.0 ** max(math.frexp(size)[1] - _HUGE, 0) if math.isfinite(size) else 1.0
 
 
@@ -71,14 +69,6 @@ def float_down(q: Fraction) -> float:
     return x if Fraction(x) <= q else down(x)
 
 
-def nearest(q: int | float | Fraction) -> float:
-    """Return the double nearest to q, or ±inf if q is outside the range of doubles."""
-    try:
-        return float(q)
-    except OverflowError:
-        return math.inf if q > 0 else -math.inf
-
-
 def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
     """Return doubles (below, above) that enclose the exact sum of `x`.
 
@@ -102,14 +92,13 @@ def _sum_twice(x: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def rounded_sum(x: NDArray[np.float64]) -> float:
-    """Return a double whose two neighbouring doubles enclose the exact sum of `x`.
-
-    `math.fsum` returns the nearest double, but takes forty times as long for many numbers. Here,
-    the rounding error of each addition is computed exactly, and the sum of these errors is added to
-    the result. The sum of the errors has itself an error of at most γ_n² Σ|x| (Ogita, Rump & Oishi
-    2005, Sec. 4). If this bound is below 2^-55 times the result, it is at most half of the distance
-    to a neighbouring double. The last rounding error is also at most half of this distance.
-    """
+    """Return a double whose two neighbouring doubles enclose the exact sum of `x`."""
+    # `math.fsum` returns the nearest double, but takes forty times as long for many numbers. Here,
+    # the rounding error of each addition is computed exactly, and the sum of these errors is added
+    # to the result. The sum of the errors has itself an error of at most γ_n² Σ|x| (Ogita, Rump &
+    # Oishi 2005, Sec. 4). If this bound is below 2^-55 times the result, it is at most half of the
+    # distance to a neighbouring double. The last rounding error is also at most half of this
+    # distance.
     if x.size >= _MANY:
         result, lost, size = _sum_twice(np.ascontiguousarray(x, dtype=np.float64))
         result += lost
@@ -119,12 +108,10 @@ def rounded_sum(x: NDArray[np.float64]) -> float:
 
 
 def norm_above(x: NDArray[np.float64]) -> float:
-    """Return an upper bound on the Euclidean norm of `x`.
-
-    The bound exceeds the norm by a few units in the last place. The entries are scaled by a power
-    of two, which is exact. After scaling, no square overflows, and squares that underflow are below
-    2^-1072 times the largest square. A factor above 1 covers these squares and all rounding errors.
-    """
+    """Return a number that is a few units in the last place above the Euclidean norm of `x`."""
+    # The entries are scaled by a power of two, which is exact. After scaling, no square overflows,
+    # and squares that underflow are below 2^-1072 times the largest square. A factor above 1 covers
+    # these squares and all rounding errors.
     largest = float(np.abs(x).max(initial=0.0))
     if largest == 0.0:
         return 0.0
@@ -135,10 +122,7 @@ def norm_above(x: NDArray[np.float64]) -> float:
 
 
 def show_bracket(lower: float, upper: float) -> tuple[str, str]:
-    """Return a bracket as two decimal numbers, which are rounded outwards so that it stays valid.
-
-    The bounds have 4 to 12 decimals, depending on the width of the bracket.
-    """
+    """Return a bracket as two numbers with 4 to 12 decimals, which are rounded outwards."""
     gap = upper - lower
     places = 6
     if math.isfinite(gap):

@@ -47,8 +47,5 @@ def generator(rng: Rng) -> np.random.Generator:
 
 
 def seed_of(rng: Rng) -> int:
-    """Return `rng` itself if it is a seed, and otherwise a seed drawn from the generator.
-
-    The caller can then use the same seed several times.
-    """
+    """Return `rng` itself if it is a seed, and otherwise a seed drawn from the generator."""
     return natural("rng", rng) if _is_seed(rng) else int(generator(rng).integers(2**63))

@@ -19,10 +19,7 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key of the file's path in the `attrs` of a table.
-
-If a table has this key, its index contains line numbers.
-"""
+"""The key of the file's path in the `attrs` of a table whose index contains line numbers."""
 # The first bytes of other formats, and the remedy for each.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
@@ -55,25 +52,16 @@ def read_csv(
 
     A column is parsed as numbers if all its entries are numbers and it is not one of `texts`. Blank
     entries are missing values, and blank rows are ignored. If the first column has no name, it is
-    ignored, because pandas writes the index of a table in this way.
-
-    Parameters
-    ----------
-    path : path
-        A text file in UTF-8, which may be compressed with gzip.
-    sep : str
-        The character that separates columns, or ``\\t``.
-    texts : sequence of str
-        The columns whose entries are kept as strings.
-    label : str, optional
-        The column of labels. If it is given, the words in `MISSING` are read as missing values in
-        all other columns, and True and False are read as numbers.
+    ignored, because pandas writes the index of a table in this way. If `label` names the column of
+    labels, the words in `MISSING` are read as missing values in all other columns, and True and
+    False are read as numbers.
 
     Raises
     ------
     InputError
-        If the file does not exist, if it is not a CSV file in UTF-8, if two columns have the same
-        name, or if a row is longer than the header. If one line is invalid, the message names it.
+        If the file does not exist, if it is not a CSV file in UTF-8, perhaps compressed with gzip,
+        if two columns have the same name, or if a row is longer than the header. If one line is
+        invalid, the message names it.
     """
     path = Path(path)
     with opened(path) as file:
@@ -85,7 +73,7 @@ def read_csv(
     words = [name for name in names if table[name].dtype.kind not in numeric]
     if words:
         # An entry in quotes may hold line breaks, which move the lines of all rows below.
-        breaks = table[words].map(_breaks).sum(axis=1)
+        breaks = table[words].map(lambda x: x.count("\n") if isinstance(x, str) else 0).sum(axis=1)
         table.index += breaks.cumsum() - breaks
     table.index += first + 1
     for name in words:
@@ -100,7 +88,7 @@ def read_csv(
 def _parsed(
     path: Path, file: Any, sep: str, header: tuple[list[str], int], options: dict[str, Any]
 ) -> Any:
-    """Return the rows below the header, including blank rows, so that lines can be counted."""
+    # Blank rows are kept, so that lines can be counted.
     import pandas as pd
 
     names, first = header
@@ -128,11 +116,7 @@ def _parsed(
 
 
 def _without_blank_rows(table: Any) -> Any:
-    """Return a table without its blank rows.
-
-    If there are blank rows, pandas reads integers as floating-point numbers. This function converts
-    them back to integers.
-    """
+    # Blank rows make pandas read integers as floats, which are converted back.
     kept = table.dropna(how="all")
     if len(kept) == len(table):
         return kept
@@ -142,10 +126,7 @@ def _without_blank_rows(table: Any) -> Any:
 
 
 def read_header(path: Path, sep: str = ",") -> list[str]:
-    """Return the names of the columns of a CSV or Parquet file.
-
-    The names of the columns of a CSV file must be distinct.
-    """
+    """Return the names of the columns of a CSV or Parquet file. Those of CSV must be distinct."""
     if not is_parquet(check_input(path)):
         with opened(path) as file:
             return _header(path, file, sep)[0]
@@ -177,10 +158,7 @@ def is_parquet(path: Path) -> bool:
 
 @contextmanager
 def opened(path: Path) -> Iterator[io.TextIOWrapper]:
-    """Open a file as text within the context.
-
-    If the file is not UTF-8 text, InputError is raised. The message names the first invalid line.
-    """
+    """Open a file as UTF-8 text within the context. An InputError names the first invalid line."""
     try:
         with check_input(path).open("rb") as raw:
             begin = raw.read(6)
@@ -205,18 +183,12 @@ def opened(path: Path) -> Iterator[io.TextIOWrapper]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return a list of column names for a message.
-
-    If the names look like a row of numbers, the text suggests adding a header.
-    """
+    """Return column names for a message, with advice if they look like a row of numbers."""
     return few(names, 12) + _headless(names)
 
 
 def no_column(table: object, name: str, known: Sequence[Any]) -> InputError:
-    """Return the error for a column that is not in a table.
-
-    The message suggests similar names, or lists the columns of the table.
-    """
+    """Return the error for a column that is not in a table, with similar or all known names."""
     near = did_you_mean(name, map(str, known), 0.6) or f"; it has {listed(known)}"
     return InputError(f"{table} has no column {name!r}{near}")
 
@@ -256,7 +228,6 @@ def _header(path: Path | str, file: Any, sep: str) -> tuple[list[str], int]:
 
 
 def _check_names(path: Path | str, names: list[str]) -> None:
-    """Raise InputError if the first line of a file cannot be a header."""
     if len(names) == 1 and names[0][0] in "#%@":
         said = f"starts with {names[0]!r}, but a CSV must start with its column names"
         raise InputError(f"{path} {said}; delete the lines before the names")
@@ -281,11 +252,7 @@ def _too_long(path: Path, line: int, sep: str) -> InputError:
 
 
 def _refused(path: Path, first: int, sep: str, said: str) -> InputError:
-    """Convert an error message of pandas to an InputError.
-
-    pandas counts rows from the first row below the header. The message of the InputError names the
-    line in the file instead.
-    """
+    # pandas counts rows from the first row below the header.
     if found := re.search(r"in line (\d+), saw", said):
         return _too_long(path, first + int(found[1]), sep)
     if found := re.search(r"EOF inside string starting at row (\d+)", said):
@@ -293,15 +260,7 @@ def _refused(path: Path, first: int, sep: str, said: str) -> InputError:
     return InputError(f"{path} cannot be read as CSV: {said.splitlines()[0]}")
 
 
-def _breaks(entry: Any) -> int:
-    return entry.count("\n") if isinstance(entry, str) else 0
-
-
 def _stripped(column: Any, text: bool) -> Any:
-    """Return a column with the spaces around its entries removed.
-
-    If all entries are numbers and `text` is False, they are converted to numbers.
-    """
     import pandas as pd
 
     entries = [str(entry).strip() or None if entry == entry else None for entry in column]

@@ -77,10 +77,7 @@ def _settings_kept() -> Iterator[bool]:
 
 @contextmanager
 def _long_numbers() -> Iterator[None]:
-    """Let str() convert integers of any length.
-
-    The numbers of certificates have at most 20 000 digits.
-    """
+    # The numbers of certificates have at most 20 000 digits, which str() rejects by default.
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:
@@ -140,10 +137,7 @@ class Certificate:
 
     @property
     def level(self) -> str:
-        """The level: "exact", "enclosed", or "numerical".
-
-        A numerical certificate proves nothing.
-        """
+        """The level: "exact", "enclosed", or "numerical", which proves nothing."""
         return str(self.document["level"])
 
     @property
@@ -199,11 +193,9 @@ class Certificate:
 
     def _bracket(self) -> str:
         lower, upper = show_bracket(float_down(self.lower), float_up(self.upper))
-        if (
-            self.lower == self.upper
-            and max(abs(self.lower.numerator), self.lower.denominator) < 10**6
-        ):
-            lower = upper = str(self.lower)
+        value = self.lower
+        if value == self.upper and max(abs(value.numerator), value.denominator) < 10**6:
+            lower = upper = str(value)
         return f"{lower} <= rho <= {upper}"
 
     def __repr__(self) -> str:
@@ -227,17 +219,11 @@ class Certificate:
         return card(f"Certificate, {self.level}: {self._bracket()}", known_facts)
 
     def tobytes(self) -> bytes:
-        """Return the bytes of the certificate as a JSON file.
-
-        Equal certificates have equal bytes.
-        """
+        """Return the certificate as a JSON file. Equal certificates have equal bytes."""
         return (json.dumps(self.document, indent=1, sort_keys=True) + "\n").encode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate to a file.
-
-        The write is atomic: the file is either written completely or left unchanged.
-        """
+        """Write the certificate to a file, completely or not at all."""
         write_atomically(check_output(path), self.tobytes())
 
     def export(self, form: str, A: Any = None) -> dict[str, str]:
@@ -288,8 +274,7 @@ class Certificate:
 
 
 MATRIX_ARGUMENT = "use the argument A, a matrix or a Game"
-"""The text that replaces "--matrix FILE" in messages of the checker when it is called from
-Python."""
+"""The text that replaces "--matrix FILE" in messages of the checker in Python."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
@@ -348,7 +333,7 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
 
 
 def _write_matrix(A: Any, folder: Path) -> str | None:
-    """Return the path of a file with the matrix A. If A is not a path, write this file."""
+    """Return the path of a file with the matrix A, which is written unless A is a path."""
     from relaxboost.game.game import Game
     from relaxboost.matrices import MarginMatrix
 
@@ -364,10 +349,6 @@ def _write_matrix(A: Any, folder: Path) -> str | None:
 
 
 def _checked_array(A: Any) -> Any:
-    """Return A as an array of numbers that are exactly representable as floats.
-
-    Raise an InputError if a number would be rounded.
-    """
     A = A.toarray() if hasattr(A, "toarray") else A  # a matrix of scipy.sparse
     rows = np.asarray(A)
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or isinstance(A, np.ma.MaskedArray):

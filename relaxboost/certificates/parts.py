@@ -34,12 +34,7 @@ def describe_auxiliaries(
 ) -> dict[str, Any]:
     """Return the auxiliary variables z of every polyhedral part of f at the exact d.
 
-    If f has no polyhedral part, return {}.
-
-    Raises
-    ------
-    InputError
-        If a polyhedral part is infinite at d.
+    If a polyhedral part is infinite at d, an InputError is raised.
     """
     if described["kind"] == "scaled":
         return describe_auxiliaries(operands_of(f)[0], described["of"], d, evaluation)
@@ -94,11 +89,7 @@ def optimal_witness(
     u: Sequence[Fraction],
     evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
-    """Return the witness of F(u) at the margins u of an exact optimum.
-
-    The witness consists of the γ and the x of the optimum. If f is given as a linear program, it
-    consists of multipliers instead.
-    """
+    """Return the witness of F(u) at the margins u of an exact optimum."""
     if described["kind"] == "polyhedral":
         form = description_of(f).exact_form(len(u))
         assert form is not None

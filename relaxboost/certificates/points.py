@@ -23,8 +23,7 @@ from relaxboost.game.solution import Solution
 from relaxboost.relaxations.description import description_of
 
 Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any], Any]]
-"""A function that returns the auxiliary variables and the value of f(d). Its arguments are d, and z
-or None if z is unknown."""
+"""A function of d, and of z or None, that returns the auxiliary variables and f(d)."""
 
 
 class GivenPair(NamedTuple):
@@ -39,17 +38,13 @@ class GivenPair(NamedTuple):
     """The bounds that the certificate must reach up to 1e-6. They are None if they are unknown."""
     optimum: ExactOptimum | None = None
     exact: bool = True
-    """Whether f(d) and F(u) must be exact to the last digit if the points are given as
-    fractions."""
+    """Whether f(d) and F(u) must be exact if the points are given as fractions."""
     digits: int = check.DIGITS
     """The maximum number of digits of a bound in the certificate."""
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
-        """Return the pair of a solution, an exact optimum or a game.
-
-        `d` and `w` replace its points.
-        """
+        """Return the pair of `given`, in which `d` and `w` replace points if they are given."""
         own: dict[str, Any] = {}
         if isinstance(given, ExactOptimum):
             if given.value is None:
@@ -86,10 +81,7 @@ class GivenPair(NamedTuple):
         return GivenPair(*pair, lower=value, upper=value, digits=100)
 
     def held(self, found: Certificate) -> Certificate:
-        """Return the certificate.
-
-        Raise an InputError if its bracket is far wider than the given bounds.
-        """
+        """Return the certificate. If it is far wider than the bounds, raise an InputError."""
         for name, mine, proved, sign in (
             ("lower", self.lower, found.lower, 1),
             ("upper", self.upper, found.upper, -1),
@@ -125,19 +117,7 @@ def exact_d(
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
     """Return a distribution d at which f is certainly finite, its auxiliary variables, and f(d).
 
-    Parameters
-    ----------
-    source : GivenPair
-        The pair with the given d.
-    game : Game
-        The game.
-    described : dict
-        The description of f in the certificate.
-    penalty : callable
-        A function from d to the auxiliary variables and f(d). It raises `check.Rejected` or an
-        InputError if f is infinite at d.
-    evaluation : ExactEvaluation
-        The evaluation of a polyhedral f.
+    `penalty` raises `check.Rejected` or an InputError if f is infinite at d.
     """
     # Fractions are a request for exactly this point. Floats stand for any point near them.
     given = fractions(source.d)
@@ -163,11 +143,7 @@ def exact_d(
 def _moved_inside(
     point: list[Fraction], game: Game, penalty: Penalty
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Move a point towards the center of the simplex until f is finite.
-
-    Shorter moves are tried first. Like `exact_d`, the function returns the point, its auxiliary
-    variables, and f at this point.
-    """
+    # Shorter moves towards the center of the simplex are tried first, until f is finite.
     f = game.relaxation
     center: list[Fraction] = []
     reason = ""
@@ -192,7 +168,7 @@ def _moved_inside(
 
 
 def _steepness(source: GivenPair, game: Game) -> float:
-    """Return a Lipschitz constant of g(Aᵀd) as a function of d. It is valid near this pair."""
+    # This is a Lipschitz constant of g(Aᵀd) as a function of d, valid near this pair.
     if isinstance(game.over, AtomicSet):
         return float(game.over.size)
     # The slope of g at these edges is w. Twice its norm holds nearby.
@@ -222,10 +198,7 @@ def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
 
 
 def _near(values: Any) -> list[Fraction] | None:
-    """Return fractions near values, with a common denominator of at most 10 000.
-
-    Return None if there are none.
-    """
+    # These are fractions with a common denominator of at most 10 000, or None.
     most = 10_000
     found: list[Fraction] = []
     below = 1

@@ -1,8 +1,4 @@
-"""Exact products with a margin matrix.
-
-Numbers are split into limbs, which are short integers. Sums of products of limbs are exact in
-floats.
-"""
+"""Exact products with a margin matrix in floats. Integers are split into short limbs."""
 
 from __future__ import annotations
 
@@ -14,8 +10,7 @@ import numpy as np
 from relaxboost._core.arrays import Matrix
 
 LIMB_BITS = 20
-"""The number of bits of a limb. Sums of 2^13 products of two limbs are below 2^53, and therefore
-exact in floats."""
+"""The number of bits of a limb. Sums of 2^13 products are below 2^53, and exact in floats."""
 
 
 def integer_limbs(values: Sequence[int], width: int) -> Matrix:
@@ -49,15 +44,7 @@ def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
 
 
 def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
-    """Return the exact product Aᵀ · values as (v, shift). The product is v · 2^-shift.
-
-    Parameters
-    ----------
-    A : array of shape (m, n)
-        A matrix of floats in [−1, 1].
-    values : sequence of m integers
-        Integers of any size and sign.
-    """
+    """Return the exact product Aᵀ · values for integers as (v, shift), which is v · 2^-shift."""
     rows_at_once = 2**13
     is_integral = np.array_equal(A, np.trunc(A))  # its entries are -1, 0 and 1
     pieces = [(0, A)] if is_integral else list(matrix_limbs(A))
@@ -80,10 +67,7 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
 def edges(
     matrix: Any, shares: Sequence[int], most_entries: int = 4_000_000
 ) -> Iterator[tuple[list[int], int]]:
-    """Yield the exact product Aᵀ · shares for consecutive blocks of columns, each as (v, shift).
-
-    A block has at most `most_entries` entries of A, but always at least one column.
-    """
+    """Yield the exact product Aᵀ · shares as (v, shift) for consecutive blocks of columns."""
     n = matrix.n
     # Blocks bound the memory: implicit matrices, such as stumps, are never written down as a whole.
     width = max(1, most_entries // matrix.m)

@@ -107,7 +107,10 @@ def certify(
     # proved.
     is_numerical = not bounds_of(game.relaxation).is_proved
     if level is None and is_numerical and strongest_level(game) == "exact":
-        return _exact_or_numerical(solution, d, w, inline)
+        try:
+            return certify(solution, "exact", d=d, w=w, inline=inline)
+        except InputError as error:  # its data are doubles, and may leave no exactly feasible point
+            return certify(solution, "numerical", d=d, w=w, inline=inline).explained(str(error))
     is_default = level is None
     level = checkable(game, level)
     source = GivenPair.of(solution, d, w)
@@ -124,16 +127,7 @@ def certify(
     return _proved(document, game, source)
 
 
-def _exact_or_numerical(solution: Any, d: Any, w: Any, inline: bool | None) -> Certificate:
-    """Return an exact certificate of a `Custom`, or else a numerical one with the reason."""
-    try:
-        return certify(solution, "exact", d=d, w=w, inline=inline)
-    except InputError as error:  # its data are doubles, and may leave no exactly feasible point
-        return certify(solution, "numerical", d=d, w=w, inline=inline).explained(str(error))
-
-
 def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certificate:
-    """Return a certificate of the level exact or enclosed that the checker accepts."""
     level = document["level"]
     precision = _precision(document["game"]["relaxation"])
     if level == "enclosed":
@@ -167,10 +161,7 @@ def _optimal_in_short(
 
 
 def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
-    """Return the certificate of the pair (d, w).
-
-    Raise an InputError if the checker would reject the certificate, or if it proves no bracket.
-    """
+    # A certificate that the checker would reject, or that proves no bracket, is an InputError.
     try:
         try:
             return source.held(_prove(document, game, source, real))
@@ -189,12 +180,8 @@ def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: 
 
 
 def _precision(described: dict[str, Any]) -> int:
-    """Return the precision in bits of the balls for f.
-
-    A penalty with a weight c is c times a difference that vanishes at the optimum. Its balls are
-    therefore c times as wide as their precision. So weights above 2^64 add their excess bits.
-    """
-
+    # A penalty with a weight c is c times a difference that vanishes at the optimum. Its balls are
+    # therefore c times as wide as their precision. So weights above 2^64 add their excess bits.
     def size(part: dict[str, Any]) -> Fraction:
         inner = [size(part[name]) for name in ("of", "first", "second") if name in part]
         own = next((part[name] for name in ("weight", "factor") if name in part), "1")
@@ -221,15 +208,11 @@ def checkable(game: Game, level: str | None = None) -> str:
 
 
 def strongest_level(game: Game) -> str:
-    """Return the strongest level that a certificate of a game can have.
-
-    A polyhedral `Custom` has an exact linear program, although its floating-point bounds are
-    numerical. A relaxation with proved bounds has only numerical certificates if
-    `Description.describe` returns no description of it.
-    """
+    """Return the strongest level that a certificate of a game can have."""
     f = game.relaxation
     over = game.over
     description = description_of(f)
+    # A polyhedral `Custom` has an exact linear program, although its bounds are numerical.
     if over.level == "exact" and description.exact_form(game.m) is not None:
         return "exact"
     level = min(level_of(f), over.level, key=LEVELS.index)
@@ -264,7 +247,6 @@ def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
 
 
 def _no_description(f: Relaxation) -> str:
-    """Return the error message for a relaxation that certificates cannot describe."""
     return (
         f"{f!r} has no description that a checker could evaluate, so its certificates are "
         "numerical. Write `exact_form` of rb.relaxations.Description if f is polyhedral, or use "
@@ -289,7 +271,7 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
 
 
 def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
-    """Return the certificate with the bounds that the points prove. Otherwise raise a _Refused."""
+    """Return the certificate with the bounds that the points prove, or raise a _Refused."""
     document = {**document, "game": dict(document["game"])}
     described = document["game"]
     w = exact_w(source.w, game)
@@ -354,10 +336,6 @@ def _write_w(document: dict[str, Any], game: Game, w: dict[int, Fraction]) -> li
 def _witness(
     game: Game, described: dict[str, Any], source: GivenPair, u: list[Fraction]
 ) -> dict[str, Any]:
-    """Return the witness of the lower bound at the margins u, in the form of certificates.
-
-    The argument `described` is the description of the relaxation in the certificate.
-    """
     f = game.relaxation
     if source.optimum is not None:
         best = source.optimum
@@ -373,10 +351,7 @@ def _witness(
 def _admitted(
     document: dict[str, Any], game: Game, u: Sequence[Fraction], v: Sequence[Fraction]
 ) -> None:
-    """Raise a _Refused if the checker would reject this document, mostly because of its limits.
-
-    The checker gets A w and Aᵀd, because their computation takes more work than all other steps.
-    """
+    # The checker gets A w and Aᵀd, because their computation takes more work than all other steps.
     about = dict(document["game"])
     left = {name: about.pop(name) for name in ("rows", "stumps") if name in about}
     size = len(json.dumps(left, separators=(",", ":"))) - 1 if left else 0
@@ -392,12 +367,9 @@ def _admitted(
 def _accepted(
     found: dict[str, Any], u: Sequence[Fraction], bound: Any
 ) -> tuple[dict[str, Any], Any]:
-    """Return a witness that the checker accepts, and the bound that it proves.
-
-    The witness `found` was found at margins in floats. If rounding makes it violate a constraint,
-    or if f* is steep, the thresholds are lowered as long as the bound improves. If ũ − t <= u, then
-    γ − t proves at u the bound that γ proves at ũ, minus t. The bound is concave in t.
-    """
+    # The witness `found` was found at margins in floats. If rounding makes it violate a constraint,
+    # or if f* is steep, the thresholds are lowered as long as the bound improves. If ũ − t <= u,
+    # then γ − t proves at u the bound that γ proves at ũ, minus t. The bound is concave in t.
     # Steps are tried from small to large, until the bound no longer improves.
     best: tuple[Fraction, dict[str, Any], Any] | None = None
     reason = ""
@@ -419,10 +391,7 @@ def _accepted(
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return the amounts by which thresholds are lowered, as pairs (share, unit), smallest first.
-
-    The units are the largest threshold and the largest margin, whose roundings differ in size.
-    """
+    """Return the amounts by which thresholds are lowered as pairs (share, unit), least first."""
     # The rounding of a sum is relative to its largest term, which may be a threshold or a margin.
     sizes = {_power_above(max(map(abs, thresholds))) for thresholds in (_thresholds(witness), u)}
     shares = [(Fraction(2) ** e, size) for size in sizes for e in range(-60, 8)]
@@ -430,7 +399,6 @@ def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fractio
 
 
 def _thresholds(witness: dict[str, Any]) -> list[Fraction]:
-    """Return 0 and all thresholds of a witness."""
     found = [check.ZERO]
     if "gamma" in witness:
         found.append(check.fraction(witness["gamma"], "gamma"))
@@ -448,10 +416,7 @@ def _power_above(x: Fraction) -> Fraction:
 def _lowered(
     witness: dict[str, Any], share: Fraction, unit: Fraction, u: Sequence[Fraction]
 ) -> dict[str, Any]:
-    """Return the witness with all its thresholds lowered by `share` times `unit`.
-
-    If the witness has a vector x, then x is multiplied by 1 − share instead, or by 0.
-    """
+    # A vector x is multiplied by 1 − share instead, or by 0.
     if "x" in witness and "v" not in witness:
         fields = check.Fields({"x": witness["x"]}, "witness")
         x = [(1 - min(share, check.ONE)) * y for y in fields.vector("x", len(u))]
@@ -489,7 +454,6 @@ def _short(x: Fraction, digits: int) -> Fraction:
 
 
 def _numerical(document: dict[str, Any], game: Game, d: Any, w: Any) -> Certificate:
-    """Return a numerical certificate, whose numbers are floats. It proves nothing."""
     support, coefficients = game.repair_w(w)
     lower, upper = game.bracket(d, (support, coefficients))
     document["d"] = [repr(x) for x in game.repair_d(d).tolist()]

@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from relaxboost._core.errors import InputError
-from relaxboost._core.rounding import float_down, float_up, nearest
+from relaxboost._core.parameters import nearest
+from relaxboost._core.rounding import float_down, float_up
 
 _ROUNDING = 1e-12
 """The assumed error of a float x, relative to max(1, |x|). Fractions and intervals are assumed to

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,6 +11,7 @@ from numbers import Rational, Real
 from typing import Any, ClassVar
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import exact
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 
 
@@ -42,24 +43,15 @@ class Bracketed:
 
 
 class _Given(Bracketed):
-    """A number that is claimed to be the value of a game.
-
-    If the number is a double, the bracket contains all real numbers that round to it.
-    """
-
+    # A double stands for all real numbers that round to it.
     game_digest = ""
     verb: ClassVar[str] = "says"
 
     def __init__(self, value: Any) -> None:
         self.label = f"the value {value}"
-        exact = isinstance(value, Rational)
-        # NumPy's integers count as rational too, but they overflow.
-        middle = (
-            Fraction(int(value.numerator), int(value.denominator))
-            if exact
-            else Fraction(float(value))
-        )
-        slack = 0 if exact else Fraction(math.ulp(float(value))) / 2
+        middle = exact("compare", "a value", value)
+        is_double = not isinstance(value, Rational)
+        slack = Fraction(math.ulp(float(value))) / 2 if is_double else 0
         self.lower, self.upper = middle - slack, middle + slack
 
 
@@ -136,7 +128,9 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
     lower, upper = _float(lowest.lower, float_down), _float(highest.upper, float_up)
     if agree:
         low, high = show_bracket(lower, upper)
-        text = f"{_and(given)} agree: {low} <= rho <= {high} (width {upper - lower:.2g})"
+        *first, last = (each.label for each in given)
+        names = f"{', '.join(first)} and {last}"
+        text = f"{names} agree: {low} <= rho <= {high} (width {upper - lower:.2g})"
     else:
         text = (
             f"DISAGREE: {lowest.label} {lowest.verb} rho >= {lower:.12g}, "
@@ -160,8 +154,3 @@ def _bracketed(given: Any) -> Bracketed:
         "compare needs solutions, as solve and reference return, certified games or finite "
         f"numbers, got {given!r:.60}; use instances.assert_bracketed for certificates"
     )
-
-
-def _and(given: Sequence[Bracketed]) -> str:
-    *first, last = (each.label for each in given)
-    return f"{', '.join(first)} and {last}"

@@ -213,20 +213,14 @@ class Game:
         return self._relaxation.repair(d)
 
     def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return the point of the domain near `w` as a pair (support, coefficients).
-
-        Each column occurs at most once in the support.
-        """
+        """Return the point of the domain near `w` as (support, coefficients)."""
         support, coefficients = self.read_w(w)
         coefficients = self._over.repair(coefficients)
         used = coefficients != 0.0
         return support[used], coefficients[used]
 
     def read_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return the weights `w`, without repair, as a pair (support, coefficients).
-
-        Each column occurs at most once in the support.
-        """
+        """Return `w`, without repair, as the pair (support, coefficients) of distinct columns."""
         if isinstance(w, dict):
             w = list(w), list(w.values())
         if isinstance(w, tuple) and not all(isinstance(entry, Real) for entry in w):
@@ -274,9 +268,7 @@ class Game:
 
 
 def _numbers(name: str, given: Any) -> Vector:
-    """Return a copy of `given` as a float64 array, or raise InputError if it is not a vector of
-    numbers.
-    """
+    """Return a copy of a vector of numbers as a float64 array, or raise an InputError."""
     if given is None:
         raise InputError(
             f"{name} is None; a cvxpy variable has a value only after its problem has been solved"

@@ -29,8 +29,7 @@ class Model:
     variable: Any
     coupling: tuple[tuple[Any, float], ...]
     price: float = 1.0
-    """The factor by which the optimal value of the problem is multiplied to obtain the value of the
-    game."""
+    """The value of the game, divided by the optimal value of the problem."""
     rows: tuple[Any, ...] = ()
     """The constraints that represent the rows of the cone form of f, in the order of the rows."""
     point: Any = None
@@ -39,10 +38,7 @@ class Model:
     """The constant term of f, which is not part of the objective."""
 
     def proof(self) -> ConeProof | None:
-        """Return the multipliers of the rows of the cone form of f, and the point (d, z).
-
-        Return None if the problem does not use the cone form, or if the solver returned no values.
-        """
+        """Return the multipliers and the point (d, z) of the cone form of f, or None if unknown."""
         if self.point is None or self.point.value is None:
             return None
         parts: list[Any] = []
@@ -72,10 +68,10 @@ class Model:
 
 
 def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
-    """Return the primal problem min f(d) + g(Aᵀd) over the simplex.
+    """Return the primal problem min f(d) + g(Aᵀd) over the simplex, for a dense or sparse A.
 
-    A is a dense or sparse matrix of shape (m, n). The function g is written in epigraph form, or as
-    a function of a copy v of the edges, so that the multipliers are the weights w.
+    The function g is written in epigraph form, or as a function of a copy v of the edges, so that
+    the multipliers are the weights w.
     """
     d = cp.Variable(A.shape[0], name="d", nonneg=True)
     penalty, constraints = relaxation.cvxpy_penalty(d)
@@ -95,7 +91,8 @@ def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
     from scipy import sparse
 
     m, n = A.shape
-    x, e = cp.Variable(form.cost.size, name="x"), cp.Variable(n, name="e")
+    x = cp.Variable(form.cost.size, name="x")
+    e = cp.Variable(n, name="e")
     support, coupling = over.cvxpy_support(sparse.eye_array(n, format="csr"), e)
     slack = form.right - form.rows @ x
     zero, half = form.zero, form.zero + form.half
@@ -119,10 +116,10 @@ def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
 
 
 def dual(A: Any, relaxation: Relaxation, over: Domain) -> Model:
-    """Return the dual problem max F(u) − g*(w) subject to u <= A w.
+    """Return the dual problem max F(u) − g*(w) subject to u <= A w, for a dense or sparse A.
 
-    A is a dense or sparse matrix of shape (m, n). Since F is non-decreasing, the inequality has the
-    same optimum as the equation u = A w, and its multipliers are a d >= 0.
+    Since F is non-decreasing, the inequality has the same optimum as the equation u = A w, and its
+    multipliers are a d >= 0.
     """
     w = cp.Variable(A.shape[1], name="w")
     u = cp.Variable(A.shape[0], name="u")

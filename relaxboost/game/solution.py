@@ -151,11 +151,9 @@ class Solution(Bracketed):
     """A sentence that explains the status."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
     rtol: float = 0.0
-    """The requested gap relative to |ρ|, which is an alternative to `tol`, or 0 if none was
-    requested."""
+    """The requested gap relative to |ρ|, an alternative to `tol`, or 0 if none was requested."""
     basis: Basis | None = field(default=None, repr=False)
-    """The basis of the last restricted master program, for the warm start of later runs, or None if
-    no such program was solved."""
+    """The basis of the last restricted master program, for warm starts, or None."""
     trace: tuple[str, ...] = field(default=(), repr=False)
     """The decisions of the run and their reasons, in order, one sentence for each decision."""
 
@@ -167,14 +165,13 @@ class Solution(Bracketed):
         self._freeze()  # pickle does not keep this flag
 
     def _freeze(self) -> None:
-        """Make the arrays read-only, because the bracket is proved only by these points."""
+        # The bracket is proved only by these points.
         for array in (self.support, self.coefficients, self.d):
             array.flags.writeable = False
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Raise an AttributeError that suggests the attribute to use instead of `name`."""
             if name not in _ELSEWHERE:  # repeats the original error, also from within a property
                 return object.__getattribute__(self, name)
             message = f"a Solution has no {name!r}; {_ELSEWHERE[name]}"
@@ -208,10 +205,7 @@ class Solution(Bracketed):
 
     @property
     def doubt(self) -> float:
-        """The largest possible error of the bounds.
-
-        It is 1e-7 for a relaxation whose level of proof is numerical, and 0 for other relaxations.
-        """
+        """The largest possible error of the bounds: 1e-7 for a numerical level of proof, else 0."""
         return 0.0 if bounds_of(self.game.relaxation).is_proved else 1e-7
 
     @property

@@ -60,14 +60,11 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
 
 
 def _scalar(value: Any) -> Any:
-    """Return the only entry of an array or a NumPy scalar, or the value itself."""
-    if getattr(value, "size", 0) == 1 and hasattr(value, "item"):
-        return value.item()
-    return value
+    is_scalar = getattr(value, "size", 0) == 1 and hasattr(value, "item")
+    return value.item() if is_scalar else value
 
 
 def _rational(value: Any) -> Fraction | None:
-    """Return a number as a Fraction. Return None if the value is not a number."""
     try:
         return exact("assert_bracketed", "value", _scalar(value))
     except InputError:
@@ -75,11 +72,7 @@ def _rational(value: Any) -> Fraction | None:
 
 
 def _number(x: Fraction) -> str:
-    """Return a number as text.
-
-    The text is a decimal. If the number is a short fraction that is not a decimal, the text starts
-    with the fraction.
-    """
+    # A short fraction that is not a decimal is shown before its decimal.
     decimal = f"{float(x):.16g}"
     return decimal if len(str(x)) > 24 or Fraction(decimal) == x else f"{x} (about {decimal})"
 

@@ -37,11 +37,9 @@ class CertifiedGame(Bracketed):
     lower: Fraction
     upper: Fraction
     relaxation_text: str
-    """The relaxation as a string, as written in the specification. The attribute `relaxation` is
-    the object."""
+    """The relaxation as written in the specification. The attribute `relaxation` is the object."""
     over_text: str
-    """The domain as a string, as written in the specification. The attribute `over` is the
-    object."""
+    """The domain as written in the specification. The attribute `over` is the object."""
     m: int
     n: int
     source: dict[str, Any] = field(repr=False)
@@ -80,13 +78,7 @@ class CertifiedGame(Bracketed):
         return f"{self.m} x {self.n}, {self.relaxation_text} over {self.over_text} ({source})"
 
     def certificate(self) -> Certificate:
-        """Return the certificate, after checking the digest of its file against the index.
-
-        Raises
-        ------
-        InputError
-            If the file is missing, or if it has a different digest.
-        """
+        """Return the certificate. If its file differs from the index, an InputError is raised."""
         try:
             content = self.path.read_bytes()
         except OSError as error:
@@ -112,10 +104,7 @@ class CertifiedGame(Bracketed):
     def game(self) -> Game:
         """Return the game, rebuilt from its certificate or from its generator.
 
-        Raises
-        ------
-        InputError
-            If the digest of the rebuilt game differs from the digest in the index.
+        If its digest differs from the digest in the index, an InputError is raised.
         """
         game = Game(self._matrix(), self.relaxation, over=self.over)
         if game.digest != self.game_digest:

@@ -37,8 +37,7 @@ class Summary(NamedTuple):
     directory: Path
     rows: tuple[Checked, ...]
     problems: tuple[str, ...]
-    """The problems with the set as a whole, such as a missing index, or files that the index does
-    not list."""
+    """The problems with the set as a whole, such as a missing index, or files not listed in it."""
 
     @property
     def failed(self) -> tuple[Checked, ...]:
@@ -91,7 +90,8 @@ def check(directory: str | os.PathLike[str], progress: Progress | None = None) -
         return Summary(directory, (), (str(error),))
     show = progress or (lambda *_: None)
     show(0, len(games), "")
-    rows, sources = [], Sources(directory)
+    rows = []
+    sources = Sources(directory)
     for done, certified in enumerate(games, start=1):
         rows.append(Checked(certified, _wrong(certified, sources)))
         show(done, len(games), certified.name)
@@ -105,7 +105,6 @@ def check(directory: str | os.PathLike[str], progress: Progress | None = None) -
 
 
 def _wrong(certified: CertifiedGame, sources: Sources) -> str:
-    """Check one game. Return the reason why it is rejected, or "" if it is accepted."""
     try:
         certificate = certified.certificate()
         verdict = certified.check()
@@ -117,18 +116,12 @@ def _wrong(certified: CertifiedGame, sources: Sources) -> str:
         return _elsewhere(certified, certificate, sources)
     except InputError as error:
         return str(error)
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        OverflowError,
-        MemoryError,
-    ) as error:  # a source that `make` never writes
+    except (KeyError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        # The index has a source that `make` never writes.
         return f"its source cannot be rebuilt: {type(error).__name__}: {error}"
 
 
 def _elsewhere(certified: CertifiedGame, certificate: Certificate, sources: Sources) -> str:
-    """Return how the game of the certificate differs from the game in the index, or ""."""
     game = certified.game()
     if (game.m, game.n) != (certified.m, certified.n):
         return "the index states a different size"

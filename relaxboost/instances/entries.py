@@ -42,10 +42,7 @@ class Entry:
 
     @property
     def inline(self) -> bool | None:
-        """True if the certificate must contain A, and otherwise None.
-
-        It is True for a matrix from a file.
-        """
+        """True if the certificate must contain A, which comes from a file, and otherwise None."""
         return True if any(kind in self.source for kind in FILES) else None
 
     def game(self, matrix: MarginMatrix) -> Game:
@@ -55,11 +52,8 @@ class Entry:
     def resolved(self, m: int) -> tuple[Relaxation, Domain, str]:
         """Return the relaxation, the domain and the level of the game for m examples.
 
-        Raises
-        ------
-        InputError
-            If the relaxation is not defined for m examples, or if the level is impossible. The
-            message contains the name of the game.
+        If the relaxation is not defined for m, or if the level is impossible, an InputError names
+        the game.
         """
         try:
             return _resolved(self.relaxation, self.over, self.level, m)
@@ -71,7 +65,8 @@ class Entry:
 def _resolved(
     relaxation: str, over: str, level: str | None, m: int
 ) -> tuple[Relaxation, Domain, str]:
-    f, g = relaxation_of(relaxation).resolve(m), over_of(over)
+    f = relaxation_of(relaxation).resolve(m)
+    g = over_of(over)
     strongest = min((level_of(f), g.level), key=LEVELS.index)
     if strongest == "numerical":
         raise InputError(
@@ -88,10 +83,7 @@ def _resolved(
 
 
 def slug(label: str) -> str:
-    """Convert an expression to a part of a file name.
-
-    For example, ``Capped(k=3/2)`` becomes ``capped-k-3-2``.
-    """
+    """Return an expression in a form for file names: ``Capped(k=3/2)`` is ``capped-k-3-2``."""
     return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")
 
 

@@ -1,7 +1,4 @@
-"""A parser for relaxations that are written as strings, such as ``Capped(k=2)``.
-
-The strings are never executed.
-"""
+"""A parser of relaxations as strings such as ``Capped(k=2)``, which are never executed."""
 
 from __future__ import annotations
 
@@ -18,11 +15,9 @@ from relaxboost._core.names import known_names
 from relaxboost.relaxations.base import Relaxation
 
 _LONGEST = 10_000
-"""The maximum number of characters in an expression. A longer expression is a mistake or an attack
-on the parser."""
+"""The maximum number of characters in an expression. More are a mistake or an attack."""
 _TERMS = 50
-"""The maximum number of calls in an expression. Hundreds of nested sums would overflow Python's
-stack."""
+"""The maximum number of calls in an expression. Hundreds would overflow Python's stack."""
 _CHANGES = ("shifted", "scaled")
 
 
@@ -73,8 +68,6 @@ def read_relaxation(text: str) -> Relaxation:
 
 
 class _Reader:
-    """A builder of relaxations from a syntax tree. It rejects every node that it does not know."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._known = families()

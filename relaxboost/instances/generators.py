@@ -22,17 +22,13 @@ from relaxboost.instances import planting
 
 
 class _Draw:
-    """A source of random integers with a fixed seed."""
-
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self._bits = np.random.PCG64(seed)
 
     def below(self, limit: int, *shape: int) -> Whole:
-        """Return random integers from 0 to limit − 1.
-
-        They are remainders of 64-bit integers. The bias of the remainder is below 2^-40.
-        """
+        """Return random integers from 0 to limit − 1."""
+        # The remainders of 64-bit integers have a bias below 2^-40.
         raw = self._bits.random_raw(int(np.prod(shape)))
         return (raw % np.uint64(limit)).astype(np.int64).reshape(shape)
 
@@ -41,44 +37,25 @@ class _Draw:
         return self.below(2 * size + 1, *shape) - size
 
 
-_KINDS: dict[str, Callable[..., Matrix]] = {}
-
-
-def _generator(make: Callable[..., Matrix]) -> Callable[..., Matrix]:
-    """Register a function as a generator, under the name of the function."""
-    _KINDS[make.__name__] = make
-    return make
-
-
-@_generator
 def uniform(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
     """Return independent uniform numbers in [−1, 1] with `digits` decimals."""
     return draw.between(10**digits, m, n) / 10**digits
 
 
-@_generator
 def signs(draw: _Draw, m: int, n: int, lean: float = 0.0) -> Matrix:
-    """Return noisy weak hypotheses with entries −1 and +1.
-
-    Both values are equally likely, except that a share `lean` of the entries is set to +1.
-    """
+    """Return noisy weak hypotheses with entries ±1. A share `lean` of the entries is set to +1."""
     even = (2 * draw.below(2, m, n) - 1).astype(np.float64)
     return np.where(draw.below(2**20, m, n) < round(lean * 2**20), 1.0, even) if lean else even
 
 
-@_generator
 def gaussian(draw: _Draw, m: int, n: int, digits: int = 3, lean: float = 0.0) -> Matrix:
-    """Return approximately normally distributed decimals, clipped to [−1, 1].
-
-    The mean is `lean`, and the standard deviation is about 1/2.
-    """
+    """Return nearly normal decimals, clipped to [−1, 1], with mean `lean` and deviation 1/2."""
     size = 10**digits
     bell = _bell(draw, m, n, digits) + round(lean * size)
     clipped: Whole = np.clip(bell, -size, size)
     return clipped / size
 
 
-@_generator
 def normalised(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
     """Return approximately normal columns, each divided by its largest absolute entry."""
     bell = _bell(draw, m, n, digits)
@@ -86,15 +63,10 @@ def normalised(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
 
 
 def _bell(draw: _Draw, m: int, n: int, digits: int) -> Whole:
-    """Return approximately normal integers.
-
-    Each is a quarter of a sum of twelve uniform integers.
-    """
-    size = 10**digits
-    return draw.between(size, 12, m, n).sum(axis=0) // 4
+    # A sum of twelve uniform integers is nearly normal.
+    return draw.between(10**digits, 12, m, n).sum(axis=0) // 4
 
 
-@_generator
 def sparse(
     draw: _Draw, m: int, n: int, density: float = 0.2, digits: int = 3, lean: float = 0.0
 ) -> Matrix:
@@ -104,12 +76,11 @@ def sparse(
     """
     kept = draw.below(2**20, m, n) < round(density * 2**20)
     even = np.where(kept, uniform(draw, m, n, digits), 0.0)
-    return (
-        np.where(draw.below(2**20, m, n) < round(lean * 2**20), abs(even), even) if lean else even
-    )
+    if not lean:
+        return even
+    return np.where(draw.below(2**20, m, n) < round(lean * 2**20), abs(even), even)
 
 
-@_generator
 def separable(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
     """Return uniform rows, some of them negated, so that some w >= 0 has no negative margin."""
     whole = draw.between(10**digits, m, n)
@@ -117,28 +88,25 @@ def separable(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
     return whole * turned[:, None] / 10**digits
 
 
-@_generator
 def duplicated(draw: _Draw, m: int, n: int, distinct: int | None = None, digits: int = 3) -> Matrix:
-    """Return uniform rows, of which at most `distinct` are different.
-
-    By default, `distinct` is half of the number of rows.
-    """
+    """Return uniform rows, of which at most `distinct`, by default half of them, are different."""
     few = max(1, m // 2) if distinct is None else distinct
     return uniform(draw, few, n, digits)[draw.below(few, m)]
 
 
-@_generator
 def ties(draw: _Draw, m: int, n: int) -> Matrix:
     """Return entries in {−1, −1/2, 0, 1/2, 1}, which lead to many ties and degenerate bases."""
     return draw.between(2, m, n) / 2.0
 
 
-@_generator
 def planted(draw: _Draw, m: int, n: int, k: Any = None, entries: str = "signs") -> Any:
     """Return the matrix of a game with a planted optimum, whose value is therefore known."""
     cap = Fraction(k) if isinstance(k, str) else k
     return planting.plant(m, n, cap, draw.seed, entries).A
 
+
+_MAKERS = (uniform, signs, gaussian, normalised, sparse, separable, duplicated, ties, planted)
+_KINDS: dict[str, Callable[..., Matrix]] = {make.__name__: make for make in _MAKERS}
 
 OPTIONS: dict[str, tuple[str, ...]] = {
     kind: tuple(inspect.signature(make).parameters)[3:] for kind, make in _KINDS.items()
@@ -169,20 +137,5 @@ def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
 
 
 def generate(kind: str, m: int, n: int, seed: int, **options: Any) -> Any:
-    """Return the matrix that a generator makes from the sizes, the seed and the options.
-
-    Parameters
-    ----------
-    kind : str
-        The name of the generator, which is a key of `OPTIONS`.
-    m, n, seed : int
-        The number of examples, the number of hypotheses, and the seed.
-    **options
-        The options of the generator. `OPTIONS` lists them.
-
-    Returns
-    -------
-    array of shape (m, n)
-        The margin matrix.
-    """
+    """Return the m x n margin matrix of the generator `kind`, whose options `OPTIONS` lists."""
     return _KINDS[kind](_Draw(seed), m, n, **options)

@@ -30,8 +30,7 @@ INDEX = "index.json"
 _SMALL = 20_000
 """A game is solved as one linear program if A has at most this many entries."""
 _ROUNDS = 100_000
-"""The maximum number of rounds of the solver. There is no time limit, because its effect would not
-be reproducible."""
+"""The maximum number of rounds of the solver. A time limit would not be reproducible."""
 
 Progress = Callable[[int, int, str], Any]
 
@@ -43,8 +42,7 @@ class Made(NamedTuple):
     made: tuple[str, ...]
     """The names of the certificates that this run has written."""
     kept: tuple[str, ...]
-    """The names of the existing certificates that were kept, because they are about the same
-    game."""
+    """The names of the certificates that were kept, because they are about the same game."""
     wide: tuple[str, ...]
     """The names of the games whose bracket is valid but wider than requested."""
     log: Path
@@ -115,7 +113,8 @@ def _make_all(
         if certificate.gap > Fraction(entry.tol):
             wide.append(entry.name)
         lines.append(_line(entry, game, certificate))
-        stamp, seconds = time.strftime("%Y-%m-%dT%H:%M:%S"), time.perf_counter() - start
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S")
+        seconds = time.perf_counter() - start
         gap = float(certificate.gap)
         log.write(f"{stamp} {entry.name}: {how}, gap {gap:.2g}, {seconds:.3f} s\n")
         log.flush()
@@ -145,10 +144,7 @@ def _line(entry: Entry, game: Game, certificate: Certificate) -> dict[str, Any]:
 
 
 def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str]:
-    """Return the certificate of an entry, and a description of its origin.
-
-    If the file is missing or does not match the entry, the certificate is made and written.
-    """
+    """Return the certificate of an entry, and "kept" or how it was made."""
     _, _, level = entry.resolved(game.m)
     # The comments store the requested tol, so another tol gives another certificate.
     comments = {"name": entry.name, "tol": repr(entry.tol)}
@@ -165,7 +161,6 @@ def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str
 
 
 def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certificate | None:
-    """Return the certificate in a file, or None if it does not match or proves nothing."""
     if not path.exists():
         return None
     try:
@@ -175,7 +170,7 @@ def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certi
     document = certificate.document
     if document.get("comments") != comments or not is_about(document, game, level):
         return None
-    if certificate.tobytes() != path.read_bytes():  # other spaces: the bytes would differ
+    if certificate.tobytes() != path.read_bytes():  # for example, other spaces
         return None
     if "rows" not in document["game"]:
         return certificate if check_certificate(path, game.matrix) else None
@@ -185,7 +180,6 @@ def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certi
 
 
 def _proved(game: Game, level: str, entry: Entry) -> tuple[Certificate, str]:
-    """Make a certificate for an entry of the specification, and describe its origin."""
     if entry.tol == 0:
         from relaxboost.certificates import exact_optimum  # a level that needs python-flint
 
@@ -205,10 +199,6 @@ def _proved(game: Game, level: str, entry: Entry) -> tuple[Certificate, str]:
 
 
 def _solution(game: Game, tol: float) -> Solution:
-    """Return a solution with a gap of at most `tol`.
-
-    If the first solver does not reach this gap, return the better solution of two solvers.
-    """
     linear = game.over.linear and game.linear_form is not None
     small = linear and game.m * (game.n or 0) <= _SMALL
     method = LPBoost() if small else "auto"
@@ -220,20 +210,13 @@ def _solution(game: Game, tol: float) -> Solution:
 
 
 def _uninterrupted(solution: Solution) -> Solution:
-    """Return the solution, or raise KeyboardInterrupt if Ctrl-C has interrupted the solver.
-
-    A set must contain only final solutions.
-    """
+    # Solvers return their best points at Ctrl-C, but a set must contain only final solutions.
     if solution.status == "interrupted":
         raise KeyboardInterrupt
     return solution
 
 
 def _directory(path: Path) -> Path:
-    """Return the directory, and create it if needed.
-
-    Raise an InputError if it cannot be written to.
-    """
     path = path.absolute()
     if (path.exists() and not path.is_dir()) or not path.name:
         is_what = "a file" if path.name else "the root of the file system"
@@ -250,7 +233,7 @@ def _directory(path: Path) -> Path:
 
 @contextmanager
 def _log(directory: Path) -> Iterator[TextIO]:
-    """Open and lock the log file, so that two runs do not remove each other's temporary files."""
+    # The lock keeps two runs from removing each other's temporary files.
     path = directory.with_name(f"{directory.name}.log")
     with path.open("a", encoding="utf-8") as log:
         try:
@@ -267,7 +250,6 @@ def _log(directory: Path) -> Iterator[TextIO]:
 
 
 def _remove_temporary(directory: Path, entries: list[Entry]) -> None:
-    """Remove the temporary files that a killed run has left."""
     ours = {f".{entry.name}.json" for entry in entries} | {f".{INDEX}"}
     for path in directory.glob(".*.json.*"):
         if path.stem in ours:

@@ -81,14 +81,15 @@ class Plant:
         """Compute both bounds in integers. Raise an AssertionError unless both equal the value."""
         bits = _bits(*self.A.shape) if self.A.dtype.kind == "f" else 0
         one = 1 << bits
-        d, w = np.array(self.d, dtype=object), np.zeros(self.A.shape[1], dtype=object)
+        d = np.array(self.d, dtype=object)
+        w = np.zeros(self.A.shape[1], dtype=object)
         w[list(self.support)] = self.w
         assert sum(self.d) == 1
         assert all(x >= 0 and (self.k is None or x * self.k <= 1) for x in set(self.d))
         assert sum(map(abs, self.w)) == 1
-        edges = sum(x * _whole(self.A, bits, d == x, 0) for x in set(self.d) if x)
+        edges = sum(x * _whole(self.A, bits, d == x) for x in set(self.d) if x)
         assert max(map(abs, edges)) == self.value * one
-        margins = sum(x * _whole(self.A.T, bits, w == x, 0) for x in set(self.w))
+        margins = sum(x * _whole(self.A.T, bits, w == x) for x in set(self.w))
         if self.k is None:
             assert min(margins) == self.value * one
             return
@@ -157,14 +158,14 @@ def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -
     result: NDArray[Any] = A
     if entries == "floats":
         result = _blurred(A, layout, rng)
-        value, gamma = value / 2, gamma / 2
+        value /= 2
+        gamma /= 2
     signs = rng.choice(np.array([-1, 1], dtype=np.int8), n)
     result *= signs
     w = {int(j): int(signs[j]) * c.weight for c in classes for j in c.columns}
-    d = [Fraction(0)] * m
+    d = np.full(m, Fraction(0), dtype=object)
     for group in groups:
-        for i in group.rows:
-            d[i] = group.weight
+        d[group.rows] = group.weight
     support = tuple(sorted(w))
     found = Plant(result, k, value, tuple(d), support, tuple(w[j] for j in support), gamma)
     found.prove()
@@ -185,8 +186,7 @@ def _groups(
         # `share` sets the number of blocks at the cap; more if other examples are too few.
         full = 0 if k is None else ceil(k / b) - 1
         for capped in range(round(full * share), full + 1):
-            rest = 1 if k is None else k - b * capped
-            least = 2 if k is None else max(2, int(rest / b) + 1)
+            least = 2 if k is None else max(2, int((k - b * capped) / b) + 1)
             if (capped + least) * b <= m:
                 room = m // b - capped
                 between = min(room, max(least, round(1.5 * least), m // (4 * b)))
@@ -224,10 +224,12 @@ def _weigh(
 
 def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
     """Return the classes of the columns that w uses, about an eighth of all columns."""
-    order, blocks = rng.permutation(n), max(min(n // b, 3), n // (8 * b))
+    order = rng.permutation(n)
+    blocks = max(min(n // b, 3), n // (8 * b))
     ratios = [1 + i % 3 for i in range(blocks)]
     total = b * sum(ratios)
-    classes, start = [], 0
+    classes = []
+    start = 0
     for ratio in sorted(set(ratios)):
         stop = start + b * ratios.count(ratio)
         classes.append(_Class(order[start:stop], Fraction(ratio, total)))
@@ -246,11 +248,9 @@ def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> 
 
 
 def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Fill the other columns like the used ones.
-
-    Then change some entries from +1 to −1, to make the edges smaller.
-    """
-    others, b = plan.others, plan.b
+    # They are filled like the used columns, except that some +1 are changed to −1. This makes their
+    # edges smaller.
+    others = plan.others
     turned = np.where(
         rng.random(others.size) < 0.5, 3.0 / A.shape[0], rng.uniform(0.0, 0.5, others.size)
     ).astype(np.float32)
@@ -258,8 +258,8 @@ def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -
     for group in plan.groups:
         for start in range(0, group.rows.size, step):
             rows = group.rows[start : start + step]
-            place = rng.permutation(rows.size)[:, None] + rng.integers(0, b, others.size)
-            plus = (place % b) < group.plus
+            place = rng.permutation(rows.size)[:, None] + rng.integers(0, plan.b, others.size)
+            plus = (place % plan.b) < group.plus
             plus &= rng.random((rows.size, others.size), dtype=np.float32) >= turned
             A[np.ix_(rows, others)] = np.where(plus, 1, -1)
 
@@ -267,13 +267,11 @@ def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -
 def _keep_inside(
     A: NDArray[np.int8], plan: _Layout, value: Fraction, rng: np.random.Generator
 ) -> None:
-    """Replace each unused column whose absolute edge is too large.
-
-    The new column is a used column in which one +1 is negated. This entry is in an example with the
-    least weight. The weight of this example is at most 1/(2b), which is half of the least possible
-    value of the game.
-    """
-    edges, weighed = np.zeros(A.shape[1], dtype=object), [g for g in plan.groups if g.weight]
+    # An unused column whose absolute edge is too large is replaced by a used column in which one +1
+    # is negated, in an example with the least weight. This weight is at most 1/(2b), which is half
+    # of the least possible value of the game.
+    edges = np.zeros(A.shape[1], dtype=object)
+    weighed = [g for g in plan.groups if g.weight]
     for weight in {g.weight for g in weighed}:
         rows = np.concatenate([g.rows for g in weighed if g.weight == weight])
         edges = edges + weight * A[rows].sum(axis=0, dtype=np.int64).astype(object)
@@ -285,12 +283,10 @@ def _keep_inside(
 
 
 def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return A / 2 with added noise that changes neither the edges nor the margins.
-
-    The noise of an entry is subtracted from a neighbour. The neighbour is in the next row of the
-    group, so that the edges do not change. In used columns, it is also in the next column of the
-    class, so that the margins do not change.
-    """
+    """Return A / 2 with added noise that changes neither the edges nor the margins."""
+    # The noise of an entry is subtracted from a neighbour. The neighbour is in the next row of the
+    # group, so that the edges do not change. In used columns, it is also in the next column of the
+    # class, so that the margins do not change.
     bits = _bits(*A.shape)
     out: NDArray[np.float64] = np.multiply(A, 0.5, dtype=np.float64)
 
@@ -308,13 +304,10 @@ def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> ND
                 columns = used.columns[first:]
                 left, right = columns[0 : columns.size - 1 : 2], columns[1::2]
                 both = noise((one.size, left.size), 2 + first)
-                for rows_, columns_, sign in (
-                    (one, left, 1.0),
-                    (one, right, -1.0),
-                    (two, left, -1.0),
-                    (two, right, 1.0),
-                ):
-                    out[np.ix_(rows_, columns_)] += sign * both
+                out[np.ix_(one, left)] += both
+                out[np.ix_(one, right)] -= both
+                out[np.ix_(two, left)] -= both
+                out[np.ix_(two, right)] += both
     return out
 
 
@@ -323,13 +316,12 @@ def _bits(m: int, n: int) -> int:
     return min(52, 62 - max(m, n).bit_length())
 
 
-def _whole(A: NDArray[Any], bits: int, rows: NDArray[np.bool_], axis: int) -> NDArray[Any]:
-    """Return the sums of some rows of A · 2^bits as integers."""
+def _whole(A: NDArray[Any], bits: int, rows: NDArray[np.bool_]) -> NDArray[Any]:
     ids = np.flatnonzero(rows)
     total = np.zeros(A.shape[1], dtype=np.int64)
     step = max(1, _AT_ONCE // A.shape[1])
     for start in range(0, ids.size, step):
         block = A[ids[start : start + step]]
         whole = block if bits == 0 else np.ldexp(block, bits).astype(np.int64)
-        total += whole.sum(axis=axis, dtype=np.int64)
+        total += whole.sum(axis=0, dtype=np.int64)
     return total.astype(object)

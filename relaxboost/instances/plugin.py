@@ -100,8 +100,5 @@ def certified_games(request: pytest.FixtureRequest) -> CertifiedGames:
 
 @pytest.fixture
 def certified_game(request: pytest.FixtureRequest) -> CertifiedGame:
-    """Return one of the certified games that the mark selects.
-
-    Without a mark, all games are selected.
-    """
+    """Return one of the certified games that the mark selects, or one of all without a mark."""
     return _load(request.config)(request.param.name)

@@ -21,22 +21,17 @@ from relaxboost.relaxations import Relaxation
 CORNER_CASES = Path(__file__).parent / "corner-cases"
 """The folder of small games, each of which is extreme in one respect."""
 LARGER_GAMES = Path(__file__).parent / "larger-games"
-"""The folder of games of the sizes 40 x 30 and 200 x 100. Solvers that stop too early fail on these
-games."""
+"""The folder of games of 40 x 30 and 200 x 100. Solvers that stop too early fail on them."""
 
 FORMAT = "relaxboost references"
-"""The name of the format, as stored in every index file. It must not change. The file lists the
-games under the key "references"."""
+"""The name of the format in every index file, which must not change."""
 
 _TEXTS = ("name", "file", "sha256", "game", "relaxation", "over", "level", "lower", "upper")
 _FIELDS = {*_TEXTS, "m", "n", "source"}
 
 
 class CertifiedGames(Mapping[str, CertifiedGame]):
-    """The certified games of one or more directories, as a mapping from names to games.
-
-    It can also be called with a name.
-    """
+    """The certified games of some directories, as a mapping from names that can also be called."""
 
     def __init__(self, games: list[CertifiedGame], where: str) -> None:
         self._games = {certified.name: certified for certified in games}
@@ -57,13 +52,12 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         return f"CertifiedGames({len(self)} games in {self._where})"
 
     def __call__(self, name: str) -> CertifiedGame:
-        """Return the certified game with the given name.
+        """Return the certified game with the given name, whose file has the digest of the index.
 
         Raises
         ------
         InputError
-            If no game has this name, or if the digest of its file differs from the digest in the
-            index. If there are similar names, the message contains them.
+            If no game has this name, or if the digest of its file differs.
         """
         if name not in self._games:
             hint = did_you_mean(name, self._games)
@@ -113,13 +107,11 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
             and _in(game.m, "m", m)
             and _in(game.n, "n", n)
             and level in (None, game.level)
-            and (relaxation is None or _is_any(game, game.relaxation, relaxation))
-            and (over is None or _is_any(game, game.over, over))
+            and _is_any(game, "relaxation", relaxation)
+            and _is_any(game, "over", over)
         ]
         if not chosen:
-            conditions = {"name": name, "relaxation": relaxation, "over": over, "m": m, "n": n}
-            given = {**conditions, "level": level}.items()
-            asked = ", ".join(f"{key}={_short(value)}" for key, value in given if value is not None)
+            asked = _listed(name=name, relaxation=relaxation, over=over, m=m, n=n, level=level)
             raise InputError(f"none of the {len(self)} games in {self._where} has {asked}")
         return CertifiedGames(chosen, self._where)
 
@@ -131,8 +123,10 @@ def _check_kinds(key: str, given: Any, base: type, example: str) -> None:
             raise InputError(f"{key} must be a class or an object such as {example}, got {kind!r}")
 
 
-def _is_any(game: CertifiedGame, value: Any, kinds: Any) -> bool:
-    """Return whether `value` is an instance of one of the classes or equals one of the objects."""
+def _is_any(game: CertifiedGame, key: str, kinds: Any) -> bool:
+    if kinds is None:
+        return True
+    value = getattr(game, key)
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if isinstance(kind, type):
             if isinstance(value, kind):
@@ -157,8 +151,12 @@ def _in(size: int, key: str, wanted: Any) -> bool:
     raise InputError(f"{key} must be a whole number or a range, got {wanted!r}")
 
 
-def _short(value: Any) -> str:
-    return value.__name__ if isinstance(value, type) else repr(value)
+def _listed(**conditions: Any) -> str:
+    return ", ".join(
+        f"{key}={value.__name__ if isinstance(value, type) else repr(value)}"
+        for key, value in conditions.items()
+        if value is not None
+    )
 
 
 def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGames:

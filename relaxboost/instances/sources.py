@@ -21,17 +21,15 @@ from relaxboost.matrices import MarginMatrix, as_matrix, datasets, stumps
 
 FILES = ("csv", "npy", "npz")
 LARGEST_FILE = 10_000_000
-"""The maximum number of entries of a matrix from a file. It is limited because the certificate
-stores all entries."""
+"""The maximum number of entries of a matrix from a file, all of which the certificate stores."""
 
 _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
 
 class Sources:
-    """A factory of matrices from their descriptions.
+    """A factory of matrices from their descriptions."""
 
-    It caches the last matrix, because a specification often has several games with the same matrix.
-    """
+    # A specification often has several games with the same matrix, so the last matrix is kept.
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -79,7 +77,6 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
 
 
 def _array(path: Path, kind: str, key: str | None) -> Any:
-    """Read an array from a NumPy file. `key` selects one of the arrays of an archive."""
     # np.load leaves a damaged file open if it opened the file itself.
     with path.open("rb") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # warnings about headers that Python 2 wrote
@@ -112,11 +109,7 @@ def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:
 def read_over(text: str) -> domains.Domain:
     """Return the domain of w that a string such as ``L1Ball(1/2)`` or ``Simplex()`` describes.
 
-    Raises
-    ------
-    InputError
-        If the string does not describe a domain of `relaxboost.game.domains` with at most one
-        number.
+    If the string does not describe a domain with at most one number, an InputError is raised.
     """
     found = re.fullmatch(rf"\s*(\w+)\(\s*({_NUMBER})?\s*\)\s*", text)
     name, number = found.groups() if found else ("", None)

@@ -1,7 +1,4 @@
-"""The specification SPEC.toml, which lists the games to certify.
-
-It is checked completely before any game is solved.
-"""
+"""The specification SPEC.toml, which is checked completely before any game is solved."""
 
 from __future__ import annotations
 
@@ -37,12 +34,7 @@ _MOST = 1_000_000
 def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     """Read a specification. Return its games in order, and the sources of their matrices.
 
-    Raises
-    ------
-    InputError
-        If the specification is invalid. For example, a file is missing, a generator, relaxation or
-        key is unknown, a size is out of range, a relaxation is not defined for a game, or a name is
-        repeated.
+    The specification is checked completely. If it is invalid, an InputError is raised.
     """
     path = check_input(path, folder=True)
     try:
@@ -64,7 +56,7 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
 
 
 def _distinct(path: Path, entries: list[Entry]) -> None:
-    """Raise an InputError if two names of certificates differ at most in case."""
+    # File systems may ignore the case of names.
     seen: dict[str, Entry] = {}
     for entry in entries:
         other = seen.setdefault(entry.name.casefold(), entry)
@@ -83,7 +75,6 @@ def _known(where: str, given: dict[str, Any], keys: tuple[str, ...]) -> None:
 
 
 def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Entry]:
-    """Return the entries (games to certify) that a [[game]] table requests."""
     kinds = [kind for kind in _KEYS if kind in given]
     if len(kinds) != 1:
         raise InputError(
@@ -94,32 +85,35 @@ def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Ent
     options = dict(given)
     shared = {key: options.pop(key) for key in _SHARED if key in options}
     level, tol = _proof(where, shared)
+    # Built-in games come with relaxations whose optima are fractions, and with others.
+    is_mixed = kind == "builtin" and "relaxations" not in shared
     for name, source, m, own in _matrices(where, kind, options, sources):
         for label, relaxation, over in _played(where, shared, own):
             entry = Entry(f"{name}{label}", source, relaxation, over, level, tol)
-            if NAME.fullmatch(entry.name) is None or entry.name.casefold() == "index":
-                raise InputError(
-                    f"{where}: {entry.name!r} cannot be the name of a certificate. Use up to 120 "
-                    "letters, digits, dots, dashes and underscores, starting with a letter or "
-                    "digit, and not 'index'. Give long relaxations a label"
-                )
-            _, domain, proof = entry.resolved(m)
-            if tol == 0 and not (proof == "exact" and domain.linear):
-                if kind != "builtin" or "relaxations" in shared:
-                    raise InputError(
-                        f"{where}: tol = 0 needs caps or l1 or l-inf norms over L1Ball, Simplex or "
-                        f"FullSimplex, whose optima are fractions, got {relaxation} over {over}"
-                    )
-                entry = replace(entry, tol=TOL)  # built-in games mix both kinds of relaxations
-            yield entry
+            yield _checked(where, entry, m, is_mixed)
+
+
+def _checked(where: str, entry: Entry, m: int, is_mixed: bool) -> Entry:
+    if NAME.fullmatch(entry.name) is None or entry.name.casefold() == "index":
+        raise InputError(
+            f"{where}: {entry.name!r} cannot be the name of a certificate. Use up to 120 "
+            "letters, digits, dots, dashes and underscores, starting with a letter or "
+            "digit, and not 'index'. Give long relaxations a label"
+        )
+    _, domain, proof = entry.resolved(m)
+    if entry.tol != 0 or (proof == "exact" and domain.linear):
+        return entry
+    if is_mixed:
+        return replace(entry, tol=TOL)
+    raise InputError(
+        f"{where}: tol = 0 needs caps or l1 or l-inf norms over L1Ball, Simplex or "
+        f"FullSimplex, whose optima are fractions, got {entry.relaxation} over {entry.over}"
+    )
 
 
 def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
-    """Return the requested level and the requested gap of a [[game]] table.
-
-    The level is None for the strongest possible level.
-    """
-    level, tol = shared.get("level"), shared.get("tol", TOL)
+    level = shared.get("level")
+    tol = shared.get("tol", TOL)
     if level not in (None, "exact", "enclosed"):
         raise InputError(
             f"{where}: level must be exact or enclosed, because numerical certificates prove "
@@ -135,25 +129,13 @@ def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
 def _matrices(
     where: str, kind: str, given: dict[str, Any], sources: Sources
 ) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
-    """Return the name, the source, m and the relaxations of each matrix of a [[game]] table."""
+    """Return the name, the source, m and the built-in games of each matrix of a [[game]] table."""
     if kind == "generator":
         yield from _generated(where, given)
         return
     _known(where, given, ("name", kind, *_KEYS[kind], *_SHARED))
     if kind == "builtin":
-        chosen = given["builtin"]
-        names = (
-            list(CORNERS) if chosen == "all" else chosen if isinstance(chosen, list) else [chosen]
-        )
-        if "name" in given:
-            raise InputError(f"{where}: built-in games have fixed names. Omit name")
-        for name in names:
-            if not isinstance(name, str) or name not in CORNERS:
-                raise InputError(
-                    f"{where}: no built-in game is called {name!r}. Use one of all, "
-                    f"{', '.join(CORNERS)}"
-                )
-            yield name, {"builtin": name}, len(CORNERS[name].rows), CORNERS[name].games
+        yield from _builtin(where, given)
         return
     if kind == "csv" and "label" not in given:
         raise InputError(f"{where}: csv also needs label, the name of the column of labels")
@@ -168,24 +150,36 @@ def _matrices(
     yield given.get("name", Path(given[kind]).stem), source, matrix.m, None
 
 
+def _builtin(where: str, given: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
+    if "name" in given:
+        raise InputError(f"{where}: built-in games have fixed names. Omit name")
+    chosen = list(CORNERS) if given["builtin"] == "all" else given["builtin"]
+    for name in chosen if isinstance(chosen, list) else [chosen]:
+        if not isinstance(name, str) or name not in CORNERS:
+            raise InputError(
+                f"{where}: no built-in game is called {name!r}. Use one of all, "
+                f"{', '.join(CORNERS)}"
+            )
+        yield name, {"builtin": name}, len(CORNERS[name].rows), CORNERS[name].games
+
+
 def _generated(where: str, given: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
     kind = given["generator"]
     if not isinstance(kind, str) or kind not in OPTIONS:
         known = ", ".join(OPTIONS)
         raise InputError(f"{where}: no generator is called {kind!r}. Use one of {known}")
-    options = {
-        k: v for k, v in given.items() if k not in ("name", "generator", *_KEYS["generator"])
-    }
+    fixed = ("name", "generator", *_KEYS["generator"])
+    options = {key: value for key, value in given.items() if key not in fixed}
     check_options(where, kind, options)
     m, n = (_whole(where, given, key, 1) for key in ("rows", "columns"))
-    seed, count = _whole(where, given, "seed", 0, 0), _whole(where, given, "count", 1, 1)
+    seed = _whole(where, given, "seed", 0, 0)
+    count = _whole(where, given, "count", 1, 1)
     if m * n > 2**28:
         raise InputError(f"{where}: a matrix may have at most 2^28 entries, got {m} x {n}")
     name = given.get("name", f"{kind}-{m}x{n}")
     own = None
     if kind == "planted":
-        k = options.get("k")
-        own = ((f"Capped(k={k})" if k is not None else PLAIN[0], PLAIN[1]),)
+        own = ((f"Capped(k={options['k']})" if "k" in options else PLAIN[0], PLAIN[1]),)
     for each in range(seed, seed + count):
         source = {"generator": kind, "rows": m, "columns": n, "seed": each, **options}
         yield f"{name}-{each:03}" if count > 1 or "name" not in given else name, source, m, own
@@ -203,24 +197,24 @@ def _whole(
 
 
 def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str, str, str]]:
-    """Return a tuple (suffix of the name, relaxation, domain) for each game on a matrix.
-
-    The hard margin over the unit l1 ball has the suffix "".
-    """
-    given, overs = shared.get("relaxations"), shared.get("over", PLAIN[1])
+    """Return a tuple (suffix of the name, relaxation, domain) for each game on a matrix."""
+    given = shared.get("relaxations")
     if given is None and own is not None and "over" not in shared:
         pairs = [("", relaxation, over) for relaxation, over in own]
     else:
-        texts, overs = _texts(where, PLAIN[0] if given is None else given), _texts(where, overs)
+        texts = _texts(where, PLAIN[0] if given is None else given)
+        overs = _texts(where, shared.get("over", PLAIN[1]))
         pairs = [(label, text, over) for label, text in texts for _, over in overs]
     for label, relaxation, over in pairs:
         try:
             relaxation_of(relaxation), over_of(over)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
-        parts = [label or (slug(relaxation) if relaxation != PLAIN[0] else "")]
-        parts.append(slug(over) if over != PLAIN[1] else "")
-        yield "".join(f".{part}" for part in parts if part), relaxation, over
+        yield _suffix(relaxation, PLAIN[0], label) + _suffix(over, PLAIN[1]), relaxation, over
+
+
+def _suffix(text: str, plain: str, label: str = "") -> str:
+    return f".{label or slug(text)}" if label or text != plain else ""
 
 
 def _texts(where: str, given: Any) -> list[tuple[str, str]]:

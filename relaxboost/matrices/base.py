@@ -31,9 +31,8 @@ class Best(NamedTuple):
     edge: float
     """The computed absolute edge of the column, |(Aᵀd)_id| >= 0."""
     slack: float
-    """The slack of the weak learner. No hypothesis has an absolute edge above the sum of `edge` and
-    `slack`, up to the rounding errors that `edge_roundings` bounds.
-    """
+    """The slack of the weak learner: no hypothesis has an absolute edge above `edge` + `slack`, up
+    to the rounding errors that `edge_roundings` bounds."""
 
 
 def best_of(j: int, edge: float) -> Best:
@@ -44,11 +43,10 @@ def best_of(j: int, edge: float) -> Best:
 class MarginMatrix(ABC):
     """A margin matrix A: A[i, j] = y_i h_j(x_i) in [−1, 1], with columns in canonical order.
 
-    A subclass sets `m`, `n` and `edge_roundings`, and implements `_column`, `_edges` and `digest`.
-    `best` compares all edges. If several edges are equally large, it returns the one with the
-    lowest index. A weak learner that does not enumerate its columns also overrides `best` and
-    `known`, and sets `slack`. Kernels add numbers in a fixed order, so results do not depend on the
-    number of threads.
+    A subclass sets `m`, `n` and `edge_roundings`, and implements `digest`, `_column` and `_edges`.
+    The last two receive checked arguments. A weak learner that does not enumerate its columns also
+    overrides `best` and `known`, and sets `slack`. Kernels add numbers in a fixed order, so results
+    do not depend on the number of threads.
     """
 
     m: int
@@ -60,8 +58,7 @@ class MarginMatrix(ABC):
     edge_roundings: ClassVar[int]
     """The number of roundings per example in a computed edge, which bounds the error of the edge by
     γ_r Σd with r = edge_roundings · m + 8. The number is 1 if an edge is a sum of products, and
-    larger if it is a difference of prefix sums.
-    """
+    larger if it is a difference of prefix sums."""
 
     stored: ClassVar[bool] = False
     """Whether the entries are already in memory. If True, `tocvxpy` creates no new matrix."""
@@ -70,9 +67,7 @@ class MarginMatrix(ABC):
     """Whether the products of `bulk` are computed without an array of all entries."""
 
     slack: float = 0.0
-    """An upper bound on the largest edge minus the edge that `best` returns. It is inf if no bound
-    is known.
-    """
+    """An upper bound on the largest edge minus the edge that `best` returns, or inf if unknown."""
 
     @property
     def entries(self) -> int:
@@ -88,10 +83,7 @@ class MarginMatrix(ABC):
     def column(self, j: int) -> NDArray[Any]:
         """Return column `j` as a read-only array of shape (m,), with the dtype of the matrix.
 
-        Raises
-        ------
-        InputError
-            If column `j` does not exist.
+        If column `j` does not exist, an InputError is raised.
         """
         if not 0 <= j < self.known:
             raise InputError(
@@ -102,15 +94,11 @@ class MarginMatrix(ABC):
     def edges(self, d: Vector) -> Vector:
         """Return the edges Aᵀd, one for each known column.
 
-        Raises
-        ------
-        InputError
-            If `d` is not a vector with an entry for each example.
+        If `d` is not a vector with an entry for each example, an InputError is raised.
         """
         return self._edges(self._examples(d))
 
     def _examples(self, d: Vector) -> Vector:
-        """Return `d` as a contiguous float64 array, or raise an InputError."""
         d = np.ascontiguousarray(d, dtype=np.float64)
         if d.shape != (self.m,):
             raise InputError(
@@ -119,38 +107,26 @@ class MarginMatrix(ABC):
         return d
 
     @abstractmethod
-    def _column(self, j: int) -> NDArray[Any]:
-        """Return column `j`, shape (m,), without a check that the column exists."""
+    def _column(self, j: int) -> NDArray[Any]: ...
 
     @abstractmethod
-    def _edges(self, d: Vector) -> Vector:
-        """Return the edges Aᵀd for a contiguous float64 `d` of shape (m,)."""
+    def _edges(self, d: Vector) -> Vector: ...
 
     @abstractmethod
     def digest(self) -> str:
-        """Return the SHA-256 of the content of the matrix, in hexadecimal.
-
-        Matrices with the same content have the same SHA-256, even if they are stored differently.
-        """
+        """Return the SHA-256 of the content in hexadecimal. It does not depend on the storage."""
 
     def best(self, d: Vector) -> Best:
-        """Return the column with the largest absolute edge.
-
-        If several columns have this edge, the one with the lowest index is returned.
-        """
+        """Return the column with the largest absolute edge, among equals the first."""
         return self._priced(d, _NONE)[0]
 
     def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(d)` and the edges of `columns`.
-
-        The edges are None if a subclass overrides `best`.
-        """
+        """Return `best(d)`, and the edges of `columns` or None if a subclass overrides `best`."""
         if type(self).best is not MarginMatrix.best:
             return self.best(d), None
         return self._priced(d, columns)
 
     def _priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector]:
-        """Return `best(d)` and the edges of `columns`, computed in a single pass over A."""
         edges = self._edges(self._examples(d))
         j, edge = kernels.first_largest(edges)
         return best_of(j, edge), edges[columns]
@@ -171,10 +147,7 @@ class MarginMatrix(ABC):
         return self._margins(ids, weights)
 
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
-        """Return the margins A w, shape (m,).
-
-        The columns in `support` must exist, and are added in the given order.
-        """
+        # Columns are added in the given order, which the rounding bound of subclasses relies on.
         u = np.zeros(self.m)
         for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
             kernels.add_scaled(u, self._column(j), c)
@@ -214,16 +187,13 @@ class MarginMatrix(ABC):
         return self.columns(range(self.n))
 
     def bulk(self) -> Bulk:
-        """Return an object for products with all columns of A.
-
-        By default it uses a dense copy of A.
-        """
+        """Return an object for products with all columns of A, by default with a dense copy."""
         return self.pricing().restricted(np.arange(self.known))
 
     def pricing(self) -> Pricing:
-        """Return an object for products with A, for methods that use few columns at a time.
+        """Return an object for products with few columns of A at a time.
 
-        By default it copies these columns to a dense array.
+        By default these columns are copied to a dense array in double precision.
         """
         return _Stored(self)
 
@@ -236,10 +206,7 @@ class MarginMatrix(ABC):
         return self.toarray()
 
     def recipe(self) -> dict[str, Any]:
-        """Return the description of how A is computed from `data`, for certificates.
-
-        It is empty if A is `data`.
-        """
+        """Return how A is computed from `data`, for certificates, or {} if A is `data`."""
         return {}
 
     def __repr__(self) -> str:
@@ -248,14 +215,11 @@ class MarginMatrix(ABC):
 
 
 class _Stored(Pricing):
-    """The products with a stored matrix.
-
-    Products with selected columns use a dense copy of these columns in double precision.
-    """
-
     def __init__(self, matrix: MarginMatrix) -> None:
         assert matrix.n is not None
-        self.m, self.n, self._matrix = matrix.m, matrix.n, matrix
+        self.m = matrix.m
+        self.n = matrix.n
+        self._matrix = matrix
 
     def edges(self, d: Vector) -> Vector:
         return self._matrix.edges(d)
@@ -265,11 +229,7 @@ class _Stored(Pricing):
 
 
 def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> str:
-    """Return the SHA-256 of a matrix. A pair (row indices, nonzero values) describes each column.
-
-    Matrices with equal entries have equal digests. The digest does not depend on the storage
-    (dense, sparse, float32, int8).
-    """
+    """Return the SHA-256 of a matrix from the pair (row indices, nonzero values) of each column."""
     sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
     for rows, values in columns:
         sha.update(np.int64(len(rows)).astype("<i8").tobytes())

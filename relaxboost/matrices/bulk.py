@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector, Whole
 
-PASS = 6e-10
-"""The time in seconds that one core needs to read one entry of A. Run times are estimated from it.
-"""
 _ROWS = 4096
 """The minimum number of rows of A in a block of a matrix product."""
 
@@ -33,10 +30,7 @@ class Pricing(ABC):
         """Return the products with the given columns only. Their indices must be increasing."""
 
     def spread(self, each: int) -> Whole:
-        """Return about `each` columns of each kind, such as the stumps of a feature.
-
-        The columns are evenly spread and in increasing order.
-        """
+        """Return about `each` evenly spread columns of each kind, such as stumps of a feature."""
         return spread(0, self.n, each)
 
 
@@ -47,15 +41,9 @@ class CutLevels(NamedTuple):
     """
 
     codes: NDArray[Any]
-    """The level of each example in each feature, shape (features, m).
-
-    A level is the number of cuts below the example's value of the feature.
-    """
+    """The number of cuts below each example's value of each feature, shape (features, m)."""
     offsets: Whole
-    """The index of the first column of each feature, followed by the number of all columns.
-
-    The shape is (features + 1,).
-    """
+    """The first column of each feature, and then the number of columns, shape (features + 1,)."""
     signs: Vector
     """The labels y, shape (m,)."""
 
@@ -81,10 +69,7 @@ class Bulk(Pricing):
 
     @abstractmethod
     def gram(self, scaling: Vector) -> Vector:
-        """Return the lower triangle of A diag(scaling) Aᵀ, for a positive scaling of the columns.
-
-        The entries above the diagonal are undefined.
-        """
+        """Return A diag(scaling) Aᵀ for scaling > 0. Entries above the diagonal are undefined."""
 
     @abstractmethod
     def cross(self, weights: Vector, out: Array) -> None:
@@ -96,12 +81,7 @@ class Bulk(Pricing):
 
 
 class DenseBulk(Bulk):
-    """The products with a matrix A, computed with a dense array in double precision.
-
-    Parameters
-    ----------
-    A : array of shape (m, n)
-    """
+    """The products with a matrix A, computed with a dense array in double precision."""
 
     def __init__(self, A: Vector) -> None:
         self._A = np.ascontiguousarray(A, dtype=np.float64)
@@ -142,23 +122,16 @@ def spread(start: int, stop: int, count: int) -> Whole:
 
 
 def varied(ranked: Whole, size: int) -> Whole:
-    """Return `size` of the ranked columns.
-
-    A third of them are from the top of the ranking, and the others are evenly spread over it.
-    Columns with nearly equal edges are often nearly equal columns. The even spread adds columns
-    that differ more.
-    """
+    """Return up to 4/3 · `size` ranked columns: the first `size`/3, and others evenly spread."""
     if ranked.size <= size:
         return ranked
+    # Columns with nearly equal edges are often nearly equal. The even spread adds other columns.
     picks = np.concatenate([np.arange(size // 3), np.linspace(0, ranked.size - 1, size)])
     return ranked[np.unique(picks.astype(np.int64))]
 
 
 def by_rows(written: Callable[[slice], Array], weights: Vector, out: Array) -> None:
-    """Write Aᵀ diag(weights) A to `out`, block by block.
-
-    `written` is a function that returns a block of rows of A in double precision.
-    """
+    """Write Aᵀ diag(weights) A to `out`, with blocks of rows of A that `written` returns."""
     out[:] = 0.0
     step = max(_ROWS, len(out))
     for start in range(0, weights.size, step):

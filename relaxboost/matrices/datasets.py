@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,25 +121,18 @@ def labels(y: ArrayLike) -> SignedLabels:
             f"the labels have {number_of(len(values), 'value')} "
             f"({few(values, 6, _short)}); a margin needs two classes; {remedy}"
         )
-    negative, positive = sorted(values, key=_order(values))
+    try:
+        negative, positive = sorted(values, key=float)
+    except (TypeError, ValueError):
+        negative, positive = sorted(values, key=str)
     return SignedLabels(np.where(given == positive, 1.0, -1.0), (negative, positive))
 
 
 def _are_targets(values: list[Any], count: int) -> bool:
-    """Return whether the distinct labels of `count` examples look like regression targets."""
     if len(values) < 3 or not all(isinstance(x, int | float) for x in values):
         return False
     # Classes are whole numbers that repeat; `hardly_repeats` has the same rule for words.
     return 2 * len(values) > max(count, 10) or not all(float(x).is_integer() for x in values)
-
-
-def _order(values: list[Any]) -> Callable[[Any], Any]:
-    try:
-        for value in values:
-            float(value)
-    except (TypeError, ValueError):
-        return str
-    return float
 
 
 def _short(value: object) -> str:
@@ -218,7 +211,9 @@ def read_table(
     If `words` is true, values may be missing, and a feature may be a column of words, of which none
     can be parsed as a number. The columns `drop` are removed before the other columns are checked.
     """
-    frame = _read_frame(Path(path), label, sep)
+    file = Path(path)
+    is_parquet = file.is_file() and tables.is_parquet(file)
+    frame = _read_parquet(file) if is_parquet else tables.read_csv(file, sep, label=label)
     if label not in frame.columns:
         raise tables.no_column(path, label, frame.columns)
     tables.check_columns(path, "drop", drop, [name for name in frame.columns if name != label])
@@ -239,12 +234,6 @@ def read_table(
         raise InputError(f"{path}, column {label!r}: {error}") from None
 
 
-def _read_frame(path: Path, label: str, sep: str) -> Any:
-    if path.is_file() and tables.is_parquet(path):
-        return _read_parquet(path)
-    return tables.read_csv(path, sep, label=label)
-
-
 def _read_parquet(path: Path) -> Any:
     import pandas as pd
 
@@ -263,30 +252,18 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
 
     bad = features.isna().to_numpy() & (not words)
     for place, (name, column) in enumerate(features.items()):
-        if column.dtype.kind in "biuf":
-            bad[:, place] |= np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
-            # Only integers can be rounded. dropna takes long for thousands of columns.
-            whole = column.dropna().to_numpy() if column.dtype.kind in "iu" else np.zeros(0)
-            if (at := rounded_integer(whole)) is not None:
-                row = int(np.flatnonzero(column.notna())[at[0]])
-                raise InputError(
-                    f"{path}: the value at {_where(features, row)}, column {name!r}, "
-                    f"{column.iloc[row]}, is an integer that a double cannot represent exactly; "
-                    f"{ROUNDED}"
-                )
+        if column.dtype.kind not in "biuf":
+            _check_words(path, name, column, words)
             continue
-        # Python's float also reads 1_0 and digits of other scripts, which pandas rejects.
-        odd = column[pd.to_numeric(column, errors="coerce").isna() & column.notna()]
-        points = odd.astype(str).str.replace(",", ".")
-        commas = len(odd) > 0 and pd.to_numeric(points, errors="coerce").notna().all()
-        if not words or commas or 0 < len(odd) < column.notna().sum():
-            other = "encode categories (pandas.get_dummies)"
-            if words and not commas:
-                other = "leave cells empty where they are missing"
+        bad[:, place] |= np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        # Only integers can be rounded. dropna takes long for thousands of columns.
+        whole = column.dropna().to_numpy() if column.dtype.kind in "iu" else np.zeros(0)
+        if (at := rounded_integer(whole)) is not None:
+            row = int(np.flatnonzero(column.notna())[at[0]])
             raise InputError(
-                f"{path}: column {name!r} is not numeric (for instance {_short(odd.iloc[0])!r}); "
-                f"write plain numbers, {'such as 1.5, not 1,5' if commas else other}, or drop the "
-                "column"
+                f"{path}: the value at {_where(features, row)}, column {name!r}, "
+                f"{column.iloc[row]}, is an integer that a double cannot represent exactly; "
+                f"{ROUNDED}"
             )
     if bad.any():
         row, place = np.argwhere(bad)[0].tolist()
@@ -300,6 +277,26 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
         )
 
 
+def _check_words(path: str | os.PathLike[str], name: str, column: Any, words: bool) -> None:
+    import pandas as pd
+
+    # Python's float also reads 1_0 and digits of other scripts, which pandas rejects.
+    odd = column[pd.to_numeric(column, errors="coerce").isna() & column.notna()]
+    points = odd.astype(str).str.replace(",", ".")
+    commas = len(odd) > 0 and pd.to_numeric(points, errors="coerce").notna().all()
+    if words and not commas and not 0 < len(odd) < column.notna().sum():
+        return
+    if commas:
+        remedy = "such as 1.5, not 1,5"
+    elif words:
+        remedy = "leave cells empty where they are missing"
+    else:
+        remedy = "encode categories (pandas.get_dummies)"
+    raise InputError(
+        f"{path}: column {name!r} is not numeric (for instance {_short(odd.iloc[0])!r}); "
+        f"write plain numbers, {remedy}, or drop the column"
+    )
+
+
 def _where(frame: Any, row: int) -> str:
-    """Return where a row is: its line in a CSV file, or its row number in a Parquet file."""
     return f"line {frame.index[row]}" if tables.FILE in frame.attrs else f"row {row + 1}"

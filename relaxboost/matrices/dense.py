@@ -79,14 +79,11 @@ class DenseMatrix(MarginMatrix):
 
     def digest(self) -> str:
         """Return the SHA-256 of the entries, in hexadecimal."""
-        columns = (self._A[:, j] for j in range(self._A.shape[1]))
-        nonzero = ((np.flatnonzero(a), a[a != 0]) for a in columns)
         m, n = self._A.shape
-        return content_digest(m, n, nonzero)
+        return content_digest(m, n, ((np.flatnonzero(a), a[a != 0]) for a in self._A.T))
 
 
 def _other_type(given: NDArray[Any], names: Any) -> str:
-    """Return the error message for a matrix whose type is not supported."""
     if given.ndim == 0:
         return f"A must be a matrix, with examples in rows, got {given.item()!r:.60}"
     at = no_number(given) if given.dtype.kind in "OUST" else None

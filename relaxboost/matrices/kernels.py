@@ -1,9 +1,8 @@
-"""Compiled loops over the columns of margin matrices. Results do not depend on the number of
-threads.
+"""Compiled loops over columns of margin matrices. The number of threads changes no result.
 
-Compilation takes longer than many runs. Each signature of a kernel takes 0.1 s to compile, and each
-allocation, `min`, `sum` or search in a kernel takes another 0.1 s. Therefore a kernel is a plain
-loop over arrays that its caller allocates. Everything else is done in Python, NumPy or BLAS.
+Each signature of a kernel takes 0.1 s to compile, and each allocation, `min`, `sum` or search in a
+kernel takes another 0.1 s. Therefore a kernel is a plain loop over arrays that its caller
+allocates. Everything else is done in Python, NumPy or BLAS.
 """
 
 from __future__ import annotations
@@ -21,13 +20,11 @@ from relaxboost._core.compiled import njit, thread_pool
 # The compiler may reorder and fuse sums to vectorise them; γ_n covers every order.
 _SUM = {"reassoc", "contract"}
 FEW = 64
-"""The maximum number of terms that are added in order. For longer sums, the last bits depend on the
-CPU.
-"""
+"""Sums of at least this many terms are vectorised, so that their last bits depend on the CPU."""
 
 
 def _read_only(H: NDArray[Any]) -> NDArray[Any]:
-    """Return a matrix as a read-only array, so that kernels are compiled for one signature only."""
+    # Writable and read-only arrays differ in signature, and each signature is compiled.
     if H.flags.writeable:
         H = H.view()
         H.flags.writeable = False
@@ -53,22 +50,25 @@ def _few_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 
 @njit(fastmath=_SUM, nogil=True)
 def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
-    """Write the inner products <column, d> of the first `used` columns to `out`.
-
-    The loop processes eight columns at a time. It reads `d` once for all of them, and the CPU
-    converts some entries while it loads others. All columns are summed in the same order.
-    """
+    # Eight columns share each load of an entry of `d`, and the CPU converts entries of some columns
+    # while it loads those of others. Beyond the last column, the loop repeats it.
     last = used - 1
     for j in range(0, used, 8):
-        a, b = H[:, j], H[:, min(j + 1, last)]  # beyond the last column, repeat it
+        a, b = H[:, j], H[:, min(j + 1, last)]
         c, e = H[:, min(j + 2, last)], H[:, min(j + 3, last)]
         f, g = H[:, min(j + 4, last)], H[:, min(j + 5, last)]
         h, k = H[:, min(j + 6, last)], H[:, min(j + 7, last)]
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
         for i in range(d.shape[0]):
             v = d[i]
-            s0, s1, s2, s3 = s0 + a[i] * v, s1 + b[i] * v, s2 + c[i] * v, s3 + e[i] * v
-            s4, s5, s6, s7 = s4 + f[i] * v, s5 + g[i] * v, s6 + h[i] * v, s7 + k[i] * v
+            s0 += a[i] * v
+            s1 += b[i] * v
+            s2 += c[i] * v
+            s3 += e[i] * v
+            s4 += f[i] * v
+            s5 += g[i] * v
+            s6 += h[i] * v
+            s7 += k[i] * v
         out[j], out[j + 1], out[j + 2], out[j + 3] = s0, s1, s2, s3
         out[j + 4], out[j + 5], out[j + 6], out[j + 7] = s4, s5, s6, s7
 
@@ -86,14 +86,12 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 
 @njit()
 def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
-    """Sum the products y_i d_i up to each level of four features into the rows of `levels`.
-
-    An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
-    to the levels of the other three features. Each feature is summed in the order of the examples.
-    """
+    """Sum the products y_i d_i up to each level of four features into the rows of `levels`."""
+    # An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
+    # to the levels of the other three features. Beyond the last feature, the loop repeats it.
     last = codes.shape[0] - 1
     levels[:] = 0.0
-    a, b = codes[first], codes[min(first + 1, last)]  # beyond the last feature, repeat it
+    a, b = codes[first], codes[min(first + 1, last)]
     c, d = codes[min(first + 2, last)], codes[min(first + 3, last)]
     p, q, r, s = levels[0], levels[1], levels[2], levels[3]
     for i in range(yd.shape[0]):
@@ -107,7 +105,10 @@ def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, level
         widest = max(widest, offsets[f + 1] - offsets[f])
     at_p = at_q = at_r = at_s = 0.0
     for k in range(widest):
-        at_p, at_q, at_r, at_s = at_p + p[k], at_q + q[k], at_r + r[k], at_s + s[k]
+        at_p += p[k]
+        at_q += q[k]
+        at_r += r[k]
+        at_s += s[k]
         p[k], q[k], r[k], s[k] = at_p, at_q, at_r, at_s
 
 
@@ -117,13 +118,13 @@ def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDA
     f = 0
     while offsets[f + 1] <= j:
         f += 1
-    cut, levels = j - offsets[f], codes[f]
+    cut = j - offsets[f]
+    levels = codes[f]
     for i in range(out.shape[0]):
         out[i] = 1 if (levels[i] > cut) == (y[i] > 0.0) else -1
 
 
 def _four_rows(offsets: Whole) -> Array:
-    """Return an uninitialised array for the sums at the levels of four features."""
     return np.empty((4, int((offsets[1:] - offsets[:-1]).max()) + 1))
 
 
@@ -138,14 +139,12 @@ def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
 def _stump_edges(
     codes: NDArray[Any], offsets: Whole, yd: Array, total: float, levels: Array, out: Array
 ) -> None:
-    """Store the edge of each stump in `out`.
-
-    The edge of the stump that cuts after the level b is Σ y d − 2 Σ_{code <= b} y d.
-    """
+    # The edge of the stump that cuts after the level b is Σ y d − 2 Σ_{code <= b} y d.
     for f in range(codes.shape[0]):
         if f % 4 == 0:
             _four_sums(codes, offsets, f, yd, levels)
-        below, start = levels[f % 4], offsets[f]
+        below = levels[f % 4]
+        start = offsets[f]
         for k in range(offsets[f + 1] - start):
             out[start + k] = total - 2.0 * below[k]
 
@@ -154,7 +153,8 @@ def stump_best(
     codes: NDArray[Any], offsets: Whole, yd: Array, columns: Whole
 ) -> tuple[tuple[int, float], Array]:
     """Return the index and value of the largest absolute edge, and the edges of `columns`."""
-    total, some = float(np.add.reduce(yd)), np.empty(columns.size)
+    total = float(np.add.reduce(yd))
+    some = np.empty(columns.size)
     if math.isnan(total):  # then every edge is nan
         some[:] = total
         return (0, total), some
@@ -172,20 +172,25 @@ def _stump_best(
     columns: Whole,
     some: Array,
 ) -> tuple[int, float]:
-    best, peak, size = 0, 0.0, np.int64(0)  # compared as bits: see `apart`
+    best = 0
+    peak = 0.0
+    size = np.int64(0)  # compared as bits: see `apart`
     for f in range(codes.shape[0]):
         if f % 4 == 0:
             _four_sums(codes, offsets, f, yd, levels)
-        below, start, stop = levels[f % 4], offsets[f], offsets[f + 1]
+        below = levels[f % 4]
+        start, stop = offsets[f], offsets[f + 1]
         most = np.int64(0)
         for k in range(stop - start):
             here = np.float64(abs(total - 2.0 * below[k])).view(np.int64)
             most = here if here > most else most
         if most > size:  # few features get here, so the place is searched only here
-            k, size = 0, most
+            k = 0
+            size = most
             while np.float64(abs(total - 2.0 * below[k])).view(np.int64) != most:
                 k += 1
-            best, peak = start + k, total - 2.0 * below[k]
+            best = start + k
+            peak = total - 2.0 * below[k]
         for place in range(columns.shape[0]):
             if start <= columns[place] < stop:
                 some[place] = total - 2.0 * below[columns[place] - start]
@@ -196,15 +201,14 @@ def _stump_best(
 def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, Array]:
     """Return the weight of the cuts below each value, shape (features, m), and of all cuts."""
     features, m = codes.shape
-    below, totals = np.zeros((features, m)), np.zeros(features)
+    below, totals = np.zeros((features, m)), np.zeros(features)  # aligned, unlike NumPy's arrays
     for f in range(features):
-        start, cuts = offsets[f], offsets[f + 1] - offsets[f]
-        sums = np.zeros(cuts + 1)
-        for b in range(cuts):
-            sums[b + 1] = sums[b] + weights[start + b]
+        sums = np.zeros(offsets[f + 1] - offsets[f] + 1)
+        for b in range(sums.shape[0] - 1):
+            sums[b + 1] = sums[b] + weights[offsets[f] + b]
         for i in range(m):
             below[f, i] = sums[codes[f, i]]
-        totals[f] = sums[cuts]
+        totals[f] = sums[-1]
     return below, totals
 
 
@@ -218,17 +222,15 @@ def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -
 
 @njit()
 def _stump_margins(codes: NDArray[Any], offsets: Whole, w: Array, values: Array, u: Array) -> None:
-    """Add the margins A w, computed for labels that are all +1, to `u`.
-
-    `values` is a buffer for the levels of a feature. For each level, the weights of the cuts below
-    it and above it are summed separately, so that each weight is rounded only a few times.
-    """
+    # The labels are treated as +1. For each level, the weights of the cuts below and above it are
+    # summed separately, so that each weight is rounded only a few times.
     for f in range(codes.shape[0]):
-        start, cuts, above = offsets[f], offsets[f + 1] - offsets[f], 0.0
+        start = offsets[f]
+        cuts = offsets[f + 1] - start
+        above = below = 0.0
         for b in range(cuts, -1, -1):
             values[b] = -above
             above += w[start + b - 1] if b else 0.0
-        below = 0.0
         for b in range(cuts):
             below += w[start + b]
             values[b + 1] += below
@@ -257,28 +259,20 @@ def stump_gram(codes: NDArray[Any], offsets: Whole, signs: Array, scaling: Array
     below, totals = _below(codes, offsets, scaling)
     m = codes.shape[1]
     out = np.zeros((m, m))
+    total = float(totals.sum())
     pool, threads = thread_pool()
     cuts = np.unique((m * np.sqrt(np.linspace(0.0, 1.0, 4 * threads + 1))).astype(int))
     parts = [(a, out[a:b]) for a, b in pairwise(cuts.tolist())]
-    total = float(totals.sum())
     list(pool.map(lambda part: _gram_rows(below, total, signs, part[0], part[1]), parts))
     return out
 
 
 @njit(nogil=True)
 def _cross_block(
-    codes: tuple[NDArray[Any], NDArray[Any]],
-    weights: Array,
-    table: Array,
-    out: Array,
-    place: tuple[int, int],
+    left: NDArray[Any], right: NDArray[Any], weights: Array, table: Array, out: Array
 ) -> None:
-    """Write Σ weights · s_a t_b for all cuts a and b of two features, with s_a, t_b = ±1 by side.
-
-    The block starts at `place` in `out`. `table` contains zeros at the start, and has one more row
-    and one more column than the block.
-    """
-    (left, right), (first, start) = codes, place
+    # The entry of the cuts a and b is Σ weights · s_a t_b for the sides s_a, t_b = ±1 of examples.
+    # `table` is a zero matrix with one more row and column than the block `out`.
     rows, cols = table.shape[0] - 1, table.shape[1] - 1
     for i in range(weights.shape[0]):
         table[left[i], right[i]] += weights[i]
@@ -292,7 +286,7 @@ def _cross_block(
     for a in range(rows):
         for b in range(cols):
             alone = total - 2.0 * table[a, cols] - 2.0 * table[rows, b]
-            out[first + a, start + b] = alone + 4.0 * table[a, b]
+            out[a, b] = alone + 4.0 * table[a, b]
 
 
 @njit(nogil=True)
@@ -301,7 +295,8 @@ def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
     features, m = codes.shape
     for i in range(m):
         for f in range(features):
-            start, code = offsets[f], codes[f, i]
+            start = offsets[f]
+            code = codes[f, i]
             for b in range(offsets[f + 1] - start):
                 out[i, start + b] = 1.0 if code > b else -1.0
 
@@ -313,9 +308,8 @@ def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array)
     def fill(f: int) -> None:
         a, b = parts[f]
         for g, (c, e) in enumerate(parts[: f + 1]):
-            if b > a and e > c:
-                table = np.zeros((b - a + 1, e - c + 1))
-                _cross_block((codes[f], codes[g]), weights, table, out, (a, c))
+            table = np.zeros((b - a + 1, e - c + 1))
+            _cross_block(codes[f], codes[g], weights, table, out[a:b, c:e])
 
     pool, _ = thread_pool()
     list(pool.map(fill, reversed(range(len(parts)))))  # the features with the most pairs first
@@ -327,10 +321,7 @@ Compressed = tuple[Whole, Whole, Array]
 
 @njit(nogil=True)
 def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A row by row, because a row fits in the cache.
-
-    `transposed` is Aᵀ. The entries above the diagonal are not changed.
-    """
+    """Write the lower triangle of Aᵀ diag(weights) A row by row: a row fits in the cache."""
     starts, examples, values = transposed
     firsts, columns, entries = A
     seen = firsts.copy()  # the first unused entry of each row of A
@@ -341,7 +332,8 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
             i = examples[p]
             scaled = weights[i] * values[p]
             seen[i] += 1
-            across, beside = columns[firsts[i] : seen[i]], entries[firsts[i] : seen[i]]
+            across = columns[firsts[i] : seen[i]]
+            beside = entries[firsts[i] : seen[i]]
             for q in range(across.size):
                 row[np.uint32(across[q])] += scaled * beside[q]  # unsigned: no index from the end
 
@@ -349,26 +341,26 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
     """Return the columns of the largest edges in the gaps between the given `columns`.
 
-    A gap has at most one such column, whose edge exceeds `level`. If `both` is true, also return
-    the column of the smallest edge in each gap, if this edge is below −level.
+    The edges of these columns exceed `level`. If `both` is true, the function also returns the
+    columns of the smallest edges in the gaps, if these edges are below −level.
     """
-    out = np.empty(2 * columns.size + 2, dtype=np.int64)
-    return out[: _peaks(edges, columns, level, both, out)]
+    ends = np.append(columns, edges.size)
+    out = np.empty(2 * ends.size, dtype=np.int64)
+    found = out[: _peaks(edges, ends, level, both, out)]
+    found.sort()  # in a gap, the smallest edge may come before the largest
+    return found
 
 
 @njit()
-def _peaks(edges: Array, columns: Whole, level: float, both: bool, out: Whole) -> int:
-    found, start = 0, 0
-    for k in range(columns.size + 1):
-        stop = columns[k] if k < columns.size else edges.size
+def _peaks(edges: Array, ends: Whole, level: float, both: bool, out: Whole) -> int:
+    found = start = 0
+    for stop in ends:
         high = low = -1
         for j in range(start, stop):
             if edges[j] > level and (high < 0 or edges[j] > edges[high]):
                 high = j
             if both and -edges[j] > level and (low < 0 or edges[j] < edges[low]):
                 low = j
-        if high > low:
-            high, low = low, high
         if high >= 0:
             out[found] = high
             found += 1
@@ -411,7 +403,8 @@ def sum_stumps(
     codes: NDArray[Any], offsets: Whole, signs: Array, support: Whole, coefficients: Array
 ) -> Array:
     """Return A w for weights on some stumps. Columns are added one by one, as in a dense A."""
-    u, features = np.zeros(signs.size), np.searchsorted(offsets, support, side="right") - 1
+    u = np.zeros(signs.size)
+    features = np.searchsorted(offsets, support, side="right") - 1
     places = zip(features.tolist(), (support - offsets[features]).tolist(), strict=True)
     for (f, cut), c in zip(places, coefficients.tolist(), strict=True):
         _add_stump(codes[f], cut, signs, c, u)
@@ -479,7 +472,8 @@ def along(u: Array, v: Array, eta: float) -> Array:
 
 def combine(H: NDArray[Any], used: int, weights: Array) -> Array:
     """Return H[:, :used] @ weights, computed from four columns of nonzero weight at a time."""
-    u, kept = np.zeros(H.shape[0]), np.flatnonzero(weights[:used])
+    u = np.zeros(H.shape[0])
+    kept = np.flatnonzero(weights[:used])
     if kept.size:
         four = np.append(kept, np.full(-kept.size % 4, kept[-1]))  # repeats the last column
         shares = weights[four]

@@ -16,8 +16,6 @@ def check_labelled(
     X: ArrayLike, y: ArrayLike, feature_names: Any = None
 ) -> tuple[Array, Array, tuple[str, ...]]:
     """Check labelled data. Return X and y as float arrays, and the feature names as strings."""
-    if feature_names is None:
-        feature_names = getattr(X, "columns", None)  # a pandas or polars frame
     try:
         given, labels = np.asarray(X), np.asarray(y)
     except ValueError as error:
@@ -29,11 +27,10 @@ def check_labelled(
         )
     m, features = given.shape
     if feature_names is None:
-        names = tuple(f"x{f}" for f in range(features))
-    else:
-        if isinstance(feature_names, str) or not isinstance(feature_names, Iterable):
-            raise InputError(f"feature_names must be a list of names, got {feature_names!r}")
-        names = tuple(str(name) for name in feature_names)
+        feature_names = getattr(X, "columns", [f"x{f}" for f in range(features)])
+    if isinstance(feature_names, str) or not isinstance(feature_names, Iterable):
+        raise InputError(f"feature_names must be a list of names, got {feature_names!r}")
+    names = tuple(map(str, feature_names))
     if len(names) != features:
         raise InputError(f"feature_names has {len(names)} names, but X has {features} features")
     if given.dtype.kind in "OUST":
@@ -50,6 +47,10 @@ def check_labelled(
             "values"
         )
     data = finite_doubles("X", given, names)
+    return data, _signs(labels, m), names
+
+
+def _signs(labels: NDArray[Any], m: int) -> Array:
     if labels.shape != (m,):
         raise InputError(
             f"y has shape {labels.shape}, but X has {m} rows; pass one label for each row"
@@ -61,13 +62,11 @@ def check_labelled(
             "which maps any two values to -1 and +1; labels(y).decided(scores) maps scores back to "
             "these values"
         )
-    return data, labels.astype(np.float64), names
+    return labels.astype(np.float64)
 
 
 ROUNDED = "drop the column, or subtract a common offset from its values"
-"""The advice in messages about integers that doubles cannot represent exactly. Rounding could make
-different integers equal.
-"""
+"""The advice about integers that doubles cannot represent exactly and might make equal."""
 
 
 def check_names(X: Any) -> None:
@@ -98,10 +97,9 @@ def rounded_integer(X: NDArray[Any]) -> tuple[int, ...] | None:
 def finite_doubles(
     where: str, X: NDArray[Any], names: tuple[str, ...], row: str = "row", first: int = 0
 ) -> Array:
-    """Return features in double precision. Raise an InputError that names an invalid entry.
+    """Return features in double precision, or raise an InputError that names an invalid entry.
 
-    `X` may be a block of a larger table. The message counts rows from `first`, and calls a row
-    `row`, for example "line".
+    `X` may be a block of a table. The message calls its first row "`row` `first`".
     """
     if X.dtype.kind not in "biuf":
         raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")

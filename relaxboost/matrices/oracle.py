@@ -15,7 +15,7 @@ from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
 from relaxboost.matrices import kernels
-from relaxboost.matrices.base import Best, MarginMatrix
+from relaxboost.matrices.base import Best, MarginMatrix, best_of
 from relaxboost.matrices.labelled import check_labelled
 
 
@@ -26,16 +26,13 @@ class OracleMatrix(MarginMatrix):
     edge_roundings: ClassVar[int] = 1
 
     def __init__(
-        self,
-        fit: Callable[..., Any],
-        X: Array,
-        y: Vector,
-        slack: float | None,
-        name: str,
+        self, fit: Callable[..., Any], X: Array, y: Vector, slack: float | None, name: str
     ) -> None:
         self.m = X.shape[0]
-        self._fit, self._X, self._y = fit, X, y
-        # Copies, because a learner that changes its arguments would change the game.
+        self._fit = fit
+        self._X = X
+        self._y = y
+        # A learner that changes its arguments would change the game.
         self._X.flags.writeable = self._y.flags.writeable = False
         self.slack = math.inf if slack is None else slack
         self._hypotheses: list[Any] = []
@@ -64,9 +61,8 @@ class OracleMatrix(MarginMatrix):
             self._keep(key, column, hypothesis)
         edges = self.edges(d)
         found = abs(float(edges[self._numbers[key]]))
-        j, edge = kernels.first_largest(edges)
-        slack = max(0.0, self.slack - (abs(edge) - found))
-        return Best(j, -1 if edge < 0 else 1, abs(edge), slack)
+        best = best_of(*kernels.first_largest(edges))
+        return best._replace(slack=max(0.0, self.slack - (best.edge - found)))
 
     def _margin_column(self, hypothesis: Any) -> Array:
         predict = getattr(hypothesis, "predict", hypothesis)
@@ -117,10 +113,7 @@ class OracleMatrix(MarginMatrix):
         return self._hypotheses[j]
 
     def digest(self) -> str:
-        """Return the SHA-256 of the data and of the learner's name.
-
-        The columns do not enter the digest, because they are not enumerated.
-        """
+        """Return the SHA-256 of the data and of the learner's name, which stand for the columns."""
         return self._digest
 
 

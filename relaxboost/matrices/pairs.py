@@ -9,23 +9,15 @@ from relaxboost.matrices.bulk import Bulk, DenseBulk
 from relaxboost.matrices.dense import DenseMatrix
 
 _CROWDED = 8
-"""If N² / m is at most this, for N documents and m pairs, an N x N table of the pairs is used. This
-is then faster than a list of the pairs.
-"""
+"""If m pairs of N documents have N² / m <= this, a dense N x N table of them is faster."""
 
 
 class PairMatrix(DenseMatrix):
-    """The margin matrix A[(i, i'), j] = (H[i, j] − H[i', j]) / 2 of pairs of documents.
+    """The dense margin matrix A[(i, i'), j] = (H[i, j] − H[i', j]) / 2 of pairs of documents.
 
-    It is stored as a dense array. Products for interior point methods are computed from the
-    documents, because there are fewer documents than pairs.
-
-    Parameters
-    ----------
-    H : array of shape (N, n)
-        The predictions of the hypotheses for the documents, in [−1, 1].
-    better, worse : arrays of shape (m,)
-        The index of the better document of each pair, and that of the worse document.
+    H[i, j] is the prediction of hypothesis j for document i, in [−1, 1]. The arrays `better` and
+    `worse` have the index of the better and of the worse document of each pair. Interior point
+    methods use products with H, because there are fewer documents than pairs.
     """
 
     def __init__(self, H: Array, better: Whole, worse: Whole) -> None:
@@ -41,7 +33,9 @@ class PairMatrix(DenseMatrix):
 class _PairBulk(DenseBulk):
     def __init__(self, A: Array, H: Array, better: Whole, worse: Whole) -> None:
         super().__init__(A)
-        self._H, self._better, self._worse = H, better, worse
+        self._H = H
+        self._better = better
+        self._worse = worse
 
     def edges(self, d: Vector) -> Vector:
         N = len(self._H)
@@ -56,7 +50,8 @@ class _PairBulk(DenseBulk):
 
     def cross(self, weights: Vector, out: Array) -> None:
         # Aᵀ diag(weights) A = Hᵀ L H / 4, with the Laplacian L of the pairs as a graph.
-        N, H = len(self._H), self._H
+        H = self._H
+        N = len(H)
         if _CROWDED * weights.size >= N * N:
             pairs = np.bincount(self._better * N + self._worse, weights, N * N).reshape(N, N)
         else:  # all pairs are within queries

@@ -16,34 +16,23 @@ from relaxboost.matrices.bulk import Bulk, by_rows
 from relaxboost.matrices.dense import DenseMatrix
 
 _FILLED = 0.1
-"""If a sparse matrix has a larger share of nonzero entries than this, products use dense copies of
-blocks of its rows, because they are faster.
-"""
+"""If at least this share of the entries is nonzero, dense blocks of rows are faster."""
 
 
 class SparseBulk(Bulk):
-    """The products with all columns of a sparse matrix.
-
-    Their cost is proportional to the number of nonzero entries.
-
-    Parameters
-    ----------
-    A : scipy.sparse.csc_array of shape (m, n)
-        The matrix, with sorted indices.
-    """
+    """The products with all columns of a scipy.sparse.csc_array with sorted indices."""
 
     def __init__(self, A: Any) -> None:
-        self._A, self._transposed = A, A.T
-        self.m, self.n = (int(s) for s in A.shape)
+        self._A = A
+        self._transposed = A.T
+        self.m, self.n = map(int, A.shape)
 
     @cached_property
     def _rows(self) -> Any:
-        """The matrix A in compressed row format, computed when a product first needs it."""
         return self._A.tocsr()
 
     @cached_property
     def array(self) -> Vector:
-        """The matrix A as a dense array of doubles, computed when a method first needs it."""
         return np.asarray(self._A.toarray())
 
     def edges(self, d: Vector) -> Vector:
@@ -68,12 +57,11 @@ class SparseBulk(Bulk):
 
 
 def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A for a sparse matrix A to `out`."""
     if A.nnz >= _FILLED * A.shape[0] * A.shape[1]:
         by_rows(lambda rows: A[rows].toarray(), weights, out)
         return
-    left, right = ((x.indptr, x.indices, x.data) for x in (transposed, A))
-    kernels.sparse_cross(left, right, weights, out)
+    arrays = [(x.indptr, x.indices, x.data) for x in (transposed, A)]
+    kernels.sparse_cross(*arrays, weights, out)
 
 
 class SparseMatrix(MarginMatrix):
@@ -103,8 +91,9 @@ class SparseMatrix(MarginMatrix):
             p = int(np.argmin(inside))
             column = int(np.searchsorted(csc.indptr, p, side="right")) - 1
             check_entry(float(csc.data[p]), int(csc.indices[p]), column)
-        self._csc, self._transposed = csc, csc.T
-        self.m, self.n = (int(s) for s in csc.shape)
+        self._csc = csc
+        self._transposed = csc.T
+        self.m, self.n = map(int, csc.shape)
 
     @property
     def entries(self) -> int:
@@ -121,11 +110,9 @@ class SparseMatrix(MarginMatrix):
         return np.asarray(self._transposed @ d)
 
     def bulk(self) -> Bulk:
-        """Return an object for products with all columns, computed from the sparse matrix."""
         return self.pricing()
 
     def pricing(self) -> SparseBulk:
-        """Return the object for products with all columns, as `bulk` does."""
         return SparseBulk(self._csc)
 
     def tocvxpy(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -23,10 +23,8 @@ _ROWS = 65_536
 """The number of rows of X that are hashed at a time."""
 _FEW_CUTS = 8
 """If features have at most this many cuts on average, products use columns, not histograms."""
-_FEW = 100
-"""If features have at most this many weighted cuts on average, margins are computed as sums of
-columns.
-"""
+_FEW_WEIGHTS = 100
+"""If features have at most this many weighted cuts on average, margins are sums of columns."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class StumpColumn:
 
 
 def _cut(low: float, high: float) -> tuple[float, str]:
-    """Return the midpoint of low and high, and a short decimal text, both in [low, high)."""
+    """Return the midpoint of low and high, and a short decimal, both in [low, high)."""
     threshold = low / 2 + high / 2
     if not low <= threshold < high:  # low and high are neighbouring doubles
         threshold = low
@@ -71,26 +69,10 @@ def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
     return code, np.column_stack([levels[after], levels[after + 1]])
 
 
-def _narrow(code: Whole, around: Array) -> tuple[NDArray[Any], int]:
-    """Return a feature's levels in the smallest suitable integer type, and the number of cuts."""
-    return code.astype(code_type(np.array([0, len(around)]))), len(around)
-
-
 def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
     """Return the smallest suitable integer type for the codes of features with these offsets."""
     widest = int(np.diff(offsets).max())
     return np.uint8 if widest < 2**8 else np.uint16 if widest < 2**16 else np.uint32
-
-
-def packed(codes: Sequence[NDArray[Any]], offsets: Whole) -> NDArray[Any]:
-    """Return the level of each example in each feature, one row for each feature.
-
-    The array has the smallest suitable integer type.
-    """
-    out = np.empty((len(codes), codes[0].size), dtype=code_type(offsets))
-    for row, code in zip(out, codes, strict=True):
-        row[:] = code
-    return out
 
 
 def stump_digest(
@@ -123,15 +105,12 @@ class StumpBulk(Bulk):
         signs: Vector,
         edges: Callable[[Vector], Vector] | None = None,
     ) -> None:
-        self.m, self.n, self._edges = signs.size, int(offsets[-1]), edges
+        self.m = signs.size
+        self.n = int(offsets[-1])
+        self._edges = edges
         self._codes, self._offsets, self._signs = self.levels = CutLevels(codes, offsets, signs)
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edges Aᵀd of all stumps.
-
-        They are computed by the function `edges` if it was passed, and otherwise by a pass over the
-        features.
-        """
         if self._edges is not None:
             return self._edges(d)
         return kernels.stump_edges(self._codes, self._offsets, self._signs * d)
@@ -149,25 +128,20 @@ class StumpBulk(Bulk):
         return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)
 
     def cross(self, weights: Vector, out: Array) -> None:
-        """Write Aᵀ diag(weights) A, which is computed from a histogram for each pair of features.
-
-        If features have few cuts on average, it is computed from columns, in blocks of rows.
-        """
+        # A histogram for each pair of features costs less than columns, unless cuts are few.
         if self.n > _FEW_CUTS * len(self._codes):
             kernels.stump_cross(self._codes, self._offsets, weights, out)
         else:
             by_rows(self._written, weights, out)
 
     def _written(self, rows: slice) -> Array:
-        """Return the predictions ±1 of all stumps for a block of examples, shape (rows, n)."""
         codes = self._codes[:, rows]
         out = np.empty((codes.shape[1], self.n))
         kernels.stump_rows(codes, self._offsets, out)
         return out
 
     def restricted(self, columns: Whole) -> StumpBulk:
-        """Return the products with the given cuts only, with levels that count only these cuts."""
-        cuts = np.searchsorted(columns, self._offsets)
+        cuts = np.searchsorted(columns, self._offsets)  # levels count only the given cuts
         kind = self._codes.dtype  # the type for which kernels are compiled
         codes = np.empty(self._codes.shape, dtype=kind)
         ranges = zip(pairwise(cuts.tolist()), pairwise(self._offsets.tolist()), strict=True)
@@ -177,7 +151,6 @@ class StumpBulk(Bulk):
         return StumpBulk(codes, cuts, self._signs)
 
     def spread(self, each: int) -> Whole:
-        """Return about `each` cuts of each feature, evenly spread."""
         return np.concatenate([spread(a, b, each) for a, b in pairwise(self._offsets.tolist())])
 
 
@@ -199,17 +172,23 @@ class StumpMatrix(MarginMatrix):
                 "X has only constant features, so there is no stump; add a feature that varies"
             )
         self.m = X.shape[0]
-        self._X, self._y = X, y
-        self._names, self._max_cuts = names, max_cuts
-        codes, cuts = zip(*(_narrow(*binned(x, max_cuts)) for x in X.T), strict=True)
-        self._offsets = np.cumsum([0, *cuts], dtype=np.int64)
+        self._X = X
+        self._y = y
+        self._names = names
+        self._max_cuts = max_cuts
+        codes: list[NDArray[Any]] = []
+        cuts = [0]
+        for x in X.T:
+            code, around = binned(x, max_cuts)
+            cuts.append(len(around))
+            codes.append(code.astype(code_type(np.array([0, len(around)]))))  # saves memory
+        self._offsets = np.cumsum(cuts, dtype=np.int64)
         self.n = int(self._offsets[-1])
-        self._codes = packed(codes, self._offsets)
+        self._codes = np.array(codes, dtype=code_type(self._offsets))
         blocks = (X[a : a + _ROWS] for a in range(0, self.m, _ROWS))
         self._digest = stump_digest(X.shape, max_cuts, blocks, y)
 
     def _place(self, j: int) -> tuple[int, int]:
-        """Return the feature of column `j`, and the number of its cut within this feature."""
         assert self.n is not None
         if not 0 <= j < self.n:
             raise InputError(f"there is no stump {j}; {self!r} has the stumps 0..{self.n - 1}")
@@ -219,7 +198,8 @@ class StumpMatrix(MarginMatrix):
     def _around(self, j: int) -> tuple[float, float]:
         """Return the neighbouring values (low, high) of a feature between which cut `j` lies."""
         feature, cut = self._place(j)
-        x, above = self._X[:, feature], self._codes[feature] > cut
+        x = self._X[:, feature]
+        above = self._codes[feature] > cut
         return float(x[~above].max()), float(x[above].min())
 
     def _column(self, j: int) -> NDArray[np.int8]:
@@ -231,13 +211,9 @@ class StumpMatrix(MarginMatrix):
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)
 
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
-        """Return the margins A w, shape (m,).
-
-        If there are many columns, the weights of each feature are summed by level first, and then
-        the sums of the features are added. Each weight is rounded at most once for each column.
-        Therefore the rounding bound for adding columns one by one also holds here.
-        """
-        if support.size > _FEW * len(self._codes):
+        # The sums by level round each weight at most once for each column. Therefore the rounding
+        # bound for adding columns one by one also holds for them.
+        if support.size > _FEW_WEIGHTS * len(self._codes):
             w = np.zeros(int(self._offsets[-1]))
             np.add.at(w, support, coefficients)
             return kernels.stump_margins(self._codes, self._offsets, self._y, w)
@@ -255,11 +231,9 @@ class StumpMatrix(MarginMatrix):
         return self._codes.size + self.n
 
     def bulk(self) -> Bulk:
-        """Return an object for products with all stumps, which are never stored as an array."""
         return StumpBulk(self._codes, self._offsets, self._y)
 
     def pricing(self) -> Pricing:
-        """Return the object for products with all stumps, as `bulk` does."""
         return self.bulk()
 
     @property

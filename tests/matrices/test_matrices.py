@@ -17,7 +17,7 @@ from relaxboost._core.rounding import roundoff
 from relaxboost.matrices import DenseMatrix, SparseMatrix, as_matrix, kernels, stumps
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.matrices.pairs import PairMatrix
-from relaxboost.matrices.stumps import _FEW
+from relaxboost.matrices.stumps import _FEW_WEIGHTS
 
 
 def brute_best(A, d):
@@ -99,7 +99,7 @@ def test_margins_of_many_stumps_are_rounded_no_more_than_sums_of_columns(rng, mo
     matrix = stumps(X, y)
     support = np.append(rng.permutation(matrix.n)[:700], 3)
     c = rng.choice([-1.0, 1.0], support.size) * 10.0 ** rng.uniform(*sizes, support.size)
-    assert support.size > _FEW * 3
+    assert support.size > _FEW_WEIGHTS * 3
     monkeypatch.setattr(kernels, "sum_stumps", None)
     u = matrix.margins(support, c)
     columns = matrix.columns(support)

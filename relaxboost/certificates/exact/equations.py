@@ -25,8 +25,9 @@ class Equations:
     """Equations E x = b with a sparse matrix E of integers, which is factorised only once.
 
     Each equation has one variable as its pivot, and corrections change only pivots. The pivots are
-    chosen for sparsity, as Markowitz (1957) does. When more than half of the remaining entries are
-    nonzero, python-flint solves the remaining equations as one dense system.
+    chosen for sparsity (Markowitz 1957, The elimination form of the inverse and its application to
+    linear programming). When more than half of the remaining entries are nonzero, python-flint
+    solves the remaining equations as one dense system.
 
     Parameters
     ----------
@@ -35,10 +36,6 @@ class Equations:
     preferred : sequence of bool
         For each variable, whether it can move in both directions. Other variables become pivots
         only if no preferred variable is left.
-
-    References
-    ----------
-    Markowitz (1957), The elimination form of the inverse and its application to linear programming.
     """
 
     def __init__(self, rows: list[dict[int, int]], preferred: Sequence[bool]) -> None:
@@ -52,11 +49,9 @@ class Equations:
             for j in row:
                 self._where.setdefault(j, set()).add(i)
         self._steps: list[tuple[int, int, Number]] = []
-        """The steps of the elimination, as tuples (row, other row, factor). In each step, `factor`
-        times the row was subtracted from the other row."""
+        """The steps (row, other, factor), in which `factor` times row was subtracted from other."""
         self._pivots: list[tuple[int, int, dict[int, Number]]] = []
-        """The pivots in the order of elimination, as tuples (row, variable, entries). The entries
-        are those of the row when it was eliminated."""
+        """The pivots (row, variable, entries), with the entries of the row at its elimination."""
         self._empty: list[int] = []
         self._dense: _Dense | None = None
         self._factorise()
@@ -64,10 +59,7 @@ class Equations:
     def correction(self, missing: Sequence[Number]) -> dict[int, Number]:
         """Return changes of the pivots that add `missing` to the left-hand sides of the equations.
 
-        Raises
-        ------
-        Contradiction
-            If no correction solves the equations.
+        If no correction solves the equations, `Contradiction` is raised.
         """
         right = list(missing)
         # The steps of the elimination are repeated on the right sides.
@@ -98,22 +90,16 @@ class Equations:
                 self._empty.append(i)
                 del self._rows[i]
                 continue
-            if self._is_dense(length):
+            # Even the shortest remaining row has half of the remaining variables. Fewer than eight
+            # equations are always eliminated one by one.
+            if len(self._rows) >= 8 and 2 * length >= len(self._where):
                 self._dense = _Dense(self._rows)
                 return
             for other in self._eliminate(i, self._choose(self._rows[i])):
                 heapq.heappush(queue, (len(self._rows[other]), other))
 
-    def _is_dense(self, shortest: int) -> bool:
-        """Return whether even the shortest remaining row has half of the remaining variables."""
-        # Fewer than eight equations are always eliminated one by one.
-        return len(self._rows) >= 8 and 2 * shortest >= len(self._where)
-
     def _choose(self, row: dict[int, Number]) -> int:
-        """Return the pivot of a row: the variable that is in the fewest other rows.
-
-        Only variables with a large entry in the row are considered.
-        """
+        # The pivot is the variable that is in the fewest other rows.
         least = _least_pivot(row)
         # Division by a small pivot would make the correction large.
         large = [j for j, a in row.items() if abs(float(a)) >= least]
@@ -123,10 +109,7 @@ class Equations:
         )
 
     def _take_single_variables(self, single: list[int]) -> None:
-        """Make each variable that is in only one equation the pivot of this equation.
-
-        Such a pivot changes no other equation.
-        """
+        # A variable that is in only one equation becomes its pivot and changes no other equation.
         while single:
             j = single.pop()
             rows = self._where.get(j, ())
@@ -209,11 +192,7 @@ class _Dense:
 
 
 def _large_columns(rows: list[list[int]]) -> list[int]:
-    """Return as many linearly independent columns as there are rows.
-
-    If possible, the columns are far from linearly dependent, so that rounding does not affect the
-    choice.
-    """
+    """Return as many linearly independent columns as there are rows."""
     sizes = [max(map(abs, row)) for row in rows]
     scaled = [
         [float(Fraction(a, size)) for a in row] for row, size in zip(rows, sizes, strict=True)
@@ -229,16 +208,12 @@ def _large_columns(rows: list[list[int]]) -> list[int]:
 
 
 def _least_pivot(row: dict[int, Number]) -> float:
-    """Return the least absolute value that a pivot of a row may have: 2^-10 of its largest entry.
-
-    The limit keeps corrections small. Duff, Erisman and Reid (2017), Sec. 7.2, use 0.1 to 0.001 for
-    floats.
-    """
+    # Small pivots would make corrections large. Duff, Erisman and Reid (2017), Sec. 7.2, use 0.1 to
+    # 0.001 for floats.
     return 2.0**-10 * max(abs(float(a)) for a in row.values())
 
 
 def _quotient(a: Number, b: Number) -> Number:
-    """Return a / b as an integer if it is an integer, or else as a Fraction."""
     if b in (1, -1):
         return a * b
     ratio = Fraction(a) / b
@@ -246,5 +221,5 @@ def _quotient(a: Number, b: Number) -> Number:
 
 
 def _is_unit(a: Number) -> bool:
-    """Return whether |a| is a power of two. Division by such a pivot keeps denominators short."""
+    # Division by a power of two keeps denominators short.
     return all(part & (part - 1) == 0 for part in (abs(a.numerator), a.denominator))

@@ -2,7 +2,8 @@
 
 f(d) needs values of the auxiliary variables z, and the relaxed margin F(u) needs multipliers. An
 exact linear program finds the optimal values and multipliers. Nearly optimal ones are found much
-faster.
+faster. The functions raise an InputError if f is infinite at d or on the whole simplex, and
+`Exhausted` if a limit is reached first.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ class Unproved(InputError):
 class ExactEvaluation:
     """The evaluation of a polyhedral f at exact points, with one time limit for all of them.
 
+    All methods raise `Unproved` if the time limit is reached.
+
     Parameters
     ----------
     name : str
@@ -64,21 +67,10 @@ class ExactEvaluation:
         self._limits = PivotLimits(100_000, time_limit)
 
     def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Return an exact point (d, z) at which f is finite, with d near the given floats.
+        """Return an exact point (d, z) at which f is finite, near a d that is feasible in floats.
 
-        Parameters
-        ----------
-        form : ExactForm
-            The linear program of f.
-        d : sequence of float
-            A distribution at which f is finite up to rounding.
-        price : float
-            The cost of moving d by one unit, in units of f.
-
-        Raises
-        ------
-        Unproved
-            If f is infinite at every exact point of the simplex, or if the time limit is reached.
+        A move of d by one unit costs `price`. If f is infinite at every exact point of the simplex,
+        the method raises `Unproved`.
         """
         try:
             return near_point(form, np.array(d), price, self._limits.seconds)
@@ -93,8 +85,6 @@ class ExactEvaluation:
             ) from None
 
     def _closest(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Compute the point (d, z) by an exact linear program. It is used if `near_point` fails."""
-
         # The price is bound here, so that `_in_time` has one signature for all programs.
         def solve(form: ExactForm, at: Sequence[Fraction], limits: PivotLimits) -> Point:
             return closest_point(form, at, Fraction(price), limits)
@@ -111,15 +101,7 @@ class ExactEvaluation:
             ) from None
 
     def auxiliaries(self, form: ExactForm, d: Sequence[Fraction]) -> list[Fraction]:
-        """Return feasible auxiliary variables z that attain f(d), exactly or nearly.
-
-        Raises
-        ------
-        InputError
-            If f is infinite at d.
-        Unproved
-            If the time limit is reached.
-        """
+        """Return feasible auxiliary variables z that attain f(d), exactly or nearly."""
         if not self._exact:
             with suppress(NoPoint, Contradiction):
                 return near_auxiliaries(form, d, self._limits.seconds)
@@ -128,15 +110,7 @@ class ExactEvaluation:
     def multipliers(
         self, form: ExactForm, u: Sequence[Fraction]
     ) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and multipliers of the rows that prove F(u), exactly or nearly.
-
-        Raises
-        ------
-        InputError
-            If f is infinite on the whole simplex.
-        Unproved
-            If the time limit is reached.
-        """
+        """Return γ and multipliers of the rows that prove F(u), exactly or nearly."""
         if not self._exact:
             with suppress(NoPoint, Contradiction):
                 return near_multipliers(form, u, self._limits.seconds)
@@ -160,17 +134,7 @@ class ExactEvaluation:
 
 
 def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> list[Fraction]:
-    """Return the exact auxiliary variables z at which the linear program attains f(d).
-
-    Raises
-    ------
-    InputError
-        If f is infinite at d.
-    Exhausted
-        If a limit is reached before the optimum.
-    MissingDependencyError
-        If f has auxiliary variables and python-flint, the extra ``exact``, is not installed.
-    """
+    """Return the exact auxiliary variables z at which the linear program attains f(d)."""
     m = len(d)
     size = len(form.cost)
     if size == m:
@@ -186,23 +150,13 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
 def closest_point(
     form: ExactForm, d: Sequence[Fraction], price: Fraction, limits: PivotLimits
 ) -> Point:
-    """Return the exact (d, z) with the least f(d) + price |d − d0| in the l1 norm.
-
-    The argument `d` is d0.
-
-    Raises
-    ------
-    InputError
-        If f is infinite on the whole simplex.
-    Exhausted
-        If a limit is reached before the optimum.
-    """
+    """Return the exact (d', z) with the least f(d') + price |d' − d| in the l1 norm."""
     m = len(d)
     size = len(form.cost)
     one = Fraction(1)
     zero = Fraction(0)
-    # d = d0 + p − q, and p and q follow the variables of f.
-    # p and q are both charged, so that at most one of p_i and q_i is positive at an optimum.
+    # d' = d + p − q, and p and q follow the variables of f. Both are charged, so that at most one
+    # of p_i and q_i is positive at an optimum.
     moved = [{i: one, size + i: -one, size + m + i: one} for i in range(m)]
     above: list[Bound] = [None] * (2 * m)
     spread = ExactForm(
@@ -222,17 +176,7 @@ def closest_point(
 def multipliers(
     form: ExactForm, u: Sequence[Fraction], limits: PivotLimits
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return the exact γ and the exact multipliers of the rows that prove F(u).
-
-    Raises
-    ------
-    InputError
-        If f is infinite on the whole simplex.
-    Exhausted
-        If a limit is reached before the optimum.
-    MissingDependencyError
-        If python-flint, the extra ``exact``, is not installed.
-    """
+    """Return the exact γ and the exact multipliers of the rows that prove F(u)."""
     m = len(u)
     # F(u) is the least f(d) + <d, u>, so u is added to the costs of d.
     tilted = [c + x for c, x in zip(form.cost, u, strict=False)] + form.cost[m:]

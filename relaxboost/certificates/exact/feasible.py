@@ -16,8 +16,8 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.relaxations.linear import Bound, ExactForm, Row
 
 Guess = Callable[[float], "Vector | None"]
-"""A function that returns a point in floats, or None if it finds none. Its argument is the
-fraction of their sizes by which constraints are tightened."""
+"""A function that returns a point in floats or None. Constraints are tightened by the argument
+times their sizes."""
 
 
 class NoPoint(ArithmeticError):
@@ -28,7 +28,8 @@ def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fractio
     """Return an exactly feasible point of a linear program that is nearly as good as the guess.
 
     A small correction makes the equations hold exactly. If the corrected point violates an
-    inequality, it is moved towards a point that is farther inside ("project and shift").
+    inequality, it is moved towards a point that is farther inside ("project and shift"; Steffy and
+    Wolter 2013, Valid linear programming bounds for exact mixed-integer programming).
 
     Raises
     ------
@@ -36,10 +37,6 @@ def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fractio
         If no point is found, for example because no point satisfies all inequalities strictly.
     Contradiction
         If no point satisfies the equations exactly.
-
-    References
-    ----------
-    Steffy and Wolter (2013), Valid linear programming bounds for exact mixed-integer programming.
     """
     # Constraints are tightened by a share of their sizes, which exceeds the errors of doubles.
     least = 2.0**-40
@@ -68,11 +65,7 @@ def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fractio
 
 
 class _Projection:
-    """The correction of points so that all equations hold, and the test of the inequalities.
-
-    The equations are factorised once for all points.
-    """
-
+    # The equations are factorised once for all points.
     def __init__(self, form: ExactForm, sizes: Vector, near: Vector) -> None:
         bounds = list(enumerate(zip(form.lower, form.upper, strict=True)))
         # A variable with equal bounds is a constant, and cannot be corrected.
@@ -85,15 +78,14 @@ class _Projection:
         sides = zip(form.rows, form.row_lower, form.row_upper, strict=True)
         self._rows = [_IntegerRow.of(*given) for given in sides]
         # Only equations are solved. Inequalities have some room and are tested afterwards.
-        self._equal = [(row, row.low) for row in self._rows if row.low is not None and row.is_equal]
+        self._equal = [(r, r.low) for r in self._rows if r.low is not None and r.low == r.high]
         # Entries are rounded to 60 bits below the sizes, a few more than a double has.
         self._grid = 60 - np.frexp(sizes)[1]
-        self._equations = Equations(
-            [row.without(self._fixed) for row, _ in self._equal], self._free(sizes, near)
-        )
+        corrected = [row.without(self._fixed) for row, _ in self._equal]
+        self._equations = Equations(corrected, self._free(sizes, near))
 
     def _free(self, sizes: Vector, near: Vector) -> list[bool]:
-        """Return whether each variable is far enough from its bounds to be corrected."""
+        # A variable close to a bound has no room for a correction.
         room = 2.0**-20 * sizes
         free = [True] * len(near)
         for j, low, high in self._box:
@@ -102,10 +94,7 @@ class _Projection:
         return free
 
     def feasible(self, x: Vector) -> list[Fraction] | None:
-        """Correct a point so that the equations hold.
-
-        Return None if it then violates an inequality.
-        """
+        """Return a point at which the equations hold, or None if an inequality does not hold."""
         numbers, below = self._rounded(x)
         missing = [side * below - row.at(numbers) for row, side in self._equal]
         correction = self._equations.correction(missing)
@@ -115,17 +104,12 @@ class _Projection:
         below *= more
         for j, a in correction.items():
             numbers[j] += int(a * more)
-        if not self._is_inside(numbers, below):
-            return None
-        if not all(row.holds(numbers, below) for row in self._rows):
-            return None
-        return [Fraction(a, below) for a in numbers]
+        is_feasible = self._is_inside(numbers, below) and all(
+            row.holds(numbers, below) for row in self._rows
+        )
+        return [Fraction(a, below) for a in numbers] if is_feasible else None
 
     def _is_inside(self, numbers: list[int], below: int) -> bool:
-        """Return whether a vector satisfies the bounds of all variables.
-
-        The vector is `numbers`, divided by the denominator `below`.
-        """
         for j, low, high in self._box:
             if low is not None and numbers[j] * low.denominator < low.numerator * below:
                 return False
@@ -164,11 +148,6 @@ class _IntegerRow(NamedTuple):
         sides = [None if a is None else int(a * factor) for a in (low, high)]
         return cls({j: int(a * factor) for j, a in row.items() if a}, *sides)
 
-    @property
-    def is_equal(self) -> bool:
-        """Whether the row is an equation, that is, has equal bounds."""
-        return self.low == self.high
-
     def without(self, fixed: Container[int]) -> dict[int, int]:
         """Return the entries of the row at the variables that are not fixed."""
         return {j: a for j, a in self.entries.items() if j not in fixed}
@@ -178,23 +157,18 @@ class _IntegerRow(NamedTuple):
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
-        """Return whether a vector satisfies both bounds of the row.
-
-        The vector is `numbers`, divided by the denominator `below`.
-        """
+        """Return whether numbers / below satisfies both bounds of the row."""
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)
 
 
 def variable_sizes(table: Any, x: Vector, sides: Vector, otherwise: Vector) -> Vector:
-    """Return the magnitude of each variable, estimated from the rows that contain the variable.
-
-    A row of magnitude a = |row| |x| + |side| gives its variable j the magnitude a / |row_j|. The
-    least magnitude from all rows is used. If it is less than a thousandth of `otherwise`, it may
-    be noise, and is raised to that value. A variable in no row of positive magnitude has the
-    magnitude `otherwise`.
-    """
+    """Return the magnitude of each variable, estimated from the rows that contain the variable."""
+    # A row of magnitude a = |row| |x| + |side| gives its variable j the magnitude a / |row_j|. The
+    # least magnitude from all rows is used. If it is less than a thousandth of `otherwise`, it may
+    # be noise, and is raised to that value. A variable in no row of positive magnitude has the
+    # magnitude `otherwise`.
     entries = sparse.csr_array(abs(table)).tocoo()
     # Entries below rounding are noise and say nothing about the size of a variable.
     known = np.where(np.abs(x) > 1e-12 * np.abs(x).max(initial=0.0), np.abs(x), 0.0)

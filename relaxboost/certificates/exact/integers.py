@@ -1,7 +1,4 @@
-"""The columns of a margin matrix in integers.
-
-Each float is an integer divided by a power of two.
-"""
+"""The columns of a margin matrix in integers. Each float is an integer over a power of two."""
 
 from __future__ import annotations
 
@@ -25,13 +22,7 @@ class Columns(NamedTuple):
 
 
 def flint() -> Any:
-    """Return the module of python-flint, which is an optional dependency.
-
-    Raises
-    ------
-    MissingDependencyError
-        If python-flint is not installed.
-    """
+    """Return the module of python-flint, or raise MissingDependencyError if it is not installed."""
     try:
         import flint as module
     except ImportError:
@@ -52,11 +43,8 @@ def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
 
 
 def independent_rows(table: Sequence[Sequence[int]]) -> list[int]:
-    """Return the indices of a maximal set of linearly independent rows.
-
-    The computation is modulo a prime. Rows that are independent modulo a prime are also independent
-    in the rational numbers.
-    """
+    """Return the indices of a maximal set of linearly independent rows, modulo a prime."""
+    # Rows that are independent modulo a prime are also independent in the rational numbers.
     # The largest Mersenne prime that fits a machine word. Arithmetic modulo a prime is much faster
     # than with integers, whose length grows during elimination.
     prime = (1 << 61) - 1

@@ -22,14 +22,7 @@ class Kernel:
     such row contains is eliminated first. Let D be the diagonal matrix of these rows and
     variables. Then K = [[D, F], [G, E]], and python-flint solves the system of the Schur
     complement S = E − G D⁻¹ F. The size of S is about the number of columns of A in the basis.
-
-    Parameters
-    ----------
-    program : ExactProgram
-    tight : list of int
-        The indices of the tight rows.
-    basic : list of int
-        The indices of the basic variables. There are as many of them as tight rows.
+    The methods raise `Singular` if K is singular.
     """
 
     def __init__(self, program: ExactProgram, tight: list[int], basic: list[int]) -> None:
@@ -55,7 +48,7 @@ class Kernel:
         self._S = _matrix(schur)
 
     def _eliminated(self, left: list[int], right: list[int]) -> list[int]:
-        """Return a row of S multiplied by `_unit`, from the entries of this row in G and in E."""
+        # This is a row of S multiplied by `_unit`, from the entries of this row in G and in E.
         row = [a * self._unit for a in right]
         for g, lift, entries in zip(left, self._lift, self._F, strict=True):
             if g:
@@ -69,15 +62,7 @@ class Kernel:
         return len(self._rows)
 
     def solve(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve K x = right. Return (numbers, q) with x = numbers / q and q > 0.
-
-        The numbers are in the order of `basic`.
-
-        Raises
-        ------
-        Singular
-            If K is singular.
-        """
+        """Solve K x = right. Return (numbers, q) with x = numbers / q, in the order of `basic`."""
         sides = dict(zip(self._tight, right, strict=True))
         top = [sides[t] for t in self._pivots]
         bottom = [sides[t] for t in self._rows]
@@ -112,10 +97,7 @@ class Kernel:
 
 
 def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
-    """Return the numerators and the common denominator of the solution of a linear system.
-
-    An empty system has no numerators.
-    """
+    """Return the numerators and the common denominator of the solution of a linear system."""
     if matrix is None:
         return [], flint().fmpz(1)
     try:
@@ -157,12 +139,10 @@ def _diagonal(program: ExactProgram, tight: list[int], basic: list[int]) -> dict
 
 
 def _entries(row: dict[int, int], place: dict[int, int]) -> list[tuple[int, int]]:
-    """Return pairs (position, entry) for the variables of a row that `place` contains."""
     return [(place[j], a) for j, a in row.items() if j in place]
 
 
 def _matrix(table: list[list[int]]) -> Any:
-    """Return a matrix of python-flint, or None if the matrix is empty."""
     return flint().fmpz_mat(table) if table and table[0] else None
 
 

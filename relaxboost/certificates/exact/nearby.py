@@ -1,6 +1,7 @@
 """Bounds of a polyhedral f that are proved without an exact linear program.
 
-HiGHS solves a slightly tightened program in floats. Then its solution is made exactly feasible.
+HiGHS solves a slightly tightened program in floats. Then `feasible_point` makes its solution
+exactly feasible. The functions raise the errors of `feasible_point`.
 """
 
 from __future__ import annotations
@@ -21,28 +22,14 @@ from relaxboost.relaxations.linear import Bound, ExactForm, LinearForm, Row
 Point = tuple[list[Fraction], list[Fraction]]
 """The pair (d, z) of a distribution and the auxiliary variables of f."""
 HIGHS_TOLERANCE = 1e-10
-"""The smallest tolerance that HiGHS accepts. It is absolute, so programs are scaled before they
-are passed to HiGHS."""
+"""The smallest tolerance that HiGHS accepts. It is absolute, so programs are scaled."""
 
 
 def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Point:
     """Return an exactly feasible pair (d, z) near a given d, for f and the simplex.
 
-    Parameters
-    ----------
-    form : ExactForm
-        The linear program of f.
-    d : array of shape (m,)
-        A point of the simplex at which f is finite up to rounding.
-    price : float
-        The cost of moving d by one unit, in units of f: the Lipschitz constant of g(Aᵀd).
-    seconds : float
-        The time limit of HiGHS in seconds.
-
-    Raises
-    ------
-    NoPoint, Contradiction
-        If `feasible_point` raises them.
+    f is finite at `d` up to rounding. `price` is the cost of moving d by one unit, in units of f,
+    and `seconds` is the time limit of HiGHS.
     """
     whole = on_simplex(form, d.size)
     program = _Near(whole, d, price, seconds)
@@ -51,13 +38,7 @@ def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Poin
 
 
 def near_auxiliaries(form: ExactForm, d: Sequence[Fraction], seconds: float) -> list[Fraction]:
-    """Return exactly feasible auxiliary variables z for an exact d, with nearly the least cost.
-
-    Raises
-    ------
-    NoPoint, Contradiction
-        If `feasible_point` raises them.
-    """
+    """Return exactly feasible auxiliary variables z for an exact d, with nearly the least cost."""
     m = len(d)
     # The exact d is known, so its terms become constants on the right sides.
     of_d = [sum((a * d[j] for j, a in row.items() if j < m), Fraction(0)) for row in form.rows]
@@ -80,13 +61,7 @@ def _less(bounds: Sequence[Bound], amounts: Sequence[Fraction]) -> list[Bound]:
 def near_multipliers(
     form: ExactForm, u: Sequence[Fraction], seconds: float
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return γ and multipliers of the rows that prove a lower bound near F(u).
-
-    Raises
-    ------
-    NoPoint, Contradiction
-        If `feasible_point` raises them.
-    """
+    """Return γ and multipliers of the rows that prove a lower bound near F(u)."""
     m = len(u)
     # Multipliers that are feasible but not optimal still prove a bound. Only its quality depends on
     # doubles.
@@ -102,13 +77,10 @@ def near_multipliers(
 
 
 def _threshold(prices: list[Fraction], form: ExactForm) -> Fraction:
-    """Return the threshold γ with the largest lower bound, for given prices of the examples.
-
-    Raise the entries of d to their upper bounds in the order of the prices. Then γ is the price of
-    the example at which the sum of d reaches 1. The bound charges (price_i − γ) d_i at the lower
-    bound of d_i if price_i > γ, and otherwise at its upper bound. So the examples with the lowest
-    prices are at their upper bounds.
-    """
+    # The entries of d are raised to their upper bounds in the order of the prices, as in a
+    # fractional knapsack. Then γ is the price of the example at which the sum of d reaches 1. The
+    # bound charges (price_i − γ) d_i at the lower bound of d_i if price_i > γ, and otherwise at its
+    # upper bound.
     one = Fraction(1)
     m = len(prices)
     low = [max(a or Fraction(0), Fraction(0)) for a in form.lower[:m]]
@@ -126,10 +98,8 @@ def _threshold(prices: list[Fraction], form: ExactForm) -> Fraction:
 
 
 def _multiplier_form(form: ExactForm, m: int) -> ExactForm:
-    """Return conditions on multipliers under which all variables have finite costs.
-
-    Each variable is charged at the bound that the sign of its reduced cost selects.
-    """
+    # Each variable is charged at the bound that the sign of its reduced cost selects. Under these
+    # conditions on the multipliers, all variables have finite costs.
     columns: list[Row] = [{} for _ in form.cost]
     for r, row in enumerate(form.rows):
         for j, a in row.items():
@@ -147,7 +117,7 @@ def _multiplier_form(form: ExactForm, m: int) -> ExactForm:
 
 
 def _zero_if_missing(bounds: Sequence[Bound]) -> list[Bound]:
-    """Return bounds on multipliers: 0 if the row has no bound on this side, and otherwise None."""
+    # A row that has no bound on a side has no multiplier for this side.
     return [Fraction(0) if b is None else None for b in bounds]
 
 
@@ -186,12 +156,9 @@ class _Near:
             self.sizes = variable_sizes(doubled.rows, x, known, otherwise)
 
     def _power_of_two(self) -> float:
-        """Return the power of two by which the variables of the program are scaled.
-
-        After scaling, an average entry of d is about 2^7, and the largest right-hand side or bound
-        is at most 2^24. The tolerance of HiGHS is then small compared with the entries of d.
-        Larger numbers would lose too many digits in floats.
-        """
+        # After scaling, an average entry of d is about 2^7, and the largest right-hand side or
+        # bound is at most 2^24. The tolerance of HiGHS is then small compared with the entries of
+        # d. Larger numbers would lose too many digits in floats.
         form = self._form
         sides = np.concatenate([form.row_lower, form.row_upper, form.lower, form.upper, [1.0]])
         largest = float(np.abs(sides[np.isfinite(sides)]).max())
@@ -199,9 +166,7 @@ class _Near:
         return float(2.0 ** min(wish, 24 - math.frexp(largest)[1]))
 
     def _box(self, margin: Vector) -> tuple[Vector, Vector]:
-        """Return the scaled bounds of (p, q, z), which keep d and z at a margin from their
-        bounds.
-        """
+        """Return the scaled bounds of (p, q, z), narrowed by a margin."""
         lower, upper = _narrowed(self._form.lower, self._form.upper, margin)
         m = self._d.size
         # d = d0 + p − q, so the bounds of d become bounds of p and of q.
@@ -217,10 +182,7 @@ class _Near:
         return self._scale * (low - self._moved), self._scale * (high - self._moved)
 
     def guess(self, share: float) -> Vector | None:
-        """Return (d, z) with a slack in each inequality of at least `share` times its magnitude.
-
-        Return None if there is no such point.
-        """
+        """Return a (d, z) whose slacks are at least `share` times the sizes, or None."""
         highs = self._program.highs
         sides = self._sides(share * (abs(self._form.rows) @ self.sizes))
         # Only bounds change between guesses, so that HiGHS continues from its last basis.
@@ -239,10 +201,7 @@ class _Near:
 
 
 class _Dual:
-    """The linear program of the relaxed margin F(u) in floats.
-
-    Its point is the vector of multipliers.
-    """
+    """The linear program of the relaxed margin F(u) in floats, whose point is its multipliers."""
 
     def __init__(self, form: ExactForm, u: Vector, seconds: float) -> None:
         m = u.size
@@ -257,8 +216,7 @@ class _Dual:
         self._signs = _signs(doubled.row_lower[1:], doubled.row_upper[1:])
         """The sign that each multiplier must have. It is 0 if both signs are allowed."""
         self._price_signs = _signs(doubled.lower, doubled.upper)
-        """The sign that the reduced cost of each variable must have. It is 0 if both signs are
-        allowed."""
+        """The sign that the reduced cost of each variable must have, or 0 if both are allowed."""
         self._price_signs[:m] = 0.0
         self._program = WarmProgram(
             self._cost,
@@ -277,12 +235,9 @@ class _Dual:
         self.sizes = self._sizes / self._scale
 
     def guess(self, share: float) -> Vector | None:
-        """Return multipliers that keep a margin from the wrong sign, or None if there are none.
-
-        The margin is `share` times the magnitude of the multiplier. Let t be the margins, and R the
-        matrix of the rows. If the cost is changed by −Rᵀt, then y − t are the multipliers of the
-        changed program.
-        """
+        """Return multipliers with at least this share of their sizes as slack, or None."""
+        # Let t be margins of `share` times the sizes, and R the matrix of the rows. If the cost is
+        # changed by −Rᵀt, then y − t are the multipliers of the changed program.
         # The multipliers are moved away from 0 on the side that their sign requires.
         more = share * self._sizes * self._signs
         least = share * (abs(self._table).T @ self._sizes) * self._price_signs
@@ -303,10 +258,7 @@ def _signs(lower: Vector, upper: Vector) -> Vector:
 
 
 def _doubles(form: ExactForm) -> LinearForm:
-    """Return a program in floats without its constant.
-
-    The result has a matrix even if there are no rows.
-    """
+    """Return a program in floats without its constant, which has a matrix even without rows."""
     found = form._replace(constant=Fraction(0)).doubles()
     rows = sparse.csr_array((0, len(form.cost))) if found.rows is None else found.rows
     sides = (found.lower, found.upper, found.row_lower, found.row_upper)

@@ -99,7 +99,7 @@ def exact_value(game: Game, *, time_limit: float = 600.0, max_pivots: int = 100_
     """
     found = _search(game, time_limit, max_pivots)
     if found.value is None:
-        raise NotClosed(found.lower, found.upper, found.limits.pivots)
+        raise NotClosed(found.lower, found.upper, found.pivots)
     return found.value
 
 
@@ -148,32 +148,25 @@ def exact_optimum(
     Applegate, Cook, Dash & Espinoza (2007), Exact solutions to linear programming problems;
     Gleixner, Steffy & Wolter (2016), Iterative refinement for linear programming.
     """
-    found = _search(game, time_limit, max_pivots)
-    if found.value is None:
-        pivots = found.limits.pivots
-        return ExactOptimum(game, None, found.lower, found.upper, [], [], [], None, [], pivots)
-    return found.optimum()
+    return _search(game, time_limit, max_pivots)
 
 
-def _search(game: Game, time_limit: float, max_pivots: int) -> _Search:
+def _search(game: Game, time_limit: float, max_pivots: int) -> ExactOptimum:
     flint()  # a missing library is an error before work starts
     limits = PivotLimits(count("max_pivots", max_pivots), positive("time_limit", time_limit))
-    found = _Search(ExactProgram(game), limits)
+    search = _Search(ExactProgram(game), limits)
     try:
-        found.run()
+        found = search.run()
     except Exhausted:
-        found.bracket()
-    else:
-        _compare_with_doubles(found.optimum())
+        lower, upper = search.bracket()
+        return ExactOptimum(game, None, lower, upper, [], [], [], None, [], limits.pivots)
+    _compare_with_doubles(found)
     return found
 
 
 def _compare_with_doubles(found: ExactOptimum) -> None:
-    """Warn if `exact_form` of a user-defined class contradicts the other methods of this class.
-
-    The optimum depends on `exact_form` alone. If `exact_form` is wrong, the optimum has a valid
-    proof, but of another function than f.
-    """
+    # The optimum depends on `exact_form` alone. If this method of a user-defined class is wrong,
+    # the optimum has a valid proof, but of another function than f.
     game = found.game
     if not is_own(game.relaxation):
         return
@@ -191,25 +184,17 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
 
 
 class _Search:
-    """The search for an optimal basis, starting from the basis of HiGHS, and the proved bounds.
-
-    Columns are added during the search. With fewer columns the value of the game is smaller or
-    equal, so the optimum over some columns is a lower bound.
-    """
+    """The search for an optimal basis, starting from the basis of HiGHS, and the proved bounds."""
 
     def __init__(self, program: ExactProgram, limits: PivotLimits) -> None:
         self.program = program
         self.limits = limits
-        self.value: Fraction | None = None
-        self.lower = self.upper = Fraction(0)
         self._below: Fraction | None = None
         self._feasible: BasicPoint | None = None
         self._start: Start | None = None
-        self._point: BasicPoint
-        self._dual: Multipliers
 
-    def run(self) -> None:
-        """Find the optimum. Raise `Exhausted` if a limit is reached."""
+    def run(self) -> ExactOptimum:
+        """Return the optimum, or raise `Exhausted` at a limit."""
         program = self.program
         # Half of the time is kept for exact arithmetic, without which nothing is proved.
         self._start = start = first_basis(program, 0.5 * self.limits.seconds)
@@ -227,16 +212,12 @@ class _Search:
             point, dual = simplex.optimise()
             beyond = self._beyond(point)
             if not beyond:
-                break
+                return self._optimum(point, dual)
             # The most violated columns suffice: each of them makes exact systems larger.
             program.add((j, sign) for _, j, sign in sorted(beyond, reverse=True)[:50])
             simplex.grow()
-        self._point = point
-        self._dual = dual
-        self.value = self.lower = self.upper = self._cost(point)
 
     def _report(self, point: BasicPoint, feasible: bool, optimal: bool) -> None:
-        """Store the bounds that a basis proves."""
         # Dual feasible multipliers prove a lower bound even if the point is infeasible.
         if optimal:
             cost = self._cost(point)
@@ -246,21 +227,14 @@ class _Search:
             self._feasible = point
 
     def _cost(self, point: BasicPoint) -> Fraction:
-        """Return the objective value of a basic solution.
-
-        The dual objective has the same value at the multipliers of the basis.
-        """
+        # The dual objective has the same value at the multipliers of the basis.
         program = self.program
         total = sum((c * x for c, x in zip(program.cost, point.values, strict=False) if c), 0)
         below = point.q * program.cost_unit * program.unit
         return Fraction(int(total), int(below)) + program.form.constant
 
     def _beyond(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return (excess · 2^1100, column, sign) for each edge that exceeds v.
-
-        The excess is multiplied by 2^1100, so that it is an integer and can be compared between
-        columns.
-        """
+        """Return (excess · 2^1100, column, sign) for each edge that exceeds v."""
         program = self.program
         v = point.values[program.v]
         d = list(map(int, point.values[: program.m]))
@@ -278,36 +252,32 @@ class _Search:
             start += len(block)
         return found
 
-    def bracket(self) -> None:
-        """Set `lower` and `upper` to the best bounds that have been proved so far."""
+    def bracket(self) -> tuple[Fraction, Fraction]:
+        """Return the best bounds that have been proved so far."""
         game = self.program.game
         start = self._start
         # Without any result of HiGHS, the center of the simplex gives a bracket.
         d = game.relaxation.center(game.m)
         w: Any = game.over.start(game.matrix, d)
-        lower, upper = game.bracket(d, w)
+        ends = game.bracket(d, w)
         if start is not None and start.d is not None and start.d.any():
             w = (start.support, start.coefficients) if start.coefficients.any() else w
             low, high = game.bracket(start.d, w)
-            lower = max(lower, low)
-            upper = min(upper, high)
-        self.lower = Fraction(lower)
-        self.upper = Fraction(upper)
+            ends = max(ends[0], low), min(ends[1], high)
+        lower, upper = map(Fraction, ends)
         if self._below is not None:
-            self.lower = max(self.lower, self._below)
+            lower = max(lower, self._below)
         if self._feasible is not None:
             # The value v misses the largest edge over all columns by `short`.
             short = max((a for a, _, _ in self._beyond(self._feasible)), default=0)
             more = Fraction(int(short), int(self._feasible.q * self.program.unit) << 1100)
             cost = self._cost(self._feasible) + self.program.form.cost[-1] * more
-            self.upper = min(self.upper, cost)
+            upper = min(upper, cost)
+        return lower, upper
 
-    def optimum(self) -> ExactOptimum:
-        """Return the value and the pair (d, w) in the units of the game."""
-        assert self.value is not None
+    def _optimum(self, point: BasicPoint, dual: Multipliers) -> ExactOptimum:
         program = self.program
-        point = self._point
-        dual = self._dual
+        value = self._cost(point)
         m = program.m
         whole = int(point.q * program.unit)
         d = [Fraction(int(a), whole) if a else Fraction(0) for a in point.values[:m]]
@@ -330,9 +300,9 @@ class _Search:
             x.append(Fraction(int(y[0] - u[i] + above), unit))
         return ExactOptimum(
             program.game,
-            self.value,
-            self.value,
-            self.value,
+            value,
+            value,
+            value,
             d,
             support,
             [Fraction(int(weights[j]), unit) for j in support],

@@ -17,33 +17,20 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 
 
 class ExactProgram:
-    """A linear program in integers: min f(d) + r v over the simplex.
+    """A linear program in integers: min f(d) + r v over the simplex, where r is the radius.
 
-    For each column a_j that was added, ± <a_j, d> <= v. The radius of the domain is r.
-
-    The variables are (d, z, v) times `unit`, the common denominator of all bounds. Every row is
-    multiplied by a factor that makes its coefficients integers. The rows are the row of the
-    simplex, the rows of f, and, starting at row `fixed`, one row for each signed column.
-
-    Parameters
-    ----------
-    game : Game
-        A game with a polyhedral f, over an l1 ball or a simplex, that enumerates its columns.
-    form : ExactForm, optional
-        A linear program that replaces the exact form of f.
-
-    Raises
-    ------
-    InputError
-        If the game has no exact linear program.
+    For each column a_j that was added, ± <a_j, d> <= v. The variables are (d, z, v) times `unit`,
+    the common denominator of all bounds. Every row is multiplied by a factor that makes its
+    coefficients integers. The rows are the row of the simplex, the rows of f, and, starting at row
+    `fixed`, one row for each signed column. The argument `form` replaces the exact form of f. If
+    the game has no exact linear program, an InputError is raised.
     """
 
     def __init__(self, game: Game, form: ExactForm | None = None) -> None:
         over = _checked_domain(game)
         self.game = game
         self.form = _with_value(_form(game) if form is None else form, game.m, over)
-        """The linear program in fractions, without the rows of columns of A. Its last variable is
-        v."""
+        """The program in fractions, without rows of columns of A. Its last variable is v."""
         self.cost_unit = lcm(*(c.denominator for c in self.form.cost))
         self.cost = [int(c * self.cost_unit) for c in self.form.cost]
         # Costs, rows and bounds are scaled to integers once, because arithmetic with fractions
@@ -57,8 +44,7 @@ class ExactProgram:
         high = self.form.upper + _scaled(self.form.row_upper, self.factors)
         self.unit = lcm(*(b.denominator for b in low + high if b is not None))
         self.bounds = list(zip(_whole(low, self.unit), _whole(high, self.unit), strict=True))
-        """The pair (lower bound, upper bound) of every variable and then of every row. A missing
-        bound is None."""
+        """The pair (lower, upper) of bounds or None of every variable, and then of every row."""
         self.columns = Columns([], [])
         self.ids: list[int] = []
         """The index in A of each column in `columns`."""
@@ -118,10 +104,7 @@ class ExactProgram:
                 known.add(row)
 
     def bits(self, k: int) -> int:
-        """Return about log2 of the factor by which row k − size is multiplied.
-
-        For a variable, that is, for k < size, return 0.
-        """
+        """Return about log2 of the factor of row k − size, or 0 for a variable k < size."""
         if k < self.size:
             return 0
         row = k - self.size
@@ -151,10 +134,7 @@ class ExactProgram:
         return out + [sign * edges[place] - (v << shifts[place]) for place, sign in self.edges]
 
     def transposed(self, y: Sequence[Integer]) -> list[Integer]:
-        """Return the sum of the rows times the multipliers `y`.
-
-        The sum has one entry for each variable.
-        """
+        """Return the sum of the rows times the multipliers `y`, one entry for each variable."""
         out: list[Integer] = [0] * self.size
         if self.edges:
             total: list[Integer] = [0] * len(self.ids)
@@ -172,7 +152,6 @@ class ExactProgram:
 
 
 def _checked_domain(game: Game) -> AtomicSet:
-    """Return the domain of a game. Raise an InputError if the game has no exact linear program."""
     if not isinstance(game, Game):
         raise InputError(f"exact optima need a Game, got {type(game).__name__}. Write Game(A, f)")
     if not isinstance(game.over, AtomicSet):
@@ -191,10 +170,7 @@ def _checked_domain(game: Game) -> AtomicSet:
 
 
 def on_simplex(form: ExactForm, m: int) -> ExactForm:
-    """Return the program with the constraints d >= 0 and sum(d) = 1.
-
-    The latter is its first row.
-    """
+    """Return the program with the constraints d >= 0 and, as its first row, sum(d) = 1."""
     zero = Fraction(0)
     one = Fraction(1)
     # The program of f holds for d >= 0 only, and it need not contain this constraint.
@@ -208,7 +184,7 @@ def on_simplex(form: ExactForm, m: int) -> ExactForm:
 
 
 def _with_value(form: ExactForm, m: int, over: AtomicSet) -> ExactForm:
-    """Return the program on the simplex with the variable v, an upper bound on all edges."""
+    # The variable v is an upper bound on all edges.
     form = on_simplex(form, m)
     # The largest absolute edge is never negative. The largest edge may be, unless w = 0 is allowed.
     least: Bound = Fraction(0) if over.holds_zero else None
@@ -218,10 +194,6 @@ def _with_value(form: ExactForm, m: int, over: AtomicSet) -> ExactForm:
 
 
 def _form(game: Game) -> ExactForm:
-    """Return the exact linear program of f.
-
-    If there is none, raise an InputError with the reason.
-    """
     f = game.relaxation
     form = description_of(f).exact_form(game.m)
     if form is not None:

@@ -27,20 +27,14 @@ class Exhausted(Exception):
 
 
 class BasicPoint(NamedTuple):
-    """The values of the variables and of the rows at a basis.
-
-    They are integers, divided by q > 0.
-    """
+    """The values of the variables and rows at a basis, as integers divided by q > 0."""
 
     values: list[Integer]
     q: Integer
 
 
 class Multipliers(NamedTuple):
-    """The reduced costs of the variables and the multipliers of the rows.
-
-    They are integers, divided by q > 0.
-    """
+    """The reduced costs of variables and multipliers of rows, as integers divided by q > 0."""
 
     prices: list[Integer]
     q: Integer
@@ -79,11 +73,9 @@ class ExactSimplex:
     Parameters
     ----------
     program : ExactProgram
-        The linear program.
     status : list of int
         The status of each variable and then of each row. A status that is not a basis is repaired.
     limits : PivotLimits
-        The limits of pivots and of time.
     report : callable
         A function that is called with (point, feasible, dual feasible) at every basis.
     """
@@ -104,7 +96,6 @@ class ExactSimplex:
         self._settle()
 
     def _settle(self) -> None:
-        """Give every nonbasic variable a status that its bounds allow. Make the basis square."""
         for k, status in enumerate(self.status):
             if status != BASIC:
                 self.status[k] = self._nearest(k, status)
@@ -120,7 +111,6 @@ class ExactSimplex:
         return FREE if high is None else UPPER
 
     def _thin(self, tight: list[int], basic: list[int]) -> None:
-        """Keep only independent rows and variables in the basis."""
         rows, variables = independent(self.program, tight, basic)
         for j in basic:
             if j not in variables:
@@ -140,10 +130,6 @@ class ExactSimplex:
         return basic, tight
 
     def _kernel(self) -> Kernel:
-        """Return the linear system of the basis.
-
-        Raise `Exhausted` if solving it would take too long.
-        """
         basic, tight = self._lists()
         kernel = Kernel(self.program, tight, basic)
         # The estimate was measured on matrices of doubles. A solve cannot be interrupted.
@@ -197,10 +183,7 @@ class ExactSimplex:
         return out
 
     def _gain(self, k: int, price: Integer) -> int:
-        """Return the direction, 1 or −1, in which a move of the nonbasic `k` lowers the cost.
-
-        Return 0 if no move lowers the cost.
-        """
+        """Return the direction, 1 or −1, in which `k` can move and lower the cost, or 0 if none."""
         status = self.status[k]
         if status == BASIC or price == 0:
             return 0
@@ -214,12 +197,8 @@ class ExactSimplex:
     def optimise(self) -> tuple[BasicPoint, Multipliers]:
         """Return the optimal point of the program and its multipliers.
 
-        Raises
-        ------
-        Exhausted
-            If a limit is reached before the optimum.
-        InputError
-            If the program has no feasible point.
+        If a limit is reached first, `Exhausted` is raised, and an InputError if no point is
+        feasible.
         """
         # Bland's rule is slow, and it is needed only if the method may cycle.
         patience = 30  # pivots without progress after which Bland's rule chooses
@@ -270,13 +249,10 @@ class ExactSimplex:
         return [found for found in steps if found[2]]
 
     def _shift(self, dual: Multipliers) -> None:
-        """Change the costs so that the basis is dual feasible.
-
-        The changed costs are used until the basis is also primal feasible. Reduced costs that are
-        zero or have the wrong sign are replaced by small ones of the right sign. These are all
-        different, so that few dual pivots are degenerate. The costs are also multiplied by dual.q,
-        which does not change any optimum.
-        """
+        # The changed costs are used until the basis is primal feasible. Reduced costs that are zero
+        # or have the wrong sign are replaced by small ones of the right sign. These are all
+        # different, so that few dual pivots are degenerate. The costs are also multiplied by
+        # dual.q, which does not change any optimum.
         program = self.program
         # The shift is small compared with the largest price, so that few pivots with the true costs
         # are needed afterwards.
@@ -296,19 +272,16 @@ class ExactSimplex:
     def _dual_pivot(
         self, kernel: Kernel, excess: list[tuple[Integer, int, int]], dual: Multipliers, bland: bool
     ) -> None:
-        """Make a dual pivot: the variable or row with the largest violation moves to its bound.
-
-        The entering variable has the least ratio of its reduced cost to its effect. If `bland` is
-        true, Bland's rule ignores the costs until the point is feasible. Bland's rule always
-        terminates.
-        """
+        # The variable or row with the largest violation moves to its bound. If `bland` is true,
+        # Bland's rule ignores the costs until the point is feasible. Bland's rule always
+        # terminates.
         # Rows are scaled by different factors. Without these factors the violations are comparable.
         worst = max(excess, key=lambda e: _log2(e[0]) - self.program.bits(e[1]))
         _, leave, side = excess[0] if bland else worst
         up = 1 if side == LOWER else -1
         best: tuple[Integer, Integer, int] | None = None
         for k, effect in enumerate(self._effects(kernel, leave)):
-            if self.status[k] == BASIC or effect == 0 or not self._can_move(k, effect * up):
+            if not self._gain(k, -up * effect):  # no move of k increases the leaving variable
                 continue
             # The smallest ratio of price and effect keeps the other prices at their right signs.
             found = (0 if bland else abs(dual.prices[k]), abs(effect), k)
@@ -320,11 +293,8 @@ class ExactSimplex:
         self.status[best[2]] = BASIC
 
     def _effects(self, kernel: Kernel, leave: int) -> list[Integer]:
-        """Return the effect of each nonbasic variable or row on the leaving one.
-
-        The effect is the change of the leaving variable or row for a unit move, up to a common
-        factor.
-        """
+        # The effect is the change of the leaving variable or row for a unit move, up to a common
+        # factor.
         program = self.program
         size = program.size
         basic, tight = self._lists()
@@ -340,25 +310,10 @@ class ExactSimplex:
             y[t] = a
         return [a * q - b for a, b in zip(own, program.transposed(y), strict=True)] + y
 
-    def _can_move(self, k: int, effect: Integer) -> bool:
-        """Return whether the nonbasic `k` can move so that the leaving variable increases.
-
-        `effect` is the increase of the leaving variable for a unit increase of `k`.
-        """
-        low, high = self.program.bounds[k]
-        if low is not None and low == high:
-            return False
-        status = self.status[k]
-        return status == FREE or (effect > 0) == (status == LOWER)
-
     def _primal_pivot(
         self, kernel: Kernel, point: BasicPoint, gains: list[tuple[Integer, int, int]], bland: bool
     ) -> None:
-        """Make a primal pivot.
-
-        The nonbasic variable or row with the largest gain moves as far as the bounds allow. If
-        `bland` is true, the first one with a gain moves.
-        """
+        # The variable or row with the largest gain moves, or the first one if `bland` is true.
         # The largest gain in comparable units is Dantzig's rule.
         best_gain = max(gains, key=lambda g: _log2(g[0]) + self.program.bits(g[1]))
         _, enter, step = gains[0] if bland else best_gain
@@ -395,10 +350,7 @@ class ExactSimplex:
         return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
-        """Return how far all variables and rows move if the entering one moves by q · step, and q.
-
-        The moves are integers.
-        """
+        """Return the moves of variables and rows if `enter` moves by q · step, followed by q."""
         program = self.program
         size = program.size
         basic, tight = self._lists()
@@ -420,21 +372,16 @@ def _is_smaller(
     other: tuple[Integer, Integer, int],
     is_tie_broken: bool = False,
 ) -> bool:
-    """Return whether the ratio one[0] / one[1] is smaller than other[0] / other[1].
-
-    If `is_tie_broken` is true and the ratios are equal, the one with the larger denominator is
-    treated as smaller, because its pivot is more stable.
-    """
+    # These are ratios [0] / [1]. Of equal ratios, the pivot with the larger denominator is more
+    # stable.
     left = one[0] * other[1]
     right = other[0] * one[1]
     return bool(left < right or (is_tie_broken and left == right and one[1] > other[1]))
 
 
 def _log2(a: Integer) -> float:
-    """Return log2 of a positive integer of any size, accurate to a few digits.
-
-    The result is used to make choices, but not in proofs.
-    """
+    # The result is used to make choices, but not in proofs. The integer may be beyond the range of
+    # doubles, so only its leading 50 bits are converted.
     whole = int(a)
     # The integer may be beyond the range of doubles, so only its leading 50 bits are converted.
     width = whole.bit_length()

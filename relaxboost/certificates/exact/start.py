@@ -32,12 +32,9 @@ class Start(NamedTuple):
 def first_basis(
     program: ExactProgram, seconds: float, *, most_entries: int = 600_000, batch: int = 100
 ) -> Start:
-    """Return the basis that HiGHS finds within `seconds`, or the trivial basis.
-
-    The program has no columns yet. If A has at most `most_entries` entries, HiGHS gets all columns
-    at once. Otherwise it starts with a batch of columns, and each round adds another batch of
-    columns whose edges exceed v. The result contains only the tight columns.
-    """
+    """Return the basis of the tight columns that HiGHS finds in time, or the trivial basis."""
+    # If A has at most `most_entries` entries, HiGHS gets all columns at once. Otherwise it starts
+    # with a batch of columns, and each round adds another batch of columns whose edges exceed v.
     game = program.game
     n = game.n
     assert n is not None

@@ -18,10 +18,9 @@ FORMS = ("vipr", "lean", "latex", "certo", "mps")
 
 
 def exported(document: dict[str, Any], form: str, path: str | None = None) -> dict[str, str]:
-    """Return the files of an export as a mapping from the suffix of a file to its text.
+    """Return the files of an export of an accepted certificate, by suffix.
 
-    `document` is the document of a certificate that was accepted. If it contains only the digest of
-    the matrix, `path` is the file of the matrix.
+    If the certificate contains only the digest of A, `path` is the file of A.
     """
     if not (is_given(form, str) and form in FORMS):
         raise InputError(f"unknown form {form!r}{known_names(form, FORMS)}")

@@ -22,19 +22,13 @@ from relaxboost.certificates.export.program import (
 from relaxboost.certificates.export.relaxation import Sparse
 
 Inequality = dict[str, Any]
-"""An inequality coeffs·x + const <= 0. The coefficients are stored by the names of the
-variables."""
+"""An inequality coeffs·x + const <= 0, with coefficients by the names of variables."""
 
 
 def certo(program: LinearProgram, digest: str) -> str:
     """Return the text of a certificate of the kind `variable_range` for certo-math 0.37.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        The game as a linear program, with its two points.
-    digest : str
-        The digest of the certificate of relaxboost. The file names this certificate as its origin.
+    The file names the relaxboost certificate with this digest as its origin.
     """
     lower = lower_proof(program)
     upper = upper_proof(program)
@@ -63,7 +57,6 @@ def certo(program: LinearProgram, digest: str) -> str:
 
 
 def _end(rows: dict[str, Inequality], proof: BoundProof, bound: Fraction, sign: int) -> Any:
-    """Return one end of the range. Add the inequalities of its proof to `rows`."""
     used: dict[str, Fraction] = {}
 
     def add(name: str, row: Sparse, const: Fraction, multiplier: Fraction) -> None:

@@ -1,7 +1,4 @@
-"""A certificate as half a page of LaTeX, in which all numbers are fractions.
-
-A reader can check each line by hand.
-"""
+"""A certificate as half a page of LaTeX in fractions, which a reader can check by hand."""
 
 from __future__ import annotations
 
@@ -37,14 +34,9 @@ f(d)+g(A^\top d)&\ge\langle Aw,d\rangle{cost}\\
 
 
 def latex(document: dict[str, Any], program: LinearProgram) -> str:
-    """Return the game, its two points, and the bounds that they prove as LaTeX text.
+    """Return the game, its two points, and the bounds that they prove as LaTeX with amsmath.
 
-    The text requires the package amsmath.
-
-    Raises
-    ------
-    InputError
-        If the game or its fractions are too large for half a page.
+    If the game or its fractions are too large for half a page, an InputError is raised.
     """
     m = document["game"]["m"]
     n = document["game"]["n"]
@@ -89,13 +81,11 @@ def _names(letter: str, count: int) -> list[str]:
 
 
 def _where(rules: Sequence[str], has_z: bool) -> str:
-    """Return the conditions on d under which the paragraph about the lower bound holds."""
     finite = " with $f(d)<\\infty$" if rules else ""
     return finite + (" and a $z$ that attains $f(d)$" if has_z else "")
 
 
 def _check_size(m: int, n: int, program: LinearProgram) -> None:
-    """Raise an InputError if the game or its fractions do not fit on half a page."""
     most = 10  # rows and columns
     most_digits = 12  # in a denominator
     most_terms = 40  # in the rows of f
@@ -134,10 +124,7 @@ def _digits(numbers: Iterable[Fraction]) -> int:
 
 
 def _rules(program: LinearProgram, m: int, names: Sequence[str]) -> list[str]:
-    """Return the conditions of f in LaTeX.
-
-    Consecutive variables with equal bounds share a condition.
-    """
+    # Consecutive variables with equal bounds share a condition.
     rules: list[_Rule] = [
         (row.coefficients, row.low, row.high) for row in program.rows if row.name.startswith("f")
     ]
@@ -168,7 +155,6 @@ def _rule(alike: Sequence[_Rule], names: Sequence[str]) -> str:
 
 
 def _relaxation(cost: str, rules: Sequence[str], z: Sequence[str]) -> str:
-    """Return f in LaTeX, as a formula or as the least cost under conditions."""
     if not rules:
         return f"where $f(d)={cost}$."
     lines = [r",\quad ".join(group) for group in _fours(rules)]
@@ -181,7 +167,7 @@ def _relaxation(cost: str, rules: Sequence[str], z: Sequence[str]) -> str:
 
 
 def _derivation(program: LinearProgram, names: Sequence[str]) -> tuple[str, str]:
-    """Return ⟨Aw, d⟩ + cost as a sum of multiples of rows, and the sum of their sides."""
+    # ⟨Aw, d⟩ + cost is a sum of multiples of rows, and the bound is the sum of their sides.
     simplex = program.rows[0].multiplier
     terms = [_term(simplex, r"\textstyle\sum_i d_i"), _term(program.constant, "")]
     sides = [simplex, program.constant]
@@ -202,19 +188,17 @@ def _derivation(program: LinearProgram, names: Sequence[str]) -> tuple[str, str]
 
 
 def _broken(terms: Sequence[str]) -> str:
-    """Return the sum of signed terms over several lines. Without terms, return 0."""
     lines = ["".join(group) for group in _fours(terms or ["0"])]
     lines[0] = lines[0].removeprefix("+")
     return "\\\\\n&\\quad{}".join(lines)
 
 
 def _fours(items: Sequence[str]) -> list[Sequence[str]]:
-    """Return the items in groups of four, so that each group fits on one line of a page."""
+    # Four items fit on one line of a page.
     return [items[at : at + 4] for at in range(0, len(items), 4)]
 
 
 def _support(over: dict[str, str]) -> str:
-    """Return the LaTeX of g(v), the largest ⟨w, v⟩ over the domain."""
     r = "" if _radius(over) == 1 else number(_radius(over)) + r"\,"
     if over["kind"] == "l1":
         return rf"{r}\max_j|v_j|"
@@ -222,7 +206,6 @@ def _support(over: dict[str, str]) -> str:
 
 
 def _inside(over: dict[str, str]) -> str:
-    """Return the LaTeX of the condition that w is in the domain."""
     r = number(_radius(over))
     if over["kind"] == "l1":
         return rf"$\sum_j|w_j|\le {r}$"
@@ -241,10 +224,7 @@ def _linear(row: Sparse, names: Sequence[str], constant: Fraction = ZERO) -> str
 
 
 def _term(c: Fraction, name: str) -> str:
-    """Return the LaTeX of c · name with its sign. If the name is "", return that of c alone.
-
-    For c = 0, return "".
-    """
+    """Return the LaTeX of c · name with its sign, or "" for c = 0."""
     if not c:
         return ""
     size = "" if name and abs(c) == 1 else number(abs(c)) + (r"\," if name else "")

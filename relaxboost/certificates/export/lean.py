@@ -55,10 +55,7 @@ theorem optimal : IsFeasible game point.toArray ∧ IsOptimalMin game point.toAr
 
 
 def lean(program: LinearProgram) -> str:
-    """Return the text of a Lean file.
-
-    If lower = upper, the file proves that the point is optimal.
-    """
+    """Return the text of a Lean file, which proves that the point is optimal if lower = upper."""
     rows = program.rows
     variables = program.variables
     multipliers = [row.multiplier for row in rows]
@@ -92,7 +89,6 @@ def lean(program: LinearProgram) -> str:
 
 
 def _rational(x: Fraction) -> str:
-    """Return a rational number in the syntax of Lean's type Rat."""
     if x.denominator == 1 and x >= 0:
         return str(x)
     return f"({x.numerator} / {x.denominator})" if x.denominator > 1 else f"({x})"
@@ -103,11 +99,9 @@ def _listed(values: Iterable[Fraction]) -> str:
 
 
 def _positive_parts(values: Iterable[Fraction], sign: int) -> str:
-    """Return max(sign · v, 0) for each value v, as a list in Lean."""
     return _listed(max(sign * v, Fraction(0)) for v in values)
 
 
 def _range(x: Row | Variable) -> str:
-    """Return the lower and the upper bound of a row or a variable, as a pair in Lean."""
     low, high = ("none" if b is None else f"some {_rational(b)}" for b in (x.low, x.high))
     return f"({low}, {high})"

@@ -16,13 +16,11 @@ _COMMENT = """* A weak-learning game of a relaxboost certificate as a linear pro
 
 
 def mps(program: LinearProgram) -> dict[str, str]:
-    """Return the text of the program and the text of its points, by the suffix of the file.
-
-    All numbers are exact decimals. If a row has a number without a finite decimal expansion, the
-    row is multiplied by the odd part of the common denominator, divided by a power of two. Only
-    rows can be multiplied. So the objective is a variable `value` with its own row, and a bound of
-    a variable without a finite decimal expansion is written as a row.
-    """
+    """Return the text of the program and the text of its points, by the suffix of the file."""
+    # All numbers are exact decimals. If a row has a number without a finite decimal expansion, the
+    # row is multiplied by the odd part of the common denominator, divided by a power of two. Only
+    # rows can be multiplied. So the objective is a variable `value` with its own row, and a bound
+    # of a variable without a finite decimal expansion is written as a row.
     rows = [_with_decimals(row) for row in _all_rows(program)]
     names = [*(x.name for x in program.variables), "value"]
     lines = [
@@ -45,7 +43,7 @@ def mps(program: LinearProgram) -> dict[str, str]:
 
 
 def _all_rows(program: LinearProgram) -> Iterator[Row]:
-    """Yield the row of the objective, the other rows, and the bounds that are written as rows."""
+    # These are the row of the objective, the other rows, and the bounds that are written as rows.
     costs = {j: -x.cost for j, x in enumerate(program.variables) if x.cost}
     entries = {len(program.variables): ONE, **costs}
     yield Row("value", entries, program.constant, program.constant, ONE)
@@ -56,15 +54,11 @@ def _all_rows(program: LinearProgram) -> Iterator[Row]:
 
 
 def _has_decimals(x: Variable) -> bool:
-    """Return whether both bounds of a variable have finite decimal expansions."""
-    return _is_decimal(x.low) and _is_decimal(x.high)
+    return all(b is None or _odd_part(b.denominator) == 1 for b in (x.low, x.high))
 
 
 def _points(program: LinearProgram, rows: list[Row]) -> str:
-    """Return a JSON text with the point that proves the upper bound.
-
-    The text also has the multipliers that prove the lower bound.
-    """
+    # The point proves the upper bound, and the multipliers prove the lower bound.
     objective = program.constant + sum((x.cost * x.value for x in program.variables), ZERO)
     primal = {x.name: str(x.value) for x in program.variables} | {"value": str(objective)}
     dual = {row.name: str(row.multiplier) for row in rows if row.multiplier}
@@ -82,23 +76,14 @@ def _points(program: LinearProgram, rows: list[Row]) -> str:
 
 
 def _odd_part(denominator: int) -> int:
-    """Divide a denominator by all its factors 2 and 5.
-
-    The result is 1 if and only if the decimal expansion is finite.
-    """
+    # The result is 1 if and only if the decimal expansion is finite.
     for prime in (2, 5):
         while denominator % prime == 0:
             denominator //= prime
     return denominator
 
 
-def _is_decimal(x: Fraction | None) -> bool:
-    """Return whether a number has a finite decimal expansion."""
-    return x is None or _odd_part(x.denominator) == 1
-
-
 def _decimal(x: Fraction) -> str:
-    """Return a number as a decimal, without rounding."""
     places = 0
     while (x * 10**places).denominator != 1:
         places += 1
@@ -108,7 +93,6 @@ def _decimal(x: Fraction) -> str:
 
 
 def _with_decimals(row: Row) -> Row:
-    """Multiply a row by a factor that gives all its numbers finite decimal expansions."""
     numbers = [*row.coefficients.values(), *(x for x in (row.low, row.high) if x is not None)]
     k = math.lcm(*(_odd_part(x.denominator) for x in numbers))
     # The power of two keeps the factor between 1 and 2: solvers reject very large entries.
@@ -121,10 +105,7 @@ def _with_decimals(row: Row) -> Row:
 
 
 def _side(row: Row) -> Fraction:
-    """Return the right-hand side of a row for the section RHS.
-
-    In the section RANGES, the range of a row extends downwards from this right-hand side.
-    """
+    # The range of a row, in the section RANGES, extends downwards from its side in the section RHS.
     side = row.low if row.high is None else row.high
     assert side is not None
     return side

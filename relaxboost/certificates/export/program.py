@@ -19,15 +19,11 @@ class Row(NamedTuple):
     low: Bound
     high: Bound
     multiplier: Fraction
-    """The multiplier of the row. If it is positive, it belongs to the side `low`, and if it is
-    negative, to the side `high`."""
+    """The multiplier of the row: of the side `low` if it is positive, else of `high`."""
 
 
 class Variable(NamedTuple):
-    """A variable of a linear program, with its value at the point.
-
-    Its price is its reduced cost: its cost minus Σ multiplier·row.
-    """
+    """A variable of a linear program, with its value at the point and its reduced cost."""
 
     name: str
     value: Fraction
@@ -41,8 +37,7 @@ class Variable(NamedTuple):
 class LinearProgram:
     """A linear program: the least cost·x + constant over rows and bounds.
 
-    It has a point and multipliers. The point is feasible and costs at most `upper`. The multipliers
-    prove the lower bound `lower`.
+    Its point is feasible and costs at most `upper`. Its multipliers prove the bound `lower`.
     """
 
     rows: list[Row]
@@ -67,17 +62,11 @@ class LinearProgram:
 
 
 def game_program(document: dict[str, Any], path: str | None = None) -> LinearProgram:
-    """Return the game of an exact certificate as a linear program.
+    """Return the game of an accepted exact certificate as a linear program.
 
     The variables are d, the auxiliary variables z of f, the edges e = Aᵀd, and t >= g(e). The
-    objective is t + cost·(d, z). The multipliers are the weights w, γ and the witness of f.
-
-    Parameters
-    ----------
-    document : dict
-        The document of a certificate that was accepted.
-    path : path, optional
-        The file of the matrix, if the certificate contains only its digest.
+    objective is t + cost·(d, z). The multipliers are the weights w, γ and the witness of f. If the
+    certificate contains only the digest of the matrix, `path` is the file of the matrix.
 
     Raises
     ------
@@ -141,7 +130,7 @@ def _names(letter: str, count: int) -> list[str]:
 
 
 def _prices(costs: Sparse, rows: list[Row], size: int) -> list[Fraction]:
-    """Return the reduced costs c − Aᵀy of the variables, for costs c and row multipliers y."""
+    # These are the reduced costs c − Aᵀy for the row multipliers y.
     prices = [costs.get(j, check.ZERO) for j in range(size)]
     for row in rows:
         if row.multiplier:
@@ -153,10 +142,7 @@ def _prices(costs: Sparse, rows: list[Row], size: int) -> list[Fraction]:
 def _size_rows(
     over: Any, w: dict[int, Fraction], edges: list[Fraction], first_edge: int
 ) -> tuple[Fraction, list[Row]]:
-    """Return g(Aᵀd), and the rows of the constraint t >= g(e) for the edges e = Aᵀd.
-
-    The multipliers of the rows are the weights w.
-    """
+    # The rows are t >= g(e) for the edges e = Aᵀd, and their multipliers are the weights w.
     kind = over.take("kind")
     if kind not in ("l1", "simplex", "full-simplex"):
         raise InputError(f"exports need a polyhedral domain, but the domain is {kind!r}")
@@ -181,11 +167,7 @@ def _size_rows(
 
 
 class Constraint(NamedTuple):
-    """A constraint of a linear program, with its multiplier.
-
-    The constraint is coefficients·x >= side if the sense is "G", = side if it is "E", and <= side
-    if it is "L".
-    """
+    """A constraint coefficients·x >= side (sense "G"), = side ("E") or <= side ("L")."""
 
     name: str
     sense: str
@@ -196,11 +178,7 @@ class Constraint(NamedTuple):
 
 @dataclass
 class BoundProof:
-    """A linear program with multipliers that prove a bound on its optimum.
-
-    The bound is the sum of the sides of the constraints times the multipliers. The point is
-    feasible, and its objective is the bound on the other side.
-    """
+    """A linear program with a feasible point, and multipliers that prove a bound on its optimum."""
 
     names: list[str]
     objective: Sparse
@@ -208,7 +186,7 @@ class BoundProof:
     constraints: list[Constraint]
 
     def add_variable(self, name: str, value: Fraction, cost: Fraction) -> int:
-        """Add a variable with its value at the point. Return the index of the variable."""
+        """Add a variable with its value at the point. Return its index."""
         j = len(self.names)
         self.names.append(name)
         self.objective[j] = cost
@@ -248,11 +226,9 @@ def lower_proof(program: LinearProgram) -> BoundProof:
 
 
 def upper_proof(program: LinearProgram) -> BoundProof:
-    """Return the dual program. Its constraints times (d, z) add up to the upper bound.
-
-    It has a multiplier >= 0 for each side of a row and for each bound of a variable. For every
-    variable, the rows and bounds times their multipliers must add up to the cost of the variable.
-    """
+    """Return the dual program. Its constraints times (d, z) add up to the upper bound."""
+    # It has a multiplier >= 0 for each side of a row and for each bound of a variable. Rows and
+    # bounds times their multipliers must add up to the cost of each variable.
     proof = BoundProof([], {}, {}, [])
     balance: list[Sparse] = [{} for _ in program.variables]
     slacks = []

@@ -22,7 +22,6 @@ class RelaxationProgram:
     """A relaxation f as a linear program in (d, z), with the witness from the certificate.
 
     f(d) is the constant plus the least cost·(d, z) over all z that satisfy the bounds and the rows.
-    The threshold γ and the multipliers prove the lower bound on the relaxed margin.
     """
 
     m: int
@@ -38,9 +37,9 @@ class RelaxationProgram:
     z: list[Fraction] = field(default_factory=list)
     """The values of the auxiliary variables at which f(d) is evaluated."""
 
-    def add_row(self, row: Sparse, low: Bound, high: Bound, multiplier: Fraction) -> None:
-        """Add the row low <= row·(d, z) <= high with its multiplier."""
-        self.rows.append((row, low, high))
+    def add_row(self, row: Sparse, high: Bound, multiplier: Fraction) -> None:
+        """Add the row row·(d, z) <= high with its multiplier."""
+        self.rows.append((row, None, high))
         self.multipliers.append(multiplier)
 
     def scaled(self, c: Fraction) -> RelaxationProgram:
@@ -57,10 +56,7 @@ class RelaxationProgram:
         )
 
     def plus(self, other: RelaxationProgram) -> RelaxationProgram:
-        """Return the program of the sum of two relaxations.
-
-        The auxiliary variables of `other` follow those of this program.
-        """
+        """Return the program of a sum. The auxiliary variables of `other` are the last ones."""
 
         def moved(j: int) -> int:
             return j if j < self.m else j + len(self.z)
@@ -88,7 +84,6 @@ class RelaxationProgram:
 
 
 def _tighter(choose: Callable[..., Fraction], one: Bound, other: Bound) -> Bound:
-    """Return the tighter of two bounds. Each of them may be missing."""
     known = [bound for bound in (one, other) if bound is not None]
     return choose(known) if known else None
 
@@ -98,17 +93,9 @@ def relaxation_program(
 ) -> RelaxationProgram:
     """Return the linear program of the relaxation f that a certificate describes.
 
-    Parameters
-    ----------
-    spec, witness, given : check.Fields
-        The description of the relaxation, the witness, and the auxiliary variables or None.
-    d, u : list of Fraction
-        The distribution, and the margins at which the witness is valid.
-
-    Raises
-    ------
-    InputError
-        If f has no linear program.
+    The arguments `spec`, `witness` and `given` are the fields of the relaxation, of the witness,
+    and of the auxiliary variables or None. The witness is valid at the margins `u`. If f has no
+    linear program, an InputError is raised.
     """
     kind = spec.take("kind")
     if kind == "scaled":
@@ -134,10 +121,7 @@ def relaxation_program(
 
 
 def _threshold_and_sizes(witness: Any, u: list[Fraction]) -> tuple[Fraction, list[Fraction]]:
-    """Return the threshold γ of a witness, and the absolute values of its vector x.
-
-    The vector satisfies x >= γ − u at the margins u.
-    """
+    """Return the threshold γ of a witness, and |x| for its vector x >= γ − u."""
     gamma = witness.number("gamma")
     x = [gamma - v for v in u]
     if "x" in witness.left:
@@ -158,12 +142,11 @@ def _caps(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProg
     *members, _ = spec.groups(len(d))
     for group, cap in zip(members, spec.vector("caps", len(members)), strict=True):
         if group:
-            found.add_row(dict.fromkeys(group, check.ONE), None, cap, -max(x[i] for i in group))
+            found.add_row(dict.fromkeys(group, check.ONE), cap, -max(x[i] for i in group))
     return found
 
 
 def _norm(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProgram:
-    """Return the program of a weighted l1 or l-inf norm that is a penalty or bounds a ball."""
     m = len(d)
     gamma, x = _threshold_and_sizes(witness, u)
     found = RelaxationProgram(m, gamma=gamma)
@@ -175,12 +158,12 @@ def _norm(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProg
     if p == "1" and is_penalty:
         found.cost = {i: size * v for i, v in enumerate(a)}
     elif p == "1":
-        found.add_row(dict(enumerate(a)), None, size, -max(ratios))
+        found.add_row(dict(enumerate(a)), size, -max(ratios))
     else:
         # The penalty is the size of one auxiliary z, which is at least every a_i d_i.
         for i, v in enumerate(a):
             row = {i: v, m: -check.ONE} if is_penalty else {i: v}
-            found.add_row(row, None, check.ZERO if is_penalty else size, -ratios[i])
+            found.add_row(row, check.ZERO if is_penalty else size, -ratios[i])
         if is_penalty:
             found.cost = {m: size}
             found.bounds = {m: (check.ZERO, None)}
@@ -212,7 +195,6 @@ def _polyhedral(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> Relaxati
 
 
 def _bounds(spec: Any, names: tuple[str, str], length: int) -> list[tuple[Bound, Bound]]:
-    """Return pairs (lower bound, upper bound), in which infinite bounds are replaced by None."""
     lower = spec.vector(names[0], length, gap=-math.inf)
     upper = spec.vector(names[1], length, gap=math.inf)
     ends = [[b if math.isfinite(b) else None for b in side] for side in (lower, upper)]

@@ -18,12 +18,7 @@ _COMMENT = """% A weak-learning game of a relaxboost certificate, as the program
 
 
 def vipr(program: LinearProgram) -> dict[str, str]:
-    """Return the text of two files by suffix. Each file derives one of the two bounds.
-
-    References
-    ----------
-    Cheung, Gleixner & Steffy (2017), Verifying integer programming results.
-    """
+    """Return the text of two files by suffix. Each file derives one of the two bounds."""
     lower = _COMMENT.format("d", "lower", "upper")
     upper = _COMMENT.format("the multipliers, w among them", "upper", "lower")
     goal = f"RTP range {program.lower} {program.upper}"
@@ -56,6 +51,6 @@ def _text(proof: BoundProof, comment: str, sense: str, goal: str, bound: str) ->
 
 
 def _terms(row: dict[int, Fraction]) -> str:
-    """Return the number of nonzero terms, followed by the index and the value of each term."""
+    # The number of terms comes first.
     used = [f"{j} {v}" for j, v in row.items() if v]
     return " ".join([str(len(used)), *used])

@@ -1,6 +1,4 @@
-"""Bounds on the value of a game from a feasible pair (d, w).
-
-All bounds that the package reports are computed in this subpackage."""
+"""All bounds that the package reports on the value of a game, from a feasible pair (d, w)."""
 
 from relaxboost.game.bounds.floats import evaluate_lower, evaluate_upper
 

@@ -1,6 +1,4 @@
-"""The domains of the weights w: compact sets and superlinear penalties.
-
-The parameter `over` of a game is a domain."""
+"""The domains of the weights w, the argument `over`: compact sets and superlinear penalties."""
 
 from relaxboost.game.domains.atoms import AtomicSet, L1Ball
 from relaxboost.game.domains.base import Dense, Domain

@@ -22,9 +22,7 @@ class AtomicSet(Sized):
     """The convex hull of finitely many points, the atoms.
 
     An atom is `radius` times a unit vector. For some sets, −`radius` times a unit vector and the
-    zero vector are atoms too. If each step moves w towards an atom,
-    w remains sparse. There is an optimal w that uses few columns, so column generation is
-    efficient.
+    zero vector are atoms too. There is an optimal w that uses few columns.
     """
 
     radius: Any
@@ -42,39 +40,59 @@ class AtomicSet(Sized):
 
     @abstractmethod
     def prices(self, edges: Vector) -> Vector:
-        """Return the gain from each column for the player who chooses w, without the factor
-        `scale`.
+        """Return the gain of the player of w from each column, without the factor `scale`.
 
         The gain is the edge of the column, or its absolute value if weights may be negative.
         """
 
     @abstractmethod
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return the index and the sign of the best atom.
-
-        If several atoms are best, the one with the lowest index is returned. The sign 0 stands for
-        the atom w = 0.
-        """
+        """Return the index and the sign of the first best atom. The sign 0 stands for w = 0."""
 
     @abstractmethod
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(matrix, d)`, and the edges of `columns`.
-
-        The edges are None if they are not computed in the pass that finds the best column.
-        """
+        """Return `best(matrix, d)`, and the edges of `columns`, or None if they are unknown."""
 
     def spread(self, n: int | None) -> float:
-        """Return 1, because the largest edge changes by at most the largest change of an edge."""
+        # The largest edge changes by at most the largest change of an edge.
         return 1.0
 
     def value(self, size: float) -> float:
         return self.scale * size
 
     def reach(self, n: int | None) -> float:
-        """Return the radius, which bounds ‖A w‖_inf because the entries of A are at most 1 in
-        absolute value.
-        """
+        # The entries of A are at most 1 in absolute value.
         return self.scale
+
+    # The following methods hold for sets that contain all weights with an l1 norm of at most the
+    # radius, up to the signs that they allow.
+
+    def value_above(self, size: float) -> float:
+        return size if self.radius == 1 else up(float_up(self.radius) * size)
+
+    def repair(self, coefficients: Vector) -> Vector:
+        largest = float(np.abs(coefficients).max(initial=0.0))
+        if largest > self.scale:  # so that the norm cannot overflow
+            coefficients = coefficients / largest * self.scale
+        norm = float(np.abs(coefficients).sum())
+        if norm > self.scale * (1.0 + 8.0 * UNIT):  # `cost_above` accounts for the remaining excess
+            coefficients = coefficients / (norm / self.scale)
+        return coefficients
+
+    def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
+        # If the l1 norm is too large, the largest weights are reduced.
+        exact = [int(Fraction(c) * BELOW) for c in coefficients]
+        excess = sum(map(abs, exact)) - int(Fraction(self.radius) * BELOW)
+        for i in sorted(range(len(exact)), key=lambda i: -abs(exact[i])) if excess > 0 else ():
+            taken = min(abs(exact[i]), excess)
+            exact[i] -= taken if exact[i] > 0 else -taken
+            excess -= taken
+        return [Fraction(c, BELOW) for c in exact]
+
+    def cost_above(self, coefficients: Vector) -> float:
+        # This is the l1 distance from w to w scaled to the radius.
+        norm = sum_bounds(np.abs(coefficients))[1]
+        return max(0.0, up(norm - float_down(self.radius)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,69 +136,19 @@ class L1Ball(AtomicSet):
         return j, -1 if edge < 0 else 1
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Best:
-        """Return the hypothesis that the matrix's weak learner finds for the distribution d."""
         return matrix.best(d)
 
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
         return matrix.priced(d, columns)
 
-    def value_above(self, size: float) -> float:
-        """Return radius · size, rounded upwards. `size` must not be negative."""
-        return size if self.radius == 1 else up(float_up(self.radius) * size)
-
-    def repair(self, coefficients: Vector) -> Vector:
-        return scaled_into(coefficients, self.scale)
-
-    def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights as fractions with an l1 norm of at most the radius.
-
-        If the l1 norm is too large, the largest weights are reduced.
-        """
-        return exactly_into(coefficients, self.radius)
-
-    def cost_above(self, coefficients: Vector) -> float:
-        """Return an upper bound on ‖w‖_1 − radius, the l1 distance from w to w scaled to the
-        radius.
-        """
-        norm = sum_bounds(np.abs(coefficients))[1]
-        return max(0.0, up(norm - float_down(self.radius)))
-
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return the cvxpy expression radius · v and its constraints −v <= Aᵀd <= v.
-
-        These constraints are linear, so all solvers accept them.
-        """
+        # The constraints −v <= Aᵀd <= v are linear, so all solvers accept them.
         v = cp.Variable(name="v")
         edges = A.T @ d
         return self.scale * v, [(edges <= v, 1.0), (-edges <= v, -1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return the expression 0 and the cvxpy constraint ‖w‖_1 <= radius."""
         return 0.0, [cp.norm1(w) <= self.scale]
 
     def check(self, matrix: MarginMatrix) -> None:
         """Accept every matrix, because every weak learner returns a vertex of the l1 ball."""
-
-
-def scaled_into(coefficients: Vector, radius: float) -> Vector:
-    """Return the weights, scaled to the l1 norm `radius` if their l1 norm is larger."""
-    largest = float(np.abs(coefficients).max(initial=0.0))
-    if largest > radius:  # so that the norm cannot overflow
-        coefficients = coefficients / largest * radius
-    norm = float(np.abs(coefficients).sum())
-    if norm > radius * (1.0 + 8.0 * UNIT):  # `cost_above` accounts for the remaining excess
-        coefficients = coefficients / (norm / radius)
-    return coefficients
-
-
-def exactly_into(coefficients: Sequence[float], radius: Fraction) -> list[Fraction]:
-    """Return the coefficients as fractions with an l1 norm of at most `radius`.
-
-    If the l1 norm is too large, the largest coefficients are reduced.
-    """
-    exact = [int(Fraction(c) * BELOW) for c in coefficients]
-    excess = sum(map(abs, exact)) - int(Fraction(radius) * BELOW)
-    for i in sorted(range(len(exact)), key=lambda i: -abs(exact[i])) if excess > 0 else ():
-        taken = min(abs(exact[i]), excess)
-        exact[i], excess = exact[i] - (taken if exact[i] > 0 else -taken), excess - taken
-    return [Fraction(c, BELOW) for c in exact]

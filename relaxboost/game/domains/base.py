@@ -21,10 +21,7 @@ BELOW = 1 << 96
 
 
 class Dense(NamedTuple):
-    """The dense weights w that are the best response to a distribution d.
-
-    This class is used for domains that are not polytopes.
-    """
+    """The dense weights w that are the best response to d, for domains that are not polytopes."""
 
     w: Vector
     """The maximiser of <Aᵀd, w> − g*(w), a vector of shape (n,)."""
@@ -67,10 +64,7 @@ class Domain(ABC):
 
     @abstractmethod
     def best(self, matrix: MarginMatrix, d: Vector) -> Best | Dense:
-        """Return the best response to d: the w that maximises <Aᵀd, w> − g*(w).
-
-        The field ``edge`` of the result is N(Aᵀd).
-        """
+        """Return the w that maximises <Aᵀd, w> − g*(w). Its field ``edge`` is N(Aᵀd)."""
 
     @abstractmethod
     def value(self, size: float) -> float:
@@ -88,12 +82,8 @@ class Domain(ABC):
     def repair(self, coefficients: Vector) -> Vector:
         """Return weights near `coefficients` at which g* is finite, up to rounding.
 
-        The `coefficients` must belong to different columns.
-
-        Raises
-        ------
-        InputError
-            If there are no such weights near `coefficients`.
+        The coefficients belong to different columns. If there are no such weights, an InputError is
+        raised.
         """
 
     @abstractmethod
@@ -101,8 +91,7 @@ class Domain(ABC):
         """Return an upper bound on g*(w') + ‖w − w'‖_1 for some w' at which g* is finite.
 
         The weights w are `coefficients`, which may be infeasible because of rounding errors. The
-        margins of w and w' differ by at most ‖w − w'‖_1, because the entries of A are at most 1 in
-        absolute value.
+        second term bounds the difference of the margins of w and w'.
         """
 
     @abstractmethod
@@ -122,25 +111,14 @@ class Domain(ABC):
 
     @abstractmethod
     def key(self) -> str:
-        """Return a string with the kind and the exact parameters of the domain.
-
-        The string is part of the data from which the digest of a game is computed.
-        """
+        """Return the kind and the exact parameters of the domain as text, for digests of games."""
 
     def describe(self) -> dict[str, str] | None:
-        """Return the entry for the domain in a certificate.
-
-        The default implementation returns None, which means that certificates do not support the
-        domain.
-        """
+        """Return the entry for the domain in a certificate, or None if it cannot have one."""
         return None
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return weights as exact fractions at which g* is finite, within 2^-90 of the repaired
-        weights.
-
-        By default the coefficients are rounded towards zero.
-        """
+        """Return exact fractions at which g* is finite, within 2^-90 of the repaired weights."""
         return [Fraction(int(Fraction(c) * BELOW), BELOW) for c in coefficients]
 
     def check(self, matrix: MarginMatrix) -> None:
@@ -156,10 +134,7 @@ class Domain(ABC):
             )
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return the initial weights of a run as a pair (support, coefficients).
-
-        By default they are w = 0.
-        """
+        """Return the initial weights of a run as (support, coefficients), by default w = 0."""
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
@@ -196,9 +171,7 @@ class Sized(Domain):
         return f"{type(self).__name__}({self.size_name}={spell(self.size)})"
 
     def describe(self) -> dict[str, str]:
-        """Return the entry for the domain in a certificate: its kind, and its radius or weight."""
         return {"kind": self.kinds[1], "size": number(self.size)}
 
     def key(self) -> str:
-        """Return a string with the kind of domain, and its exact radius or weight."""
         return f"{self.kinds[0]} {self.size}"

@@ -18,8 +18,7 @@ from relaxboost.game.domains.base import BELOW, Dense, Domain, Sized
 from relaxboost.matrices import MarginMatrix
 
 _SQUARABLE = 1e140
-"""The maximum absolute value of a weight. If a weight is larger, all weights are scaled down, so
-that their squares do not overflow."""
+"""Weights of larger absolute value are scaled down, so that their squares do not overflow."""
 
 
 class EuclideanSet(Domain):
@@ -37,33 +36,25 @@ class EuclideanSet(Domain):
 
     @abstractmethod
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return the coefficients (a, b, c) of a smoothed best response to edges v.
+        """Return (a, b, c) in the smoothed best response v · a / sqrt(b ‖v‖_2² + c) to edges v.
 
-        The smoothed best response is v · a / sqrt(b ‖v‖_2² + c), where c > 0. It is the gradient of
-        a smooth function whose values are between g and g + tol/2.
+        It is the gradient of a smooth function whose values are between g and g + tol/2.
         """
 
     def cost(self, w: Vector) -> float:
-        """Return the cost g*(w) of a feasible w in doubles. If the domain is a set, the cost is
-        0.
-        """
+        """Return the cost g*(w) of a feasible w in doubles, which is 0 for a set."""
         return 0.0
 
     def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
-        """Return the coefficients (a, b) in g*(w + η·change) = g*(w) + aη + bη²/2.
-
-        If the domain is a set, both coefficients are 0.
-        """
+        """Return (a, b) in g*(w + η·change) = g*(w) + aη + bη²/2, which is (0, 0) for a set."""
         return 0.0, 0.0
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Dense:
-        """Return the best response to d. Its ``edge`` is ‖Aᵀd‖_2, rounded upwards."""
         edges = matrix.edges(d)
         size = norm_above(edges)
         return Dense(self.answer(edges, size), size)
 
     def spread(self, n: int | None) -> float:
-        """Return √n, rounded upwards, which is a Lipschitz constant of ‖v‖_2 in the sup norm."""
         assert n is not None
         return up(math.sqrt(n))
 
@@ -103,14 +94,10 @@ class L2Ball(Sized, EuclideanSet):
     level: ClassVar[Literal["exact", "enclosed"]] = "enclosed"
 
     def answer(self, edges: Vector, size: float) -> Vector:
-        """Return the best response radius · v / ‖v‖_2 to edges v, or 0 for v = 0."""
         return edges / size * float(self.radius) if size > 0.0 else np.zeros_like(edges)
 
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return the coefficients of the gradient of radius · sqrt(‖v‖_2² + δ²).
-
-        The smoothing parameter δ satisfies radius · δ = tol/2.
-        """
+        # This is the gradient of radius · sqrt(‖v‖_2² + δ²) with radius · δ = tol/2.
         radius = float(self.radius)
         delta = min(max(0.5 * tol / radius, 1e-150), 1e150)  # so that its square is a double
         return radius, 1.0, delta * delta
@@ -122,9 +109,7 @@ class L2Ball(Sized, EuclideanSet):
         return up(float_up(self.radius) * size)
 
     def reach(self, n: int | None) -> float:
-        """Return radius · √n, a bound on ‖A w‖_inf, because the norms of the rows of A are at most
-        √n.
-        """
+        # The norms of the rows of A are at most √n.
         return float(self.radius) * self.spread(n)
 
     def repair(self, coefficients: Vector) -> Vector:
@@ -138,10 +123,6 @@ class L2Ball(Sized, EuclideanSet):
         return coefficients
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights as fractions whose exact norm is at most the radius.
-
-        If the norm is too large, the weights are scaled down.
-        """
         exact = [int(Fraction(c) * BELOW) for c in coefficients]
         limit = (Fraction(self.radius) * BELOW) ** 2
         while (square := sum(c * c for c in exact)) > limit:
@@ -150,10 +131,7 @@ class L2Ball(Sized, EuclideanSet):
         return [Fraction(c, BELOW) for c in exact]
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return an upper bound on the l1 distance (1 − radius/‖w‖_2)‖w‖_1.
-
-        This is the distance from w to w scaled into the ball.
-        """
+        # This is the l1 distance (1 − radius/‖w‖_2)‖w‖_1 from w to w scaled into the ball.
         radius = float_down(self.radius)
         excess = up(norm_above(coefficients) - radius)
         if excess <= 0.0:
@@ -161,12 +139,10 @@ class L2Ball(Sized, EuclideanSet):
         return up(up(excess / radius) * sum_bounds(np.abs(coefficients))[1])
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return the cvxpy expression radius · ‖v‖_2 and its constraint v = Aᵀd."""
         v = cp.Variable(A.shape[1], name="v")
         return float(self.radius) * cp.norm2(v), [(A.T @ d == v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return the expression 0 and the cvxpy constraint ‖w‖_2 <= radius."""
         return 0.0, [cp.norm2(w) <= float(self.radius)]
 
 
@@ -207,52 +183,44 @@ class SquaredNorm(Sized, EuclideanSet):
     level: ClassVar[Literal["exact", "enclosed"]] = "exact"
 
     def answer(self, edges: Vector, size: float) -> Vector:
-        """Return the best response v / (2 weight) to the edges v."""
         return edges / (2.0 * float(self.weight))
 
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return the coefficients of the gradient v / (2 weight) of g, which is already smooth."""
+        # The gradient v / (2 weight) of g is already smooth.
         return 0.5 / float(self.weight), 0.0, 1.0
 
     def cost(self, w: Vector) -> float:
-        """Return the penalty weight · ‖w‖_2²."""
         return float(self.weight) * float(w @ w)
 
     def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
-        """Return the coefficients 2 weight · <w, change> and 2 weight · ‖change‖_2²."""
         double = 2.0 * float(self.weight)
         return double * float(w @ change), double * float(change @ change)
 
     def value(self, size: float) -> float:
-        """Return the value size² / (4 weight) of g for edges with the norm `size`."""
         return size * size / (4.0 * float(self.weight))
 
     def value_above(self, size: float) -> float:
-        """Return size² / (4 weight), rounded upwards. `size` must not be negative."""
         return up(up(size * size) / (4.0 * float_down(self.weight)))
 
     def reach(self, n: int | None) -> float:
-        """Return n / (2 weight), a bound on ‖A w‖_inf for best responses w = Aᵀd / (2 weight)."""
+        # A best response is w = Aᵀd / (2 weight), and edges are at most 1 in absolute value.
         assert n is not None
         return n / (2.0 * float(self.weight))
 
     def repair(self, coefficients: Vector) -> Vector:
-        """Return the weights unchanged, or scaled down if their squares would overflow."""
+        # Squares of larger weights would overflow.
         largest = float(np.abs(coefficients).max(initial=0.0))
         return coefficients / largest * _SQUARABLE if largest > _SQUARABLE else coefficients
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return the penalty weight · ‖w‖_2², rounded upwards."""
         norm = norm_above(coefficients)
         return up(float_up(self.weight) * up(norm * norm)) if norm > 0.0 else 0.0
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
-        """Return an upper bound on the number of rounds, of the order 1/tol up to a logarithm.
-
-        The bound is of this order because the penalty is strongly convex. Let q = weight / (weight
-        + n/(2β)). The initial suboptimality is at most n/(4 weight), and each round multiplies the
-        suboptimality by at most 1 − q. The tested gap is at most the suboptimality divided by q.
-        """
+        # The bound is of the order 1/tol, up to a logarithm, because the penalty is strongly
+        # convex. Let q = weight / (weight + n/(2β)). The initial suboptimality is at most n/(4
+        # weight), and each round multiplies it by at most 1 − q. The tested gap is at most the
+        # suboptimality divided by q.
         assert n is not None
         weight = float(self.weight)
         inverse = 1.0 + n * spread / tol / weight  # 1/q at β = tol / (2 spread)
@@ -263,10 +231,8 @@ class SquaredNorm(Sized, EuclideanSet):
         return 1.0 + max(1.0, math.ceil(halt * inverse))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return the cvxpy expression ‖v‖_2² / (4 weight) and its constraint v = Aᵀd."""
         v = cp.Variable(A.shape[1], name="v")
         return cp.sum_squares(v) / (4.0 * float(self.weight)), [(A.T @ d == v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return the cvxpy expression weight · ‖w‖_2², which needs no constraints."""
         return float(self.weight) * cp.sum_squares(w), []

@@ -22,7 +22,6 @@ class L1Penalty:
     """
 
     def __new__(cls, weight: Any = None) -> NoReturn:
-        """Raise InputError, because no game accepts this penalty."""
         raise InputError(
             "L1Penalty cannot be the domain of a game: its conjugate g is the indicator of "
             "‖Aᵀd‖_inf <= weight, so some distributions d give no finite upper bound; use the ball "

@@ -14,16 +14,13 @@ from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, down, float_down, float_up, sum_bounds, up
-from relaxboost.game.domains.atoms import AtomicSet, exactly_into, scaled_into
+from relaxboost.game.domains.atoms import AtomicSet
 from relaxboost.game.domains.base import BELOW
 from relaxboost.matrices import Best, MarginMatrix
 
 
 class OneSided(AtomicSet):
-    """The base class of sets of non-negative weights w.
-
-    The size N(v) of the edges v is the largest edge, which may be negative.
-    """
+    """The base class of sets of weights w >= 0. N(v) is the largest edge, which may be negative."""
 
     two_sided: ClassVar[bool] = False
 
@@ -31,7 +28,6 @@ class OneSided(AtomicSet):
         return edges
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Best:
-        """Return the best atom and its edge. The sign is 1 for a column, and 0 for w = 0."""
         return self._best(matrix.edges(d))
 
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector]:
@@ -91,17 +87,10 @@ class Simplex(OneSided):
         return up((float_up if size >= 0.0 else float_down)(self.radius) * size)
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return the best response to d. It is always a column, because w = 0 is not in the set."""
+        # w = 0 is not in the set, so the start is a column.
         return np.array([self.best(matrix, d).id], dtype=np.int64), np.array([self.scale])
 
     def repair(self, coefficients: Vector) -> Vector:
-        """Return the non-negative part of the weights, scaled so that its sum is the radius.
-
-        Raises
-        ------
-        InputError
-            If no weight is positive.
-        """
         radius = self.scale
         positive = np.maximum(coefficients, 0.0)
         largest = float(positive.max(initial=0.0))
@@ -116,40 +105,29 @@ class Simplex(OneSided):
         return positive if close else scaled / total * radius
 
     def describe(self) -> dict[str, str]:
-        """Return the entry for the domain in a certificate: its kind, and the radius if it is not
-        1.
-        """
         return {"kind": "simplex"} if self.radius == 1 else super().describe()
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights as fractions that sum to the radius.
-
-        The largest weight is adjusted by the difference.
-        """
+        # The largest weight is adjusted by the difference of the sum to the radius.
         exact = [Fraction(max(0, int(Fraction(c) * BELOW)), BELOW) for c in coefficients]
         largest = max(range(len(exact)), key=exact.__getitem__)
         exact[largest] += self.radius - sum(exact)
         return exact
 
     def cost_above(self, coefficients: Vector) -> float:
-        """Return an upper bound on |Σw − radius|, the l1 distance from w to w scaled to the
-        radius.
-        """
+        # This is |Σw − radius|, the l1 distance from w to w scaled to the radius.
         below, above = sum_bounds(coefficients)
         low, high = float_down(self.radius), float_up(self.radius)
         return max(0.0, up(above - low), up(high - down(below)))
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return the cvxpy expression radius · v and its constraint Aᵀd <= v."""
         v = cp.Variable(name="v")
         return self.scale * v, [(A.T @ d <= v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return the expression 0 and the cvxpy constraints w >= 0 and Σw = radius."""
         return 0.0, [w >= 0, cp.sum(w) == self.scale]
 
     def key(self) -> str:
-        """Return a string with the kind of domain, and the radius if it is not 1."""
         return "simplex" if self.radius == 1 else super().key()
 
 
@@ -187,50 +165,24 @@ class FullSimplex(OneSided):
     kinds: ClassVar[tuple[str, str]] = "full-simplex", "full-simplex"
 
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return the index of the largest edge, and a sign.
-
-        The sign is 1 if this edge is positive. Otherwise it is 0, which stands for the atom w = 0.
-        """
         j = int(np.argmax(edges))
         return j, int(edges[j] > 0.0)
 
     def value(self, size: float) -> float:
-        """Return the value radius · max(0, size) of g for the largest edge `size`."""
         return self.scale * max(0.0, size)
 
     def value_above(self, size: float) -> float:
-        """Return g(x) = radius · max(0, size), rounded upwards.
-
-        The number `size` is the largest entry of x.
-        """
-        size = max(0.0, size)
-        return size if self.radius == 1 else up(float_up(self.radius) * size)
+        return super().value_above(max(0.0, size))
 
     def repair(self, coefficients: Vector) -> Vector:
-        """Return the non-negative part of the weights.
-
-        The result is scaled down if its sum exceeds the radius.
-        """
-        return scaled_into(np.maximum(coefficients, 0.0), self.scale)
+        return super().repair(np.maximum(coefficients, 0.0))
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return the weights as fractions with a sum of at most the radius.
-
-        If the sum is too large, the largest weights are reduced.
-        """
-        return exactly_into([max(0.0, c) for c in coefficients], self.radius)
-
-    def cost_above(self, coefficients: Vector) -> float:
-        """Return an upper bound on Σw − radius, the l1 distance from w to w scaled to the
-        radius.
-        """
-        return max(0.0, up(sum_bounds(coefficients)[1] - float_down(self.radius)))
+        return super().exact_weights([max(0.0, c) for c in coefficients])
 
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return the cvxpy expression radius · v and its constraints Aᵀd <= v and v >= 0."""
         v = cp.Variable(name="v", nonneg=True)
         return self.scale * v, [(A.T @ d <= v, 1.0)]
 
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return the expression 0 and the cvxpy constraints w >= 0 and Σw <= radius."""
         return 0.0, [w >= 0, cp.sum(w) <= self.scale]

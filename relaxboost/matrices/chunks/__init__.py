@@ -1,7 +1,4 @@
-"""The matrix of all decision stumps of data of any size.
-
-The data are stored as pages on disk. Passes over the pages run in this process or on a cluster.
-"""
+"""The matrix of all decision stumps of data of any size, which are pages on disk."""
 
 from relaxboost.matrices.chunks.matrix import ChunkedMatrix, chunked
 

@@ -18,8 +18,7 @@ from relaxboost.matrices.chunks.pages import Pages
 from relaxboost.matrices.chunks.passes import cut_up, each_feature
 
 PATIENCE = 30.0
-"""A run stops using the cluster if it has had no scheduler or no workers for this many seconds.
-"""
+"""A run stops using the cluster after this many seconds without a scheduler or workers."""
 
 _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 
@@ -27,20 +26,14 @@ _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 def work(
     pages: Pages, vector: Path, then: Callable[[Whole], Any], features: range, rows: range
 ) -> list[Any]:
-    """Sum a vector by code for some features over some rows, and return `then` of the sums.
-
-    This function runs on a worker. The vector is a file in the folder of the pages. Features are
-    memory-mapped one by one, because dask treats many memory maps in a worker as a memory leak.
-    """
+    """Sum a vector by code for some features over some rows, and return `then` of the sums."""
+    # This function runs on a worker. The vector is a file in the folder of the pages. Features are
+    # memory-mapped one by one, because dask treats many memory maps in a worker as a memory leak.
     _check(pages)
     first, last = rows.start, rows.stop
     q = np.asarray(np.memmap(vector, np.int64, "c", 8 * first, (last - first,)))
     codes = (pages.codes(f * pages.m + first, f * pages.m + last) for f in features)
     return each_feature(codes, [pages.bins[f] for f in features], q, then)
-
-
-def _same(sums: Whole) -> Whole:
-    return sums.copy()
 
 
 class Cluster:
@@ -61,7 +54,8 @@ class Cluster:
             raise InputError(
                 f"client must be a synchronous dask.distributed.Client, got {client!r}"
             )
-        self._client, self._pages = client, pages
+        self._client = client
+        self._pages = pages
         self._run(Pages.check, [pages])
         threads = sum(client.nthreads().values()) or 1
         self._features = cut_up(len(pages.bins), 2 * threads)
@@ -70,17 +64,14 @@ class Cluster:
     def each(self, q: Whole, then: Callable[[Whole], Any]) -> list[Any]:
         """Sum `q` by code, and return the result of the function `then` for each feature's sums.
 
-        Raises
-        ------
-        ClusterError
-            If the cluster is no longer available, or if its workers cannot read the pages.
+        If the cluster is no longer available, or cannot read the pages, a ClusterError is raised.
         """
         vector = self._pages.folder / f"vector-{uuid.uuid4().hex}"
         whole = len(self._rows) == 1
         try:
             q.tofile(vector)
             each = [(f, rows) for rows in self._rows for f in self._features]
-            shared = partial(work, self._pages, vector, then if whole else _same)
+            shared = partial(work, self._pages, vector, then if whole else np.copy)
             results = chain.from_iterable(self._run(shared, *zip(*each, strict=True)))
         except OSError as error:
             raise ClusterError(f"the vector for the workers cannot be written: {error}") from error
@@ -88,11 +79,11 @@ class Cluster:
             vector.unlink(missing_ok=True)
         if whole:
             return list(results)
-        sums, features = list(results), len(self._pages.bins)
+        sums = list(results)
+        features = len(self._pages.bins)
         return [then(np.sum(sums[f::features], axis=0)) for f in range(features)]
 
     def _run(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
-        """Return the results of dask tasks, or raise the error of the first task that fails."""
         import distributed
 
         futures: list[Any] = []

@@ -18,7 +18,7 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import ClusterError, InputError
 from relaxboost._core.parameters import count
-from relaxboost.matrices.base import Best
+from relaxboost.matrices.base import Best, best_of
 from relaxboost.matrices.bulk import Pricing
 from relaxboost.matrices.chunks.cluster import Cluster
 from relaxboost.matrices.chunks.pages import Pages, Spool, write_pages
@@ -51,12 +51,16 @@ class ChunkedMatrix(StumpMatrix):
     def __init__(
         self, pages: Pages, names: tuple[str, ...], max_cuts: int | None, digest: str
     ) -> None:
-        self._pages, self._names = pages, names
-        self._max_cuts, self._digest = max_cuts, digest
-        self.m, self._offsets = pages.m, pages.offsets
+        self._pages = pages
+        self._names = names
+        self._max_cuts = max_cuts
+        self._digest = digest
+        self.m = pages.m
+        self._offsets = pages.offsets
         self.n = int(self._offsets[-1])
         self._codes = pages.codes().reshape(-1, pages.m)
-        self._cuts, self._y = pages.cuts(), pages.signs()
+        self._cuts = pages.cuts()
+        self._y = pages.signs()
         self.cluster: Cluster | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -70,10 +74,9 @@ class ChunkedMatrix(StumpMatrix):
         """Return the result of the function `reduced` for each feature's sums, and their unit."""
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)
-        cluster = self.cluster
-        if cluster is not None:
+        if self.cluster is not None:
             try:
-                return cluster.each(q, then), unit
+                return self.cluster.each(q, then), unit
             except ClusterError as error:
                 self.cluster = None
                 raise ClusterError(f"{error}; further passes run in this process") from error
@@ -95,11 +98,10 @@ class ChunkedMatrix(StumpMatrix):
         with_cuts = [f for f, b in enumerate(self._pages.bins) if b > 1]
         feature = max(with_cuts, key=lambda f: abs(found[f][1]))  # among equals, the first
         cut, edge = found[feature]
-        j = int(self._offsets[feature]) + cut
-        return Best(j, -1 if edge < 0 else 1, abs(edge) * unit, 0.0)
+        return best_of(int(self._offsets[feature]) + cut, edge * unit)
 
     def pricing(self) -> Pricing:
-        """Return an object for products with the stumps. It computes edges in passes over pages."""
+        # Unlike `bulk`, this object computes edges in exact passes over the pages.
         return StumpBulk(self._codes, self._offsets, self._y, self.edges)
 
     def data(self) -> Array:

@@ -17,15 +17,14 @@ from relaxboost.matrices.stumps import binned, code_type
 
 
 class Spool:
-    """Rows of features in a file on disk.
-
-    The rows are divided into pages. A page stores its rows feature by feature.
-    """
+    """Rows of features in a file on disk. Each page of rows is stored feature by feature."""
 
     def __init__(self, path: Path, rows: Iterable[Array], page: int) -> None:
-        self._path, self.page = path, page
+        self._path = path
+        self.page = page
         self.m = self.features = 0
-        buffer, used = np.empty((page, 0)), 0
+        buffer = np.empty((page, 0))
+        used = 0
         with path.open("wb") as file:
             for X in rows:
                 if not self.m:
@@ -35,16 +34,15 @@ class Spool:
                 while X.shape[0]:
                     taken = min(page - used, X.shape[0])
                     buffer[used : used + taken] = X[:taken]
-                    X, used = X[taken:], used + taken
+                    X = X[taken:]
+                    used += taken
                     if used == page:
                         file.write(np.ascontiguousarray(buffer.T).data)
                         used = 0
             file.write(np.ascontiguousarray(buffer[:used].T).data)
 
     def _starts(self) -> Iterator[tuple[int, int]]:
-        """Yield the index of the first row and the number of rows of each page."""
-        for a in range(0, self.m, self.page):
-            yield a, min(self.page, self.m - a)
+        return ((a, min(self.page, self.m - a)) for a in range(0, self.m, self.page))
 
     def column(self, f: int) -> Vector:
         """Return the values of feature `f`, shape (m,)."""
@@ -102,10 +100,7 @@ class Pages:
             )
 
     def codes(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
-        """Return the codes at positions first..last − 1 of the file as a memory-mapped array.
-
-        The file contains the codes feature after feature.
-        """
+        """Map the codes at positions first..last − 1 into memory, feature after feature."""
         last = len(self.bins) * self.m if last is None else last
         start = np.dtype(self.kind).itemsize * first
         path = self.folder / "codes"
@@ -130,7 +125,6 @@ def _offsets(bins: Iterable[int]) -> Whole:
 
 
 def _sums(folder: Path) -> tuple[int, ...]:
-    """Return the CRC-32 checksum of each file."""
     sums = []
     for name in ("codes", "cuts", "signs"):
         crc = 0
@@ -143,7 +137,8 @@ def _sums(folder: Path) -> tuple[int, ...]:
 
 def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None) -> Pages:
     """Bin every feature, and write the files to `folder`, with one feature in memory at a time."""
-    bins, tops = [], []
+    bins = []
+    tops = []
     wide = folder / "wide"
     with wide.open("wb") as codes, (folder / "cuts").open("wb") as cuts:
         for f in range(spool.features):

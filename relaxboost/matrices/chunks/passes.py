@@ -16,19 +16,12 @@ from relaxboost._core.errors import InputError
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
-    """Return the products `signs` · `d` as integers q, together with the sum of q and the unit s.
-
-    The unit s is a power of two, and s·q equals `signs` · `d` up to rounding. If Σ|d| is in
-    [2^(e−1), 2^e), then s is 2^(e−61), and each entry is rounded by at most s/2. Hence Σ|q| is
-    below 2^61 + m/2, so every signed sum of entries of q, and twice this sum, fits into 64 bits.
-    The error of an edge is at most m·s/2 <= m 2^−61 Σ|d|. This is 2^−8 times the bound on the
-    rounding errors of additions in doubles.
-
-    Raises
-    ------
-    InputError
-        If an entry of d is not finite.
-    """
+    """Return the products `signs` · `d` as integers q, the sum of q, and the unit s of q."""
+    # The unit s is a power of two, and s·q equals `signs` · `d` up to rounding. If Σ|d| is in
+    # [2^(e−1), 2^e), then s is 2^(e−61), and each entry is rounded by at most s/2. Hence Σ|q| is
+    # below 2^61 + m/2, so every signed sum of entries of q, and twice this sum, fits into 64 bits.
+    # The error of an edge is at most m·s/2 <= m 2^−61 Σ|d|. This is 2^−8 times the bound on the
+    # rounding errors of additions in doubles.
     total = float(np.abs(d).sum())
     if not math.isfinite(total):
         raise InputError("d must be finite, but has nan or infinite entries")
@@ -51,10 +44,10 @@ def each_feature(
 ) -> list[Any]:
     """Sum `q` by code, and return the result of the function `then` for each feature's sums.
 
-    All calls of `then` receive the sums in the same array, and must not keep this array. The array
-    is reused because dask workers return freed memory to the operating system, and allocating it
-    again would take longer than a pass.
+    All calls of `then` receive the sums in the same array, and must not keep this array.
     """
+    # Dask workers return freed memory to the operating system, and allocating it again for each
+    # feature would take longer than a pass.
     room = np.empty(max(bins), np.int64)
     out = []
     for code, size in zip(codes, bins, strict=True):
@@ -79,35 +72,24 @@ def cut_up(stop: int, parts: int, step: int = 1) -> list[range]:
 
 
 @njit(nogil=True)
-def _all_edges(total: int, sums: Whole) -> Array:
-    out = np.empty(sums.shape[0] - 1)
-    below = 0
-    for b in range(out.shape[0]):
-        below += sums[b]
-        out[b] = float(total - 2 * below)
-    return out
-
-
-@njit(nogil=True)
 def _largest_edge(total: int, sums: Whole) -> tuple[int, float]:
-    place, largest, below = 0, 0.0, 0
+    place = below = 0
+    largest = 0.0
     for b in range(sums.shape[0] - 1):
         below += sums[b]
         edge = float(total - 2 * below)
         if abs(edge) > abs(largest):
-            place, largest = b, edge
+            place = b
+            largest = edge
     return place, largest
 
 
-# Plain functions are pickled by name; compiled ones would be pickled with their code.
 def all_edges(total: int, sums: Whole) -> Array:
     """Return the edge of each cut of a feature: the sum above the cut minus the sum below it."""
-    return _all_edges(total, sums)
+    return (total - 2 * np.cumsum(sums[:-1])).astype(np.float64)
 
 
+# A plain function is pickled by name; the compiled one would be pickled with its code.
 def largest_edge(total: int, sums: Whole) -> tuple[int, float]:
-    """Return (cut, edge) for the cut of a feature with the largest absolute edge.
-
-    If several cuts have it, the first is returned. The result is (0, 0) if there are no cuts.
-    """
+    """Return (cut, edge) for the first cut with the largest absolute edge, or (0, 0) if none."""
     return _largest_edge(total, sums)

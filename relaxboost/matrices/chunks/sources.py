@@ -30,14 +30,9 @@ class Batch(NamedTuple):
 
 
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
-    """Return an iterator over the unchecked blocks of a source.
+    """Return an iterator over the unchecked blocks of a source, which it reads once, in order.
 
-    The iterator reads the source once, in order.
-
-    Raises
-    ------
-    InputError
-        If the source has an unsupported type, or if `y` does not fit the type of the source.
+    If `y` does not fit the type of the source, an InputError is raised.
     """
     if isinstance(source, str | os.PathLike):
         if not isinstance(y, str):
@@ -94,7 +89,7 @@ def batches(source: Any) -> Iterator[Batch]:
 
 
 def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
-    """Yield the batches of a Parquet file, or of the Parquet files in a folder in order of name.
+    """Yield the batches of a Parquet file, or of the files in a folder in order of name.
 
     If `label` is None, every column is a feature.
     """
@@ -127,18 +122,13 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
 
 
 def values(batch: Any, name: str) -> NDArray[Any]:
-    """Return a column of an Arrow batch as an array.
-
-    A missing value is nan, or None in a column of objects.
-    """
+    """Return a column of an Arrow batch. A missing value is nan, or None among objects."""
     from pyarrow import types
 
-    column, kind = batch.column(name), batch.schema.field(name).type
-    if (
-        (types.is_floating(kind) or types.is_integer(kind))
-        and not column.null_count
-        and len(column)
-    ):
+    column = batch.column(name)
+    kind = batch.schema.field(name).type
+    is_number = types.is_floating(kind) or types.is_integer(kind)
+    if is_number and not column.null_count and len(column):
         flat = np.frombuffer(column.buffers()[1], kind.to_pandas_dtype())
         return flat[column.offset :][: len(column)]
     import pandas as pd  # noqa: F401  # Arrow would load it, and swallow a Ctrl-C meanwhile
@@ -148,10 +138,7 @@ def values(batch: Any, name: str) -> NDArray[Any]:
 
 
 def numbers(where: str, names: list[str], batch: Any) -> Array:
-    """Return the features of an Arrow batch as rows.
-
-    If a column is not numeric, the function raises an InputError that names the column.
-    """
+    """Return the features of an Arrow batch as rows, or raise an InputError that names a column."""
     if not names:
         raise InputError(f"{where} has no column besides the labels")
     rows = np.empty((batch.num_rows, len(names)))
@@ -172,13 +159,10 @@ def check_integers(where: str, name: str, column: NDArray[Any]) -> None:
 
 
 def _other(got: list[str], want: list[str]) -> str:
-    """Describe how the columns of a block differ from those of earlier blocks."""
-    for name in got:
-        if name not in want:
-            return f"a column {name!r}, which the blocks before it do not have"
-    for name in want:
-        if name not in got:
-            return f"no column {name!r}, which the blocks before it have"
+    if added := [name for name in got if name not in want]:
+        return f"a column {added[0]!r}, which the blocks before it do not have"
+    if gone := [name for name in want if name not in got]:
+        return f"no column {gone[0]!r}, which the blocks before it have"
     return "its columns in another order than the blocks before it"
 
 
@@ -219,13 +203,11 @@ class Header:
 
 
 class LabelledRows:
-    """The checked rows of a source, as blocks of doubles.
-
-    The names and the labels are available after the blocks have been read.
-    """
+    """The checked rows of a source as blocks of doubles, and then their names and labels."""
 
     def __init__(self, source: Any, y: Any, page: int, names: Any) -> None:
-        self._blocks, self._page = blocks(source, y, page), page
+        self._blocks = blocks(source, y, page)
+        self._page = page
         self._header = Header(names)
         self._values: list[Any] = []  # the different labels, at most two
         self._firsts: list[NDArray[np.bool_]] = []
