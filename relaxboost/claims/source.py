@@ -193,7 +193,7 @@ class Source:
     def complete(self) -> None:
         """Check that the source is complete, and read its table of lines.
 
-        All claims must have been declared before.
+        All claims must have been declared before. They are put in the order of the TOML file.
 
         Raises
         ------
@@ -206,23 +206,27 @@ class Source:
                 f"{self.key}: the statements {', '.join(idle)} have no check. Declare a check for "
                 "each of them"
             )
+        self._check_references()
+        written = (f"{self.key}-{name}" for name in self._texts)
+        self.claims = {id: self.claims[id] for id in written} | self.claims
+        if self._table:
+            self.outline(self._table)
+
+    def _check_references(self) -> None:
+        names = {id.removeprefix(f"{self.key}-") for id in self.claims}
         for claim in self.claims.values():
             claim.complete()
             for name in (claim.part_of, claim.caused_by):
-                if name not in ("", DISPLAYS) and f"{self.key}-{name}" not in self.claims:
+                if name not in {"", DISPLAYS, *names}:
                     raise InputError(
                         f"{claim.id} refers to {name!r}, but {self.key} has no such claim"
                     )
         for name, where in self.moved.items():
-            if f"{self.key}-{name}" in self.claims or not (
-                where in ("errata", DISPLAYS) or f"{self.key}-{where}" in self.claims
-            ):
+            if name in names or where not in {"errata", DISPLAYS, *names}:
                 raise InputError(
                     f"{self.key}: {name} cannot have moved to {where}. The former name must not be "
                     "a claim, and the new place must exist"
                 )
-        if self._table:
-            self.outline(self._table)
 
     def outline(self, table: str) -> None:
         """Add the lines of a table to the source. `lines_of` describes the format of the table."""

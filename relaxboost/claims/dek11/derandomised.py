@@ -5,8 +5,8 @@ They are the mean of the hypotheses and their majority vote.
 
 import numpy as np
 
+from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.runs import LAWS, LOSSES, Samples
-from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.runs import (
     LAWS,
     STREAMS,
@@ -20,7 +21,6 @@ from relaxboost.claims.dek11.runs import (
     rescale,
     tossed,
 )
-from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.game.domains import L2Ball
 from relaxboost.online import GradientDescent, Horizon

@@ -5,8 +5,8 @@ import math
 import numpy as np
 from scipy.special import logsumexp, rel_entr
 
+from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.runs import LOSSES, Passed, lipschitz, longest, one, online
-from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.online import ExponentiatedGradient, Horizon
 

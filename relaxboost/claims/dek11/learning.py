@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.special import bdtr
 
+from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.descent import deviations
 from relaxboost.claims.dek11.runs import LINES, Samples, azuma, never_more
-from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 
 

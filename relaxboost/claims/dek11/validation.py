@@ -5,8 +5,8 @@ import math
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
+from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.runs import LAWS, LOSSES, Samples, azuma, never_more, tossed
-from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 
 RUNS = LAWS.but(learner=Choice("GD", "EG"))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from relaxboost.claims.fs99.source import SOURCE
+from relaxboost.claims.fs99 import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped

@@ -2,9 +2,9 @@
 
 import math
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import RUNS, STRONG
 from relaxboost.claims.gb11.repeated import means, paired, strongly, wasted, weakly
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.language import *
 
 

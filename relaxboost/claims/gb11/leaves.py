@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost import functional as fn
-from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.losses.leaves import sums
 from relaxboost.functional.schedules import line_search

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 
 from relaxboost.claims.fields import Rng, Sizes
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import edge
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.claims.measure import Number
 from relaxboost.game.domains import Simplex

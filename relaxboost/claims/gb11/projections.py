@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import Hypotheses
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.learners import FiniteSet
 from relaxboost.functional.measure import Empirical

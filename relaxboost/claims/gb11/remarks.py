@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import RUNS, STRONG, spans
 from relaxboost.claims.gb11.repeated import strongly, wasted, weakly
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Repeated
 

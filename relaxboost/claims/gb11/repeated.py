@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import STRONG, Descent, Kinks, Step, spans
 from relaxboost.claims.gb11.projections import PAIR, at_best
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
 

@@ -2,10 +2,10 @@
 
 import math
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
 from relaxboost.claims.gb11.projections import PAIR, at_best
 from relaxboost.claims.gb11.repeated import means, strongly, wasted, weakly
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Residual
 

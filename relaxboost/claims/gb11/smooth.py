@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import STRONG, Bowl, Descent, Kinks, spans
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Naive
 

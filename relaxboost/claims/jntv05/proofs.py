@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import (
     LAWS,
     STREAMS,
@@ -17,7 +18,6 @@ from relaxboost.claims.jntv05.formulas import (
     modulus,
 )
 from relaxboost.claims.jntv05.proxy import DUALS
-from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Constant, MirrorDescent

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import (
     STREAMS,
     VALUES,
@@ -16,7 +17,6 @@ from relaxboost.claims.jntv05.formulas import (
     modulus,
     nearest,
 )
-from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
 
 DUALS = Space(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import VALUES, modulus, p_norm, powers
 from relaxboost.claims.jntv05.proxy import DUALS, PAIRS
-from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import on_simplex
 from relaxboost.game.domains import FullSimplex, L1Ball, Simplex

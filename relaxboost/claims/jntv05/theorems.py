@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import (
     RUNS,
     VALUES,
@@ -14,7 +15,6 @@ from relaxboost.claims.jntv05.formulas import (
     mirror_of,
     modulus,
 )
-from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Horizon, MirrorDescent

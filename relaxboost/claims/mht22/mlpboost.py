@@ -5,7 +5,7 @@ from itertools import islice
 
 from relaxboost._core.loop import Clock
 from relaxboost.claims.language import *
-from relaxboost.claims.mht22.source import SOURCE
+from relaxboost.claims.mht22 import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 from relaxboost.solvers.boosters.mlpboost import MLPBoost, MLPBoostRun

@@ -8,7 +8,7 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.measure import Vacuous
-from relaxboost.claims.rds04.source import SOURCE
+from relaxboost.claims.rds04 import SOURCE
 from relaxboost.claims.votes import (
     RUNS,
     Cycle,

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.regk14.source import SOURCE
+from relaxboost.claims.regk14 import SOURCE
 from relaxboost.functional.losses import Absolute, Hinge, Huber, Logistic, SmoothHinge, Squared
 from relaxboost.online import HedgedDescent
 from relaxboost.online.hedged import KINDS, MULTIPLES

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.rw05.source import SOURCE
+from relaxboost.claims.rw05 import SOURCE
 from relaxboost.claims.votes import adaboost_star, all_signs
 from relaxboost.game.game import Game
 from relaxboost.solvers.boosters.adaboost_star import AdaBoostStar

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ser03.source import SOURCE
+from relaxboost.claims.ser03 import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 from relaxboost.solvers.boosters.smoothboost import SmoothBoostRun

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import lambertw
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
     F_GIVEN,
@@ -21,7 +22,6 @@ from relaxboost.claims.ss09.smooth import (
     smooth,
     smoothed_game,
 )
-from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game
 
 GAMES = CAPPED_RUNS.but(epsilon=Real(0.05, 0.5, log=True))

@@ -12,8 +12,8 @@ import numpy as np
 
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
-from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.relaxations import NormBall
 
 _P = 1.5

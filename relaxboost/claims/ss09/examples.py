@@ -14,7 +14,7 @@ import numpy as np
 from relaxboost._core.lazy import cp
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import avg_min, optimal_value
-from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09 import SOURCE
 
 MONOTONE = ("max", "sum", "Euclidean")
 """The names of the orthant-monotonic norms. Such a norm never increases if an entry is set to

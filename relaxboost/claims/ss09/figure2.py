@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.exact import distribution, projected, projected_softmax, softmax
-from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.relaxations._projections import by_sorting
 
 

@@ -18,7 +18,7 @@ from relaxboost.claims.sides import (
     optimum,
     under_cap,
 )
-from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import optimum
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
 from relaxboost.claims.ss09.smooth import (
     F_GIVEN,
@@ -18,7 +19,6 @@ from relaxboost.claims.ss09.smooth import (
     smooth,
     smoothed_game,
 )
-from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations import KLPenalty
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.exact import (
     distribution,
     divergence,
@@ -17,7 +18,6 @@ from relaxboost.claims.ss09.exact import (
     projected_softmax,
     softmax,
 )
-from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.relaxations._projections import capped_distribution
 
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.votes import adaboost_by_hand, risk
 from relaxboost.game.game import Game
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import in_l1_ball, indicator, on_simplex, optimum
-from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped, ChiSquarePenalty, NormPenalty, Relaxation
 from relaxboost.relaxations.bounds import bounds_of

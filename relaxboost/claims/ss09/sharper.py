@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.smooth import CAPPED_RUNS, Fig1Run, beta, distribution, smooth
-from relaxboost.claims.ss09.source import SOURCE
 
 SPREAD = 0.964
 """An upper bound on the standard deviation of log d under d, in units of log m."""

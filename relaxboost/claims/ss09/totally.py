@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.algorithm import VOTES, error, smoothing_costs
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
@@ -20,7 +21,6 @@ from relaxboost.claims.ss09.smooth import (
     smoothed,
     smoothed_game,
 )
-from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game
 
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.tel.source import SOURCE
+from relaxboost.claims.tel import SOURCE
 from relaxboost.claims.votes import RUNS, gradient, reweighting, risk, weak_learnability
 from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.tel.source import SOURCE
+from relaxboost.claims.tel import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, reweighting, risk, short_of_one
 
 

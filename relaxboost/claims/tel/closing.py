@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.tel.source import SOURCE
+from relaxboost.claims.tel import SOURCE
 
 LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
     "exponential": (lambda z: math.exp(min(z, 500.0)), 1.0),

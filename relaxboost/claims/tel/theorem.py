@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.tel import SOURCE
 from relaxboost.claims.tel.algorithm import algorithm_corrected
-from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 
 TURNING = RUNS.but(k=Whole(1, 6), w=Vector("n", -2, 2))

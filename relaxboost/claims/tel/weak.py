@@ -6,7 +6,7 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import largest_edge, near, optimum
-from relaxboost.claims.tel.source import SOURCE
+from relaxboost.claims.tel import SOURCE
 from relaxboost.claims.votes import reweighting, risk, weak_learnability
 from relaxboost.game.game import Game
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.wgr07.source import SOURCE
+from relaxboost.claims.wgr07 import SOURCE
 from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped

@@ -7,7 +7,7 @@ import numpy as np
 
 from relaxboost._core.loop import Clock
 from relaxboost.claims.language import *
-from relaxboost.claims.wlr06.source import SOURCE
+from relaxboost.claims.wlr06 import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations.base import projector
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
