@@ -26,7 +26,9 @@ class _Entries(Field):
     """The base class of fields whose values are arrays of floats in [low, high]."""
 
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
-        self.low, self.high, self.axes = float(low), float(high), axes
+        self.low = float(low)
+        self.high = float(high)
+        self.axes = axes
         if not self.low <= self.high:
             raise InputError(f"the entries need a range low <= high, got {low} and {high}")
 
@@ -39,7 +41,8 @@ class _Entries(Field):
         Its entries are uniform in [low, high], or each of them equals low or high, or all of them
         are multiples of 1/4, or many of them are 0.
         """
-        shape, kind = self._shape(sizes), rng.integers(4)
+        shape = self._shape(sizes)
+        kind = rng.integers(4)
         if kind == 0:
             return self._clipped(rng.choice([self.low, self.high], shape))
         value = rng.uniform(self.low, self.high, shape)

@@ -94,7 +94,9 @@ class Real(Field):
 
     def __init__(self, low: float | str, high: float | str, log: bool = False) -> None:
         try:
-            self.low, self.high, self.log = as_number(low), as_number(high), log
+            self.low = as_number(low)
+            self.high = as_number(high)
+            self.log = log
         except (TypeError, ValueError, ZeroDivisionError):
             raise InputError(
                 f"Real needs two numbers, such as Real(0, 1) or Real('1/10', 2), got {low!r} and "

@@ -48,7 +48,8 @@ class Processes:
 
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any], jobs: int) -> None:
         self._function = function
-        self._lock, self._closed = Lock(), False
+        self._lock = Lock()
+        self._closed = False
         self._all: list[subprocess.Popen[bytes]] = []
         self._idle: list[subprocess.Popen[bytes]] = []
         # One thread waits for the answers of each worker. A worker inherits the blocked signals of

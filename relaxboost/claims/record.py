@@ -51,7 +51,8 @@ class WorstCases(Enumeration):
 
         The last parameter varies fastest.
         """
-        names, given = [*values], [[*one] for one in values.values()]
+        names = [*values]
+        given = [[*one] for one in values.values()]
         rows = [dict(zip(names, row, strict=True)) for row in product(*given)]
         return cls(words, lambda: rows)
 
@@ -135,7 +136,8 @@ def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
     `texts` is a table of the TOML file of the source, with the words, the formula, the note and the
     steps of the statement.
     """
-    note, steps = texts.get("note"), texts.get("step", ())
+    note = texts.get("note")
+    steps = texts.get("step", ())
     formula = texts.get("formula", "")
     return partial(Statement, texts["words"], formula, text=note, step_texts=steps)
 

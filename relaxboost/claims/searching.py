@@ -62,7 +62,9 @@ def search(
             if evidence is not None and evidence.outcome == REFUTED:
                 return near, evidence
             if evidence is not None and evidence.slack.relative < best:
-                values, best, failures = near, evidence.slack.relative, 0
+                values = near
+                best = evidence.slack.relative
+                failures = 0
             else:
                 failures += 1
     return None
@@ -88,6 +90,8 @@ def shrink(
             left -= 1
             tried = examine(simpler, origin)
             if tried is not None and tried.outcome == REFUTED:
-                values, evidence, improved = simpler, tried, True
+                values = simpler
+                evidence = tried
+                improved = True
                 break
     return evidence

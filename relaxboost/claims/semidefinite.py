@@ -28,7 +28,9 @@ class Program:
     """A semidefinite program. A solver works in floats, and the bound is proved in fractions."""
 
     def __init__(self, objective: Terms, rows: Sequence[Terms], free: Sequence[bool]) -> None:
-        self.objective, self.rows, self.free = objective, rows, np.array(free)
+        self.objective = objective
+        self.rows = rows
+        self.free = np.array(free)
         keys = sorted({key for row in (objective, *self.rows) for key in row})
         self.values = [key for key in keys if len(key) == 1]
         self.elements = sorted({i for key in keys if len(key) == 2 for i in key})
@@ -81,7 +83,8 @@ class Program:
         import cvxpy as cp
 
         n = len(self.elements)
-        y, margin = cp.Variable(len(self.rows)), cp.Variable()
+        y = cp.Variable(len(self.rows))
+        margin = cp.Variable()
         form = cp.reshape(self.matrices.T @ y - self.matrix, (n, n), order="C")
         below = [self.constant - self.constants @ y <= limit, y[~self.free] >= margin]
         square = (form + form.T) / 2 >> margin * np.eye(n)

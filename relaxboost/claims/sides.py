@@ -119,7 +119,9 @@ def under_cap(weights: Exact, k: int) -> Exact:
     """
     d = on_simplex(weights)
     m = len(d)
-    cap, uniform, most = Fraction(1, k), Fraction(1, m), max(d)
+    cap = Fraction(1, k)
+    uniform = Fraction(1, m)
+    most = max(d)
     if most <= cap:
         return d
     share = (cap - uniform) / (most - uniform)

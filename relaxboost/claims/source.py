@@ -80,7 +80,9 @@ class Source:
     """
 
     def __init__(self, key: str, reference: str, *, place: float = math.inf) -> None:
-        self.key, self.reference, self.place = key, reference, place
+        self.key = key
+        self.reference = reference
+        self.place = place
         self.moved: dict[str, str] = {}
         """The new places of claims that were renamed. Each former name is mapped to the name of a
         claim, or to "errata"."""

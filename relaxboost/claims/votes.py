@@ -81,9 +81,11 @@ def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
 
 
 def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
-    shown, before = None, np.zeros(game.n or 0)
+    shown = None
+    before = np.zeros(game.n or 0)
     for state in Rounds(game, update):
-        votes, w = state.active, np.zeros(game.n or 0)
+        votes = state.active
+        w = np.zeros(game.n or 0)
         assert isinstance(votes, Votes)
         support, coefficients = votes.coefficients(votes.snapshot())
         w[support] = coefficients * votes.norm
@@ -94,7 +96,8 @@ def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
             yield Vote(shown.round, shown.d, *answer, before, w, votes.raw, votes.log_risk)
         if state.round > steps:
             return
-        shown, before = state, w
+        shown = state
+        before = w
 
 
 def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
@@ -103,7 +106,8 @@ def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
     If several columns have the largest edge up to rounding, the first of them is chosen. The run
     ends before a column of edge 1 would be chosen. If all edges are zero, w stays the same.
     """
-    w, found = np.zeros(A.shape[1]), []
+    w = np.zeros(A.shape[1])
+    found = []
     for _ in range(steps):
         u = A @ w
         d = np.exp(-(u - u.min()))
@@ -180,7 +184,9 @@ def cycle(A: Array, d: Array) -> Cycle | None:
         d, _, edge = reweighted(A, d)
         if abs(edge) < 1e-6 or abs(edge) > 1.0 - 1e-6:
             return None  # no weak learner, or a column that is never wrong
-    seen, edges, w = [d], [], np.zeros(A.shape[1])
+    seen = [d]
+    edges = []
+    w = np.zeros(A.shape[1])
     for _ in range(_LONGEST_CYCLE):
         d, j, edge = reweighted(A, d)
         edges.append(abs(edge))

@@ -67,7 +67,8 @@ class _Linear(ABC):
     def __rsub__(self, other: Any) -> Any:
         return -self + other
 
-    __radd__, __rmul__ = __add__, __mul__
+    __radd__ = __add__
+    __rmul__ = __mul__
 
 
 class Element(_Linear):
@@ -153,7 +154,8 @@ class ConvexFunctional:
     """
 
     def __init__(self, smooth: Number | None = None, strong: Number = 0) -> None:
-        self.smooth, self.strong = None if smooth is None else _exact(smooth), _exact(strong)
+        self.smooth = None if smooth is None else _exact(smooth)
+        self.strong = _exact(strong)
         if self.strong < 0 or (self.smooth is not None and self.smooth <= self.strong):
             raise InputError(
                 f"ConvexFunctional needs 0 <= strong < smooth, got strong = {strong} and smooth = "
@@ -163,7 +165,8 @@ class ConvexFunctional:
 
     def at(self, f: Element, gradient: Element | None = None) -> tuple[Expression, Element]:
         """Return the value and a subgradient at f. By default the subgradient is a new element."""
-        value, gradient = Expression({(next(_fresh),): Fraction(1)}), gradient or Element()
+        value = Expression({(next(_fresh),): Fraction(1)})
+        gradient = gradient or Element()
         self.known.append((f, value, gradient))
         return value, gradient
 
@@ -185,12 +188,14 @@ class ConvexFunctional:
         They are also sufficient for the existence of the functional if `value` has not been used
         (Taylor, Hendrickx & Glineur 2017, Thm 4).
         """
-        share, strong = 0 if self.smooth is None else 1 / self.smooth, self.strong
+        share = 0 if self.smooth is None else 1 / self.smooth
+        strong = self.strong
         found = []
         for (f, value, g), (other, value2, g2) in itertools.permutations(self.known, 2):
             if g2 is None:
                 continue
-            d, s = f - other, (g or g2) - g2
+            d = f - other
+            s = (g or g2) - g2
             bend = share * (s @ s) + strong * (d @ d) - 2 * strong * share * (s @ d)
             found.append(value >= value2 + g2 @ d + bend / (2 * (1 - strong * share)))
         return found

@@ -87,7 +87,8 @@ def majority(x: Instance, first: int = 1, costs: tuple[float, ...] = (1.0, 0.5))
 def _(x: Instance) -> Slacks:
     votes = np.round(x.s)
     for zero in (0.5, 1.0):
-        left, each = float(cost(votes.sum(), zero)), cost(votes, zero)
+        left = float(cost(votes.sum(), zero))
+        each = cost(votes, zero)
         where = f"cost of the vote, 0 costs {zero:g}"
         yield at_most(left, 2.0 * float(each.mean()), where)
         yield at_most(left, 2.0 * (zero + float(each[:-1].sum())) / len(each), where)
@@ -124,7 +125,8 @@ SURROGATES = ("hinge", "exponential", "absolute")
 def surrogate(x: Instance) -> Slacks:
     law = Samples(x)
     before = law.run().before
-    middle, right = 2.0 * errors(law, before, 1.0), 2.0 * law.risk(before).mean(axis=1)
+    middle = 2.0 * errors(law, before, 1.0)
+    right = 2.0 * law.risk(before).mean(axis=1)
     yield at_most(float((vote_errors(law, before, 1.0) - middle).max()), 0.0, "vote − 2 l_{0-1}(Q)")
     yield at_most(float((middle - right).max()), 0.0, "2 l_{0-1}(Q) − 2 l(Q)")
 

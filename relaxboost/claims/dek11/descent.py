@@ -45,7 +45,8 @@ def equation_1(x: Instance) -> Slacks:
 @equation_1.step(trials=60)
 def _(x: Instance) -> Slacks:
     law = Samples(x)
-    run, k = law.run(), len(law.p)
+    run = law.run()
+    k = len(law.p)
     change = law.risk(run.before) - run.losses
     for i in range(law.m):
         # Samples are ordered by their first examples, so samples with the same past are a block of
@@ -80,7 +81,8 @@ def step(x: Instance) -> tuple[float, float]:
 @SOURCE.claim("projection", space=POINTS)
 def projection(x: Instance, onto: Callable[[Array, float], Array] = rescale) -> Slacks:
     assume(bool(x.v.any()))
-    w, image = project(x.w, x.B), onto(x.v, x.B)
+    w = project(x.w, x.B)
+    image = onto(x.v, x.B)
     right = float(np.linalg.norm(w - x.v))
     yield at_most(float(np.linalg.norm(image - x.v)), right, "‖Π[v] − v‖, ‖w − v‖")
     yield at_most(float(np.linalg.norm(image - w)), right, "‖Π[v] − w‖, ‖v − w‖")
@@ -102,7 +104,8 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("A1", space=STREAMS).checked(trials=40)
 def algorithm(x: Instance) -> Slacks:
-    found, expected = learned(x), one(x).descended(x.B, step(x)[1])
+    found = learned(x)
+    expected = one(x).descended(x.B, step(x)[1])
     off = np.abs(found.w - expected.w).max()
     yield equal(float(off) / x.B, 0.0, "distance of the two runs, over B")
     yield at_most(float(np.linalg.norm(found.w[0], axis=1).max()), x.B, "‖w_i‖, B")
@@ -129,7 +132,8 @@ def theorem_1_corrected(x: Instance) -> Slacks:
 @theorem_1_corrected.step()
 def nearer(x: Instance) -> Slack:
     steep, eta = step(x)
-    run, w = one(x).descended(x.B, eta), project(x.w, x.B)
+    run = one(x).descended(x.B, eta)
+    w = project(x.w, x.B)
     distance = ((run.w[0] - w) ** 2).sum(axis=1) / 2.0
     gain = run.losses[0] - one(x).of(w)[0][0]
     least = (distance[:-1] - distance[1:] - eta * gain) / (eta * steep) ** 2

@@ -30,14 +30,16 @@ def step(x: Instance) -> tuple[float, float]:
 
 def learned(x: Instance) -> Passed:
     """Run the exponentiated gradient of `relaxboost.online` on the stream of an instance."""
-    schedule, bound = Horizon(len(x.A)), longest(x.A, math.inf)
+    schedule = Horizon(len(x.A))
+    bound = longest(x.A, math.inf)
     return online(x, ExponentiatedGradient(x.loss, schedule=schedule, bound=bound, targets=1.0))
 
 
 @SOURCE.claim("A2", space=STREAMS).checked(trials=40)
 def algorithm(x: Instance) -> Slacks:
     _, eta = step(x)
-    found, expected = learned(x), one(x).exponentiated(eta)
+    found = learned(x)
+    expected = one(x).exponentiated(eta)
     yield equal(float(np.abs(found.w - expected.w).max()), 0.0, "distance of the two runs")
     sums = -eta * found.slopes[0].sum(axis=0)
     soft = np.exp(sums - sums.max())
@@ -92,7 +94,8 @@ def one_round(x: Instance) -> tuple[Array, Array, Array, Array]:
     eta = step(x)[1]
     run = one(x).exponentiated(eta)
     divergence = rel_entr(x.w, run.w[0]).sum(axis=1)
-    before, Z = run.before[0], -eta * run.slopes[0]
+    before = run.before[0]
+    Z = -eta * run.slopes[0]
     gain = ((x.w - before) * Z).sum(axis=1)
     return divergence[:-1] - divergence[1:], gain, Z, before
 

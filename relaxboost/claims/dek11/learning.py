@@ -32,7 +32,8 @@ def theorem_2(x: Instance) -> Slack:
 @theorem_2.step()
 def _(x: Instance) -> Slack:
     law = Samples(x)
-    run, best = law.run(), law.best()
+    run = law.run()
+    best = law.best()
     seen = law.drawn().of(best)[0].mean(axis=1) - float(law.risk(best))
     over = excess(law) - deviations(law, run) - seen
     return at_most(float(over.max()), 0.0, "excess − deviations − λXB/√m")
@@ -51,7 +52,8 @@ def tossed_coins(x: Instance, most: int = 500) -> Samples:
 
 @SOURCE.claim("T2-order", space=COINS).checked(trials=12)
 def sorted_labels(x: Instance) -> Slack:
-    law, heads = tossed_coins(x), np.arange(x.m + 1)
+    law = tossed_coins(x)
+    heads = np.arange(x.m + 1)
     samples = (np.arange(x.m) >= heads[:, None]).astype(int)
     return rarely(law, excess(law, samples), np.diff(bdtr(heads, x.m, x.p), prepend=0.0))
 

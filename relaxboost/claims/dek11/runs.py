@@ -175,9 +175,13 @@ class Samples:
     """
 
     def __init__(self, x: Any) -> None:
-        self.A, self.y, self.p, self.loss = x.A, signs(x.y), x.p, x.loss
+        self.A = x.A
+        self.y = signs(x.y)
+        self.p = x.p
+        self.loss = x.loss
         self.experts = getattr(x, "learner", "GD") == "EG"
-        self.m, self.B = x.m, 1.0 if self.experts else x.B
+        self.m = x.m
+        self.B = 1.0 if self.experts else x.B
         self.X = longest(x.A, math.inf if self.experts else 2)
         self.lam, self.c = lipschitz(x.loss, self.B * self.X)
         self.regret = self.lam * self.X * self.B * math.sqrt(self.m)  # as Theorem 1 has it

@@ -62,7 +62,8 @@ def as_good(x: Instance) -> Slack:
     law = Samples(x)
     seen, risk, rest = later(law)
     bound = seen + law.c * np.sqrt(math.log(x.m / x.delta) / (2.0 * rest))
-    losses, first = law.atoms(law.run().before[:, : x.m // 2]), law.samples[:, None, : x.m // 2 - 1]
+    losses = law.atoms(law.run().before[:, : x.m // 2])
+    first = law.samples[:, None, : x.m // 2 - 1]
     at = first.astype(np.intp).repeat(x.m // 2, axis=1)
     found = np.take_along_axis(losses, at, axis=2)
     rows = np.arange(len(bound))
@@ -94,7 +95,8 @@ probability is `over` times the amount that the statement allows."""
 
 @SOURCE.claim("chosen", space=COINS).checked(trials=40)
 def chosen_is_good(x: Instance) -> Slack:
-    m, best = 2 * x.h, min(x.h - 1, math.floor(x.place * x.h))
+    m = 2 * x.h
+    best = min(x.h - 1, math.floor(x.place * x.h))
     worse = x.q + 2.0 * x.over * math.sqrt(math.log(2 * m / x.delta) / m)
     assume(worse <= 1.0)
     rest = np.arange(m, 0, -1)
@@ -127,7 +129,8 @@ TAILS = Space(m=Whole(2, 400), delta=Real(0.001, 0.999))
 @chosen_is_good.step(space=TAILS)
 def _(x: Instance) -> Slacks:
     a, L = math.log(x.m / x.delta), math.log(2 * x.m / x.delta)
-    n, y = np.arange(1.0, x.m + 1.0), (math.sqrt(L) - math.sqrt(a)) / math.sqrt(x.m)
+    n = np.arange(1.0, x.m + 1.0)
+    y = (math.sqrt(L) - math.sqrt(a)) / math.sqrt(x.m)
     total = float(np.exp(a - 2.0 * n * (np.sqrt(a / (2.0 * n)) + y) ** 2).sum())
     yield at_most(total / x.m, 0.6, "Σ exp(...)/δ, 3/5")
     yield at_least(y * math.sqrt(8.0 * x.m * a), 0.81, ".81, y√(8ma)")
@@ -135,7 +138,8 @@ def _(x: Instance) -> Slacks:
 
 @chosen_is_good.step(space=TAILS)
 def _(x: Instance) -> Slacks:
-    L, n = math.log(2 * x.m / x.delta), np.arange(x.m // 2 + 1.0, x.m + 1.0)
+    L = math.log(2 * x.m / x.delta)
+    n = np.arange(x.m // 2 + 1.0, x.m + 1.0)
     total = float(np.exp(L - 2.0 * n * L / x.m).sum()) / (2.0 * x.m)
     yield at_most(total, 1.0 / (4.0 * L), "Σ exp(...)/δ, 1/(4L)")
     yield at_most(1.0 / (4.0 * L), 0.2, "1/(4L), 1/5")
@@ -182,7 +186,9 @@ def over(x: Instance, rise: float, best: bool) -> float:
     The bound counts only samples whose atoms in S' are distinct and whose labels contain a −1. In
     these samples h̃̃ is the last hypothesis, because all other hypotheses have seen less of S'.
     """
-    N, last, total = 2.0**x.bits, x.h - 1, 0.0
+    N = 2.0**x.bits
+    last = x.h - 1
+    total = 0.0
     for k in range(1, last + 1):
         g, t = memory(x.bits, 2 * x.h, last, k)
         met = g * (1.0 - 2.0 * k / last) + (1.0 - g) * t
@@ -203,7 +209,9 @@ def half(x: Instance) -> Slacks:
 
 @half.corrected()
 def second_half(x: Instance) -> Slacks:
-    r, K, N = half_radius(x), x.h + 1, 2**x.bits
+    r = half_radius(x)
+    K = x.h + 1
+    N = 2**x.bits
     risks = [x.q, *(1.0 - d / N for d in range(1, x.h))]
     bad = sum(within(math.ceil(K * (p - r)) - 1, K, p) for p in risks)
     yield at_most(bad, x.delta, "P(not so), δ")
@@ -217,5 +225,6 @@ def second_half(x: Instance) -> Slacks:
 
 @second_half.step()
 def _(x: Instance) -> Slack:
-    r, K = half_radius(x), x.h + 1
+    r = half_radius(x)
+    K = x.h + 1
     return at_most(x.h * math.exp(-2.0 * K * r**2), x.delta, "(m/2) e^(−2Kr²), δ")

@@ -23,7 +23,8 @@ class AnyStream:
     """A stream of m examples: gradients ∇l_1, ..., ∇l_m, weights w_0, ..., w_m, and w* in H."""
 
     def __init__(self, m: int, eta: Fraction | Bracket) -> None:
-        self.slopes, self.best = [Element() for _ in range(m)], Element()
+        self.slopes = [Element() for _ in range(m)]
+        self.best = Element()
         w = [Element({}), *(Element() for _ in range(m))]
         lengths: list[Requirement] = [z @ z <= 1 for z in (*self.slopes, *w[1:], self.best)]
         self.requirements = lengths

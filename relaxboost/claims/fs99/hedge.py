@@ -34,18 +34,21 @@ def theorem(x: Instance) -> Slacks:
 @SOURCE.claim("regret", space=STREAMS)
 def regret(x: Instance) -> Slack:
     f = Capped(x.k).resolve(len(x.A))
-    total, paid = np.zeros(len(x.A)), 0.0
+    total = np.zeros(len(x.A))
+    paid = 0.0
     for answer in x.A.T:
         paid += float(f.distribution(total, x.beta) @ answer)
         total = total + answer
-    least, T = float(np.sort(total)[: x.k].mean()), x.A.shape[1]
+    least = float(np.sort(total)[: x.k].mean())
+    T = x.A.shape[1]
     most = x.beta * math.log(len(x.A) / x.k) + T / (2.0 * x.beta)
     return at_most(paid - least, most, "regret, bound")
 
 
 @regret.step(space=ROUNDS)
 def one_round(x: Instance) -> Slack:
-    f, m = Capped(x.k).resolve(x.z.size), x.z.size
+    f = Capped(x.k).resolve(x.z.size)
+    m = x.z.size
 
     def least(u: Array) -> tuple[float, Array]:
         d = f.distribution(u, x.beta)

@@ -43,8 +43,10 @@ def empirical(x: Instance) -> Slacks:
 
 @empirical.corrected()
 def empirical_means(x: Instance) -> Slack:
-    f, g = x.f[_points(x)], x.g[_points(x)]
-    at, there = loss(x.loss, f, x.y).mean(), loss(x.loss, g, x.y).mean()
+    f = x.f[_points(x)]
+    g = x.g[_points(x)]
+    at = loss(x.loss, f, x.y).mean()
+    there = loss(x.loss, g, x.y).mean()
     tangent = at + (g - f) @ _at_points(x) / x.y.size
     return at_least(there, tangent, "R[f] + <g − f, ∇R[f]>, R[g]")
 

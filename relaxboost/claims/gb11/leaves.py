@@ -47,7 +47,8 @@ def means(p: Array, values: Array, leaf: Any) -> Array:
 
 @SOURCE.claim("leaves", space=EXAMPLES)
 def never_rises(x: Instance) -> Slacks:
-    risk, leaf = bound(x), (2.99 * x.leaf).astype(int)
+    risk = bound(x)
+    leaf = (2.99 * x.leaf).astype(int)
     v = risk.loss.minimisers(x.f, risk.y, x.p, leaf, 3)[leaf]
     h = means(risk.measure.p, risk.evaluate(x.f)[1], leaf)[leaf]
     start = risk.value(x.f)

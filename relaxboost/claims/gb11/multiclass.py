@@ -60,7 +60,8 @@ def advantage(x: Instance) -> Number:
     and d = u/K, the largest δ is the value of a game. The adversary chooses an example and a class
     k ≠ y. The payoff of h is 1 − K if h predicts k, and otherwise 1.
     """
-    size, least = len(x.C), []
+    size = len(x.C)
+    least = []
     for y in product(range(K), repeat=size):
         wrong = [(n, k) for n, k in product(range(size), range(K)) if k != y[n]]
         rows = [np.where(x.C[n] == k + 1.0, 1.0 - K, 1.0) for n, k in wrong]

@@ -38,7 +38,10 @@ class Kinks:
     """
 
     def __init__(self, A: Array, y: Array, convexity: float = 0.0, at_zero: float = 0.0) -> None:
-        self.A, self.y, self.convexity, self.at_zero = A, y, convexity, at_zero
+        self.A = A
+        self.y = y
+        self.convexity = convexity
+        self.at_zero = at_zero
         self.measure = Empirical(y.size)
 
     def evaluate(self, F: Array) -> tuple[float, Array]:

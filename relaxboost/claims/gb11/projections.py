@@ -54,14 +54,16 @@ def _length(v: Array, h: Array) -> float:
 
 @SOURCE.claim("Eq3", space=CLASSES)
 def inner(x: Instance) -> Slacks:
-    columns, h = _columns(x), _chosen(x.H, x.v, "least-squares")
+    columns = _columns(x)
+    h = _chosen(x.H, x.v, "least-squares")
     for other in columns:
         yield at_least(_length(x.v, h) + 1e-9, _length(x.v, other), "<∇, h>/‖h‖, <∇, h*>/‖h*‖")
 
 
 @inner.corrected()
 def inner_corrected(x: Instance) -> Slacks:
-    columns, both = _columns(x), np.hstack([x.H, -x.H])
+    columns = _columns(x)
+    both = np.hstack([x.H, -x.H])
     rounding = mean(x.v, x.v) / 10**12  # of the learner's comparison of two h, made in doubles
     for found in (_chosen(x.H, x.v, "least-squares"), _chosen(both, x.v, "inner")):
         for other in columns:
@@ -95,7 +97,9 @@ forms_rescaled.step(space=PAIR)(at_best)
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, H=Matrix(), v=Vector("m", -3, 3)),
 )
 def classification(x: Instance) -> Slacks:
-    H, w, labels = np.where(x.H >= 0.0, 1.0, -1.0), abs(exactly(x.v)), np.sign(x.v)
+    H = np.where(x.H >= 0.0, 1.0, -1.0)
+    w = abs(exactly(x.v))
+    labels = np.sign(x.v)
     errors = [sum(w[h != labels], Fraction(0)) for h in H.T]
     h = _chosen(H, x.v, "inner")
     taken = sum(w[h != labels], Fraction(0))
@@ -107,5 +111,6 @@ def classification(x: Instance) -> Slacks:
 def _(x: Instance) -> Slacks:
     for v in x.v.tolist():
         for h in (-1, 1):
-            size, wrong = abs(Fraction(v)), h * v < 0.0
+            size = abs(Fraction(v))
+            wrong = h * v < 0.0
             yield equal(Fraction(v) * h, size - 2 * wrong * size, "∇(x_n) h(x_n)")

@@ -97,8 +97,13 @@ def strong(x: Instance) -> Slacks:
 def paired(x: Instance) -> Slacks:
     run = strongly(x)
     for before, after, direction in run.moves():
-        inner, h, v, eta = run.risk.measure.inner, direction.values, before.gradient, after.step
-        z, then, r = before.F - x.y, after.F - x.y, v - h
+        inner = run.risk.measure.inner
+        h = direction.values
+        v = before.gradient
+        eta = after.step
+        z = before.F - x.y
+        then = after.F - x.y
+        r = v - h
         left = eta * inner(h, h) / 2.0 + inner(r, z)
         right = eta * (inner(v, v) - inner(r, r)) / 2.0 + inner(r, then)
         size = 1.0 + inner(v, v) / x.lam + abs(left)
@@ -115,7 +120,10 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T4-sharp", space=STRONG)
 def strong_sharp(x: Instance) -> Slacks:
-    run, total, harmonic, powers = strongly(x), 0.0, 0.0, 0.0
+    run = strongly(x)
+    total = 0.0
+    harmonic = 0.0
+    powers = 0.0
     q = wasted(run.gamma(run.last))
     first = x.lam / 4.0 * run.norm(x.f0 - x.y) ** 2
     for before, after, direction in run.moves():
@@ -123,7 +131,8 @@ def strong_sharp(x: Instance) -> Slacks:
         rest = run.norm(before.gradient - direction.values) ** 2
         total += run.norm(before.gradient) ** 2 / t + (1.0 - 1.0 / t) * rest
         yield at_most(float(run.gaps[:t].sum()), total / x.lam - first, "Σ gaps of f_0..", t)
-        harmonic, powers = harmonic + 1.0 / t, powers + (1.0 - 1.0 / t) * q ** (2 * t)
+        harmonic = harmonic + 1.0 / t
+        powers = powers + (1.0 - 1.0 / t) * q ** (2 * t)
         right = run.gradients(t - 1) ** 2 * (harmonic + powers)
         yield at_most(total, right * (1.0 + 1e-12), "Σ ‖∇‖²/t + ..., by G and γ", t)
 

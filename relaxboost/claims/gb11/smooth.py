@@ -98,7 +98,8 @@ def select_corrected(x: Instance) -> Slacks:
 def _(x: Instance) -> Slacks:
     for before, after, direction in example(x.a, x.b, Naive(), x.T, x.g).moves():
         first, second = np.abs(before.gradient) / 2.0  # as for Σ f(x_n) g(x_n)
-        taken, slope = abs(float(direction.values[0])), 1.0 if before.F[0] else abs(x.g)
+        taken = abs(float(direction.values[0]))
+        slope = 1.0 if before.F[0] else abs(x.g)
         yield equal(float(first), 2.0 * slope, "|<∇, e_1>|", after.round)
         yield at_most(float(second), 1.0, "|<∇, e_2>|", after.round)
         if slope < 0.5 and before.F[1]:

@@ -47,7 +47,9 @@ WEIGHED = Space(sizes={"m": (1, 6), "n": (1, 1)}, H=SignMatrix(), v=Vector("m", 
 
 @weak_learning_corrected.step(space=WEIGHED)
 def _(x: Instance) -> Slacks:
-    v, w, h = exactly(x.v), abs(exactly(x.v)), exactly(x.H[:, 0])
+    v = exactly(x.v)
+    w = abs(exactly(x.v))
+    h = exactly(x.H[:, 0])
     right = sum(w[v * h > 0], Fraction(0))
     yield equal(2 * right - sum(w), sum(v * h), "right − wrong, N<∇, h>")
     yield at_least(sum(w) ** 2, sum(w**2), "‖w‖_2², ‖w‖_1²")

@@ -145,7 +145,8 @@ def _(x: Instance) -> Slack:
 
 @smooth.printed_edge_corrected.step(space=GRID, every=ROUND, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    gamma, R = fraction(x.gamma), ConvexFunctional(smooth=1, strong=fraction(x.lam))
+    gamma = fraction(x.gamma)
+    R = ConvexFunctional(smooth=1, strong=fraction(x.lam))
     R.minimum()
     run = Run(1, gamma, [Fraction(1)], R)
     (before, after), requirements = run.values, [unit(run.gradients[:1]), *run.requirements]
@@ -164,7 +165,9 @@ def _longest(t: int, gamma: Fraction, algorithm: int) -> WorstCase:
 
     Algorithm 2 makes t projections of one gradient. Algorithm 3 uses a new gradient in each round.
     """
-    rest, parts, requirements = Element({}), [], []
+    rest = Element({})
+    parts = []
+    requirements = []
     for number in range(t):
         if number == 0 or algorithm == 3:
             g = Element()
@@ -229,10 +232,12 @@ def _(x: Instance) -> Slacks:
 @repeated.strong_sharp.step(space=GRID, every=STRONG, resolution=1e-5)
 def _(x: Instance) -> Slacks:
     run, least = strongly(x, 2)
-    q2, T = 1.0 - x.gamma**2, range(1, x.T + 1)
+    q2 = 1.0 - x.gamma**2
+    T = range(1, x.T + 1)
     parts = [g @ g / t for t, g in zip(T, run.gradients, strict=True)]
     parts += [r @ r * Fraction(t - 1, t) for t, r in zip(T, run.rests, strict=True)]
-    gaps, first = total(run.values) - x.T * least, run.points[0]
+    gaps = total(run.values) - x.T * least
+    first = run.points[0]
     left = gaps - total(parts) + first @ first / 4
     worst = worst_case(left, [unit(run.gradients), *run.requirements], [run.R])
     yield at_most(worst.bracket, 0, "Σ gaps less its bound", x.T)
@@ -272,7 +277,8 @@ CONVEX = over(
 @cache
 def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool) -> WorstCase:
     """Return the worst mean gap if the norms of all iterates and of f* are at most F."""
-    R, best = ConvexFunctional(), Element()
+    R = ConvexFunctional()
+    best = Element()
     least, _ = R.at(best, Element({}))
     steps = [root(Fraction(1, t)) for t in range(1, T + 1)]
     run = Run(algorithm, gamma, steps, R)
@@ -282,7 +288,9 @@ def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool
 
 def weak_means(x: Instance, algorithm: int) -> Slacks:
     """Yield the slacks of the bounds of Theorems 5 and 7 on the two worst mean gaps."""
-    gamma, q, D = fraction(x.gamma), repeated.wasted(x.gamma), 2.0 * x.F
+    gamma = fraction(x.gamma)
+    q = repeated.wasted(x.gamma)
+    D = 2.0 * x.F
     if algorithm == 2:
         right = (D**2 / 2.0 + 1.0) / math.sqrt(x.T) + D * q / ((1.0 - q) * x.T)
     else:
@@ -316,6 +324,7 @@ def _(x: Instance) -> Slack:
     away = [f - g for f, g in itertools.combinations([*run.points, best], 2)]
     requirements = [*run.bounded(), *(z @ z <= fraction(x.F) ** 2 for z in away)]
     worst = worst_case(run.values[-1] - least, requirements, [R])
-    q, log = repeated.wasted(x.gamma), math.log(x.T)
+    q = repeated.wasted(x.gamma)
+    log = math.log(x.T)
     most = x.F**2 / 2.0 + 2.0 * (3.0 + 2.0 * log) + x.F * q * (3.0 - 2.0 * q) / (1.0 - q) ** 2
     return at_most(worst.bracket, most / math.sqrt(x.T), "gap of f_{T−1}", x.T)

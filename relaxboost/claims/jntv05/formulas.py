@@ -183,7 +183,8 @@ class FiniteLaw:
 
         Samples are in lexicographic order of their atoms. The number t is the length of `gamma`.
         """
-        Z, P = np.zeros((1, self.S.shape[1])), np.ones(1)
+        Z = np.zeros((1, self.S.shape[1]))
+        P = np.ones(1)
         W = mirror(Z, beta[0]) if start is None else start[None, :]
         total = gamma[0] * W
         for i in range(1, len(gamma)):

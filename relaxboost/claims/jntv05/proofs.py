@@ -97,9 +97,11 @@ def any_start_corrected(x: Instance) -> Slack:
 
 @any_start_corrected.step()
 def _(x: Instance) -> Slack:
-    first, at = x.radius * x.first, np.full(x.first.size, x.radius / x.first.size)
+    first = x.radius * x.first
+    at = np.full(x.first.size, x.radius / x.first.size)
     more = x.gamma[0] * float((first - at) @ x.U[0])
-    slack, other = _regret(x, 0.0, 0.0, first), _regret(x, 0.0, 0.0)
+    slack = _regret(x, 0.0, 0.0, first)
+    other = _regret(x, 0.0, 0.0)
     return equal(slack.left - more, other.left, "regret from θ_0, less the term, and from θ_*")
 
 
@@ -121,7 +123,8 @@ def _excess(x: Instance, shift: float) -> Slacks:
 
     The bound (25) is measured at a point θ, and (26) at the minimiser of the risk.
     """
-    found, beta = law(x), temperatures(x)
+    found = law(x)
+    beta = temperatures(x)
     P, means = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
     risk = float(P @ found.risk(means))
     alpha = modulus(x.proxy, x.theta.size, x.radius)
@@ -145,7 +148,8 @@ def proposition_3_corrected(x: Instance) -> Slacks:
 
 @proposition_3_corrected.step()
 def _(x: Instance) -> Slacks:
-    found, point = law(x), x.radius * x.rng.dirichlet(np.ones(x.theta.size))
+    found = law(x)
+    point = x.radius * x.rng.dirichlet(np.ones(x.theta.size))
     u = found.slopes(point[None, :])[0]
     inner = (u - x.p @ u) @ (point - x.radius * x.theta)
     yield equal(float(x.p @ inner), 0.0, "E (θ_{i−1} − θ)ᵀξ")

@@ -65,7 +65,8 @@ def conjugate_corrected(x: Instance) -> Slack:
 
 @conjugate_corrected.step(space=SMOOTH)
 def _(x: Instance) -> Slacks:
-    mirror, value = mirror_of(x.proxy, x.radius), VALUES[x.proxy]
+    mirror = mirror_of(x.proxy, x.radius)
+    value = VALUES[x.proxy]
     theta = x.radius * (0.9 * x.theta + 0.1 / x.theta.size)
     slope = np.log(theta) if x.proxy == "entropy" else theta  # ∇V(θ), up to a constant
     right = x.beta * value(theta, x.radius)
@@ -86,8 +87,10 @@ def assumption_l(x: Instance) -> Slack:
 
 @assumption_l.step()
 def _(x: Instance) -> Slack:
-    value, alpha = VALUES[x.proxy], modulus(x.proxy, x.z.size, x.radius)
-    best, other = mirror_of(x.proxy, x.radius)(x.z, x.beta), x.radius * x.theta
+    value = VALUES[x.proxy]
+    alpha = modulus(x.proxy, x.z.size, x.radius)
+    best = mirror_of(x.proxy, x.radius)(x.z, x.beta)
+    other = x.radius * x.theta
     rise = value(other, x.radius) - value(best, x.radius) + float(x.z @ (other - best)) / x.beta
     return at_least(rise, alpha / 2.0 * float(np.abs(other - best).sum()) ** 2, "V(x) − V(x*)")
 
@@ -108,7 +111,8 @@ def argmax_corrected(x: Instance) -> Slack:
 
 @argmax_corrected.step(space=SMOOTH)
 def _(x: Instance) -> Slacks:
-    mirror, value = mirror_of(x.proxy, x.radius), VALUES[x.proxy]
+    mirror = mirror_of(x.proxy, x.radius)
+    value = VALUES[x.proxy]
 
     def objective(z: Array, theta: Array) -> float:
         return -float(z @ theta) - x.beta * value(theta, x.radius)
@@ -162,7 +166,8 @@ def _(x: Instance) -> Slack:
     "Eq11", space=STREAMS.but(theta=Distribution("n"), proxy=Choice("entropy", "squared"))
 )
 def scheme(x: Instance) -> Slacks:
-    value, beta = VALUES[x.proxy], growing(x.beta, len(x.U))
+    value = VALUES[x.proxy]
+    beta = growing(x.beta, len(x.U))
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
     zeta = np.vstack([0.0 * x.U[:1], np.cumsum(x.gamma[:, None] * x.U, axis=0)])
     other = x.radius * x.theta

@@ -158,7 +158,8 @@ def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
 
     The point has the least risk among the vertices and the centre of the simplex.
     """
-    found, size = FiniteLaw(x.p, x.radius, x.H, "squared", x.y), x.H.shape[1]
+    found = FiniteLaw(x.p, x.radius, x.H, "squared", x.y)
+    size = x.H.shape[1]
     points = x.radius * np.vstack([np.full(size, 1.0 / size), np.eye(size)])
     theta = points[int(np.argmin(found.risk(points)))]
     slope = x.p @ found.slopes(theta[None, :])[0]
@@ -174,7 +175,8 @@ def _above(x: Instance, found: FiniteLaw, theta: Array, first: float) -> float:
 
 def _below_roof(x: Instance, found: FiniteLaw, theta: Array, shift: float) -> Slack:
     """Return the slack of (34) for the proxy function V + `shift` and a bound V̄ ≥ V(θ*)."""
-    alpha, L = modulus(x.proxy, theta.size, x.radius), found.lipschitz
+    alpha = modulus(x.proxy, theta.size, x.radius)
+    L = found.lipschitz
     roof = max(x.roof, VALUES[x.proxy](theta, x.radius) + shift)
     bound = 2.0 * L * math.sqrt(roof / alpha) * math.sqrt(x.t + 1) / x.t
     excess = _above(x, found, theta, L / math.sqrt(alpha * roof))
@@ -246,7 +248,8 @@ def second_moment_corrected(x: Instance) -> Slacks:
 def _after_two(x: Instance) -> float:
     """Return the excess risk E A(θ̂_3) − min A for the Markov chain of Remark 5."""
     p, q = x.flat / (x.steep + x.flat) / 2.0, x.steep / (x.steep + x.flat) / 2.0
-    beta, total = growing(x.scale, 3), 0.0
+    beta = growing(x.scale, 3)
+    total = 0.0
     for share, first in ((p, x.steep), (q, x.flat)):  # of sign +; sign − is its mirror image
         one = 1.0 / (1.0 + math.exp(first / 2.0 / beta[1]))
         for again, second in ((2.0 * p, -x.steep), (1.0 - 2.0 * p, 0.0)):

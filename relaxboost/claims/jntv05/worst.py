@@ -33,9 +33,11 @@ class AnyGradients:
 
     def __init__(self, inverses: list[Fraction | Bracket]) -> None:
         """Create the stream of gradients for a list of 1/β_0, ..., 1/β_{t−1}."""
-        self.V, self.u = ConvexFunctional(strong=1), [Element() for _ in inverses]
+        self.V = ConvexFunctional(strong=1)
+        self.u = [Element() for _ in inverses]
         first, self.least = self.V.minimum()
-        self.points, past = [first], Element({})
+        self.points = [first]
+        past = Element({})
         for u, inverse in zip(self.u, inverses[1:], strict=False):
             past = past + u
             self.points.append(Element())
@@ -95,7 +97,9 @@ def _(x: Instance) -> Slack:
     and V may be multiplied by β. If all vectors are multiplied by c, both sides are multiplied by
     c².
     """
-    V, z, after = ConvexFunctional(strong=1), Element(), Element()
+    V = ConvexFunctional(strong=1)
+    z = Element()
+    after = Element()
     V.minimum()
     V.at(after, -z)
     worst = worst_case(after @ after, [z @ z == 1], [V])

@@ -38,7 +38,8 @@ def _(x: Instance) -> Slacks:
     assert isinstance(run, MLPBoostRun)
     least = -math.inf
     for state in islice(Rounds(game, run), 30):
-        value, beta = run.value, run.objective.beta
+        value = run.value
+        beta = run.objective.beta
         if least > -math.inf:
             yield at_least(value, least, "D(w_t) + gain, D(w_{t+1})", state.round)
         least = value + min(state.smoothed_gap / 2.0, beta * state.smoothed_gap**2 / 8.0)

@@ -55,7 +55,8 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     InputError
         If `brief` is true, and none of the recorded counterexamples of a claim refutes the claim.
     """
-    refuted, misprint = bool(claim.counterexamples), claim.status == MISPRINT
+    refuted = bool(claim.counterexamples)
+    misprint = claim.status == MISPRINT
     quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
     given = f"Given: {claim.given.rstrip('.')}." * bool(claim.given)
     formula = code(claim.stated.formula) * (not quoted)

@@ -186,7 +186,8 @@ def as_latex(text: str, formula: bool = False) -> str:
     InputError
         If this module has no LaTeX for a character.
     """
-    parts, at = [], 0
+    parts = []
+    at = 0
     for script in _SCRIPT.finditer(text):
         inner = script[2]
         inner = inner[1:-1] if inner[0] in "{(" else inner
@@ -205,7 +206,8 @@ def _math(text: str) -> str:
 
 def _lettered(text: str, formula: bool) -> str:
     """Convert text without subscripts to LaTeX, with its variables in math mode."""
-    parts, at = [], 0
+    parts = []
+    at = 0
     for found in (_VARIABLE if formula else _LETTER).finditer(text):
         parts += [_characters(text[at : found.start()]), f"${found[0]}$"]
         at = found.end()
@@ -213,7 +215,8 @@ def _lettered(text: str, formula: bool) -> str:
 
 
 def _characters(text: str) -> str:
-    parts, at = [], 0
+    parts = []
+    at = 0
     for mark in _MARK.finditer(text):
         base = _SYMBOLS.get(mark[1], mark[1])
         for accent in mark[2]:

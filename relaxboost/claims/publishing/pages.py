@@ -244,7 +244,8 @@ def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
     key = name.partition("-")[0]
     full = next((one for one in (source, *sources()) if "-" in name and one.key == key), None)
     if full is None and (found[2] or re.search(r"\d|-", name)):
-        full, name = source, f"{source.key}-{name}"
+        full = source
+        name = f"{source.key}-{name}"
     if full is None:
         return found[0]
     link = _link(full, name)

@@ -45,7 +45,8 @@ LOSSES = Space(sizes={"m": (1, 8)}, d=Distribution("m"), a=Vector("m"))
 @SOURCE.claim("map", space=Space(sizes={"m": (4, 10), "n": (2, 6)}, A=Separable(), t=Whole(1, 20)))
 def iterated_map(x: Instance) -> Slacks:
     for vote, following in pairwise(adaboost(x.A, x.t + 1, "classical")):
-        edge, a = float(x.A[:, vote.column] @ vote.d), x.A[:, vote.column]
+        edge = float(x.A[:, vote.column] @ vote.d)
+        a = x.A[:, vote.column]
         if abs(edge) > 0.999:
             return
         after = vote.d / (1.0 + a * edge)
@@ -140,7 +141,8 @@ def upsilon(r: float) -> float:
 
 @SOURCE.claim("cycle-margin", space=SIGNS).checked(trials=80, resolution=1e-6)
 def cycle_margin(x: Instance) -> Slacks:
-    found, rho = _cycle(x), float(x.optimum(Game(x.A)).lower)
+    found = _cycle(x)
+    rho = float(x.optimum(Game(x.A)).lower)
     total = float(np.arctanh(found.edges).sum())
     mean = float(np.log1p(-(found.edges**2)).sum()) / -2.0 / total
     least = np.min(found.d, axis=0)
@@ -160,11 +162,14 @@ cycle_margin.step(space=EDGES)(factor.stated.check)
     "margin-bound", space=Space(sizes={"m": (1, 8), "n": (1, 6)}, A=Matrix(), t=Whole(1, 60))
 )
 def margin_bound(x: Instance) -> Slacks:
-    rho, spent, gained = float(x.optimum(Game(x.A)).lower), 0.0, 0.0
+    rho = float(x.optimum(Game(x.A)).lower)
+    spent = 0.0
+    gained = 0.0
     for vote in short_of_one(adaboost(x.A, x.t, "classical")):
         spent += math.atanh(vote.edge)
         gained -= math.log1p(-(vote.edge**2)) / 2.0
-        bound, least = gained - math.log(len(x.A)), float((x.A @ vote.w).min())
+        bound = gained - math.log(len(x.A))
+        least = float((x.A @ vote.w).min())
         yield at_least(least, bound, "−½ Σ log(1 − γ²) − log m, min (A w_t)_i", vote.number)
         if bound > 0.0:
             norm = float(np.abs(vote.w).sum())
@@ -217,7 +222,8 @@ def training_error(x: Instance) -> Slacks:
     for vote in short_of_one(adaboost(x.A, x.t, "classical")):
         product *= math.sqrt(1.0 - vote.edge**2)
         total += vote.edge**2
-        found, wrong = risk(x.A, vote.w), float(np.mean(x.A @ vote.w <= 0.0))
+        found = risk(x.A, vote.w)
+        wrong = float(np.mean(x.A @ vote.w <= 0.0))
         yield at_most(wrong, found, "training error, L(−A w_t)", vote.number)
         yield at_most(found, product, "L(−A w_t), Π sqrt(1 − γ_s²)", vote.number)
         yield at_most(product, math.exp(-total / 2.0), "Π sqrt(1 − γ_s²), exp", vote.number)

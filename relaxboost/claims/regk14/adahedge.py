@@ -81,9 +81,12 @@ def adahedge(costs: Array) -> Shares:
 
 def packaged(costs: Array) -> tuple[float, float]:
     """Run the AdaHedge of `HedgedDescent` on all rows of costs. Return its loss and its gap Δ."""
-    K, loss = costs.shape[1], 0.0
-    p, sums = np.empty(K), np.zeros(shares.MIXABILITY + 1 + 2 * K)
-    state, steps = (np.zeros(1), np.zeros((1, K)), np.zeros(1), sums), (np.ones(K), np.zeros(K))
+    K = costs.shape[1]
+    loss = 0.0
+    p = np.empty(K)
+    sums = np.zeros(shares.MIXABILITY + 1 + 2 * K)
+    state = (np.zeros(1), np.zeros((1, K)), np.zeros(1), sums)
+    steps = (np.ones(K), np.zeros(K))
     for cost in costs:
         shares.weigh(sums, p)
         loss += float(p @ cost)
@@ -178,7 +181,8 @@ class Descents:
         self.H = x.A / (math.sqrt(x.A.shape[1]) * (1.0 + 1e-12))
         self.targets = np.empty(len(x.A))
         self.hedge = Shares(0.0, np.zeros(16))
-        self.spent, self.loss = np.zeros(16), 0.0
+        self.spent = np.zeros(16)
+        self.loss = 0.0
         W, sums = np.zeros((2, 16, x.A.shape[1]))
         for t, (h, given) in enumerate(zip(self.H, x.y, strict=True), start=1):
             if x.labels == "against":
@@ -250,7 +254,8 @@ def _(x: Instance) -> Slack:
 @descent.step(space=STREAMS.but(sizes={"m": (1, 9), "n": (1, 3)}, eta=Real(0.01, 10, log=True)))
 def _(x: Instance) -> Slacks:
     t = len(x.A)
-    roots, before = np.sqrt(np.arange(1, t + 1)), np.cumsum(x.A, axis=0) - x.A
+    roots = np.sqrt(np.arange(1, t + 1))
+    before = np.cumsum(x.A, axis=0) - x.A
     squares = (x.A**2).sum(axis=1)
     for w in (x.length * x.w, -x.eta * x.A.sum(axis=0)):
         for steps, last in ((np.full(t, x.eta), x.eta), (x.eta / roots, x.eta / roots[-1])):

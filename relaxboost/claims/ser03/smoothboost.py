@@ -48,7 +48,8 @@ def change(x: Instance) -> Slack:
 
 @theorem.step(space=Space(gamma=Real(1e-3, 0.5, log=True)))
 def fall(x: Instance) -> Slack:
-    c, theta = -0.5 * math.log1p(-x.gamma), x.gamma / (2.0 + x.gamma)
+    c = -0.5 * math.log1p(-x.gamma)
+    theta = x.gamma / (2.0 + x.gamma)
     y = c * (1.0 + theta)
     left = c * (2.0 * x.gamma - theta) - (math.expm1(y) - y)
     return at_least(left, x.gamma**2 * math.sqrt(1.0 - x.gamma) / 2.0, "γ²√(1 − γ)/2, left")
@@ -57,7 +58,8 @@ def fall(x: Instance) -> Slack:
 @SOURCE.claim("soft", space=GAMES).checked(trials=40)
 def soft(x: Instance) -> Slacks:
     gamma, rounds = run(x)
-    theta, c = gamma / (2.0 + gamma), -0.5 * math.log1p(-gamma)
+    theta = gamma / (2.0 + gamma)
+    c = -0.5 * math.log1p(-gamma)
     for state in rounds:
         if T := state.round - 1:
             least = float(np.sort(state.active.u)[: x.k].mean())

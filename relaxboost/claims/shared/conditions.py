@@ -194,7 +194,8 @@ def _core(f: Relaxation, m: int, proved: bool) -> Condition:
         return Condition(name, "holds", _by_family(f))
     if not math.isfinite(f.penalty(np.zeros(m))):
         return Condition(name, "fails", "f(0) = inf", np.zeros(m))
-    smallest, steps = 1.0, [10.0**-e for e in range(9)]
+    smallest = 1.0
+    steps = [10.0**-e for e in range(9)]
     steps += [3e-9] if not bounds_of(f).is_proved else [1e-12, 1e-16, 1e-30, 1e-100, 1e-300]
     for v in (*np.eye(m), -np.ones(m)):
         tau = next((t for t in steps if math.isfinite(f.penalty(t * v))), None)
@@ -248,18 +249,24 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     f = resolved(relaxation, m)
     kinks = np.unique(u)
     best = float(kinks[0]) - f.conjugate(np.zeros(m))
-    gamma, x = cp.Variable(), cp.Variable(m)
-    active, offset, low, high = cp.Parameter(m), cp.Parameter(m), cp.Parameter(), cp.Parameter()
+    gamma = cp.Variable()
+    x = cp.Variable(m)
+    active = cp.Parameter(m)
+    offset = cp.Parameter(m)
+    low = cp.Parameter()
+    high = cp.Parameter()
     value, constraints = f.cvxpy_conjugate(x)
     goal = cp.Maximize(gamma - value)
     piece = [x == active * gamma - offset, gamma >= low, *constraints]
     inner, last = cp.Problem(goal, [*piece, gamma <= high]), cp.Problem(goal, piece)
     for k, kink in enumerate(kinks):
         active.value = (u <= kink).astype(np.float64)
-        offset.value, low.value = active.value * u, kink
+        offset.value = active.value * u
+        low.value = kink
         problem = last
         if k + 1 < kinks.size:
-            high.value, problem = kinks[k + 1], inner
+            high.value = kinks[k + 1]
+            problem = inner
         if solve_problem(problem)[0] in SOLVED:
             best = max(best, float(problem.value))
     return best

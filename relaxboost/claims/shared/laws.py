@@ -123,7 +123,8 @@ class Law:
         lower, upper : arrays of shape (N,)
             The ends of the intervals.
         """
-        method, t = outcomes.method, outcomes.samples.shape[1]
+        method = outcomes.method
+        t = outcomes.samples.shape[1]
         bags, place = np.unique(np.sort(outcomes.samples), axis=0, return_inverse=True)
         best = [self._hindsight(method, np.bincount(bag, minlength=len(self.p))) for bag in bags]
         lower = np.array([one.lower for one in best])[place.ravel()]
@@ -136,7 +137,8 @@ class Law:
 
     def _sizes(self, method: OnlineMethod) -> tuple[float, float]:
         """Return upper bounds on |Q| and on ‖w‖_1 |Q'| for the loss Q over the domain."""
-        loss, reach = method.loss, method.over.reach(self.H.shape[1])
+        loss = method.loss
+        reach = method.over.reach(self.H.shape[1])
         size = float(np.abs(self.H).max())
         steep = reach * loss.lipschitz(reach * size, size, float(np.abs(self.y).max()))
         start = method.proxy.start(method.over, self.H.shape[1])
@@ -308,7 +310,8 @@ class Law:
         learner.update(self.H, self.y)
         states, carried = _walk(self, method, samples, output, drawn)
         if output == "majority":
-            risk, least = (np.sign(carried) * self.y <= 0.0) @ self._weights, (0.0, 0.0)
+            risk = (np.sign(carried) * self.y <= 0.0) @ self._weights
+            least = (0.0, 0.0)
         else:
             best = self.least(method)
             least = best.lower, best.upper
@@ -319,7 +322,8 @@ class Law:
         loss, promise = np.empty((2, len(samples)))
         for i, sums in enumerate(states[3]):
             learner.arrays()[3][:] = sums
-            loss[i], promise[i] = learner.loss, learner.regret_bound()
+            loss[i] = learner.loss
+            promise[i] = learner.regret_bound()
         largest, steep = self._sizes(method)
         return Outcomes(
             method,
@@ -359,9 +363,11 @@ def _walk(
             carried = carried + np.sign(states[0] @ law.H.T)
         fresh[1:] |= samples[1:, i] != samples[:-1, i]
         first = np.flatnonzero(fresh)
-        parents, atoms = node[first], samples[first, i].astype(np.intp)
+        parents = node[first]
+        atoms = samples[first, i].astype(np.intp)
         states = _branched(learner, law, states, (parents, atoms))
-        carried, node = carried[parents], np.cumsum(fresh) - 1
+        carried = carried[parents]
+        node = np.cumsum(fresh) - 1
     return states, carried
 
 

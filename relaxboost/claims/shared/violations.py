@@ -187,7 +187,8 @@ def _climb(
             return (near, i), step + 1
         gain = at_zero - value
         if gain > slope * abs(near[i]):
-            slope, point = gain / abs(near[i]), near
+            slope = gain / abs(near[i])
+            point = near
         else:
             radius *= 0.95
     return None, steps

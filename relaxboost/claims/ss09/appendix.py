@@ -81,16 +81,20 @@ STRONG = Space(
 
 @SOURCE.claim("L17", space=STRONG).checked(trials=300)
 def fenchel_young(x: Instance) -> Slack:
-    f, w = KINDS[x.f], KINDS[x.f].argmax(x.theta)
+    f = KINDS[x.f]
+    w = KINDS[x.f].argmax(x.theta)
     both = f.value(w) + f.conjugate(x.theta)
     return equal(near(both, 1e-11), near(float(x.theta @ w), 1e-11), x.f)
 
 
 @SOURCE.claim("L18", space=STRONG).checked(trials=300)
 def smooth(x: Instance) -> Slacks:
-    f, w, theta2 = KINDS[x.f], KINDS[x.f].argmax(x.theta), x.step * x.v
+    f = KINDS[x.f]
+    w = KINDS[x.f].argmax(x.theta)
+    theta2 = x.step * x.v
     here = f.conjugate(x.theta)
-    left, slope = f.conjugate(x.theta + theta2) - here, float(w @ theta2)
+    left = f.conjugate(x.theta + theta2) - here
+    slope = float(w @ theta2)
     yield at_least(left, near(slope, 1e-11), "f* is above its tangent")
     bend = norm(theta2, dual(f.p)) ** 2 / (2.0 * f.sigma)
     yield at_most(left, near(slope + bend, 1e-11), x.f)
@@ -98,7 +102,8 @@ def smooth(x: Instance) -> Slacks:
 
 @smooth.step()
 def falls_short(x: Instance) -> Slack:
-    f, d = KINDS[x.f], KINDS[x.f].point(x.raw)
+    f = KINDS[x.f]
+    d = KINDS[x.f].point(x.raw)
     short = f.sigma / 2.0 * norm(d - f.argmax(x.theta), f.p) ** 2
     return at_most(float(d @ x.theta) - f.value(d) + short, near(f.conjugate(x.theta), 1e-11), x.f)
 
@@ -125,7 +130,8 @@ def sandwiched(x: Instance) -> Slacks:
 
 def _between(x: Instance) -> tuple[Exact, Exact, Fraction]:
     """Return the values <w, θ> − g(w) and <w, θ> − f(w) at all points w, and the constant c."""
-    c, short = Fraction(x.c), exactly(x.D) @ exactly(x.theta) - exactly(x.g)
+    c = Fraction(x.c)
+    short = exactly(x.D) @ exactly(x.theta) - exactly(x.g)
     return short, short + c * exactly(x.share), c
 
 
@@ -189,7 +195,8 @@ NORMED = Space(
 
 @SOURCE.claim("AppB-1", space=NORMED).checked(trials=200)
 def ball(x: Instance) -> Slacks:
-    p, value = ORDERS[x.p], x.nu * norm(x.theta, dual(ORDERS[x.p]))
+    p = ORDERS[x.p]
+    value = x.nu * norm(x.theta, dual(ORDERS[x.p]))
     best = x.nu * dual_vector(x.theta, p)
     yield at_most(norm(best, p), near(x.nu, 1e-11), "a point of the ball")
     yield equal(near(float(best @ x.theta), 1e-11), near(value, 1e-11), "attained")

@@ -76,7 +76,8 @@ def _margin_side(x: Instance, penalty: bool, losing: Array) -> float:
 
     The program assumes that exactly the examples with `losing` = 1 have a positive loss.
     """
-    w, gamma = cp.Variable(x.A.shape[1]), cp.Variable()
+    w = cp.Variable(x.A.shape[1])
+    gamma = cp.Variable()
     short = gamma - x.A @ w
     loss = cp.norm(norm(x).dual_Q @ cp.multiply(losing, short), norm(x).dual_order)
     where = [cp.norm1(w) <= 1, cp.multiply(2.0 * losing - 1.0, short) >= 0]
@@ -95,7 +96,8 @@ def edge_side(x: Instance, penalty: bool) -> float:
         vertices = np.eye(len(x.A))
         return min(float(np.abs(x.A.T @ d).max()) + x.nu * norm(x).size(d) for d in vertices)
     d = cp.Variable(len(x.A), nonneg=True)
-    size, edge = cp.norm(norm(x).Q @ d, norm(x).order), cp.norm_inf(x.A.T @ d)
+    size = cp.norm(norm(x).Q @ d, norm(x).order)
+    edge = cp.norm_inf(x.A.T @ d)
     where = [cp.sum(d) == 1] if penalty else [cp.sum(d) == 1, size <= x.nu]
     problem = cp.Problem(cp.Minimize(edge + x.nu * size if penalty else edge), where)
     return optimal_value(problem, norm(x).order != 2.0, math.inf)
@@ -164,7 +166,8 @@ monotone_norm_penalty.step(space=ENTRY)(_without_entry)
     "E1-soft-margin", space=Space(u=Vector("m"), k=Whole(1, "m"), gamma=Real(-2.0, 2.0))
 ).checked(trials=200)
 def soft_margin(x: Instance) -> Slacks:
-    u, k = exactly(x.u), x.k
+    u = exactly(x.u)
+    k = x.k
     yield equal(max(_soft(u, k, v) for v in u), avg_min(u, k), "greatest soft margin and average")
     yield at_most(_soft(u, k, Fraction(x.gamma)), avg_min(u, k), "the γ drawn")
 
@@ -176,6 +179,7 @@ def _soft(u: Exact, k: int, gamma: Fraction) -> Fraction:
 
 @soft_margin.step()
 def _(x: Instance) -> Slack:
-    u, gamma = exactly(x.u), Fraction(x.gamma)
+    u = exactly(x.u)
+    gamma = Fraction(x.gamma)
     losses = sum(max(gamma - v, Fraction(0)) for v in u)
     return at_least(losses, sum(gamma - v for v in sorted(u)[: x.k]))

@@ -91,7 +91,8 @@ def _capped(u: Array, k: int, beta: float) -> Array:
     """
     order = np.argsort(u, axis=-1, kind="stable")
     logs = -(np.take_along_axis(u, order, -1) - np.min(u, axis=-1, keepdims=True)) / beta
-    d, found = np.full_like(u, 1.0 / k), np.zeros(len(u), dtype=bool)
+    d = np.full_like(u, 1.0 / k)
+    found = np.zeros(len(u), dtype=bool)
     for capped in range(min(k, u.shape[-1] - 1) + 1):
         free = (1.0 - capped / k) * _softmax(-logs[:, capped:], 1.0)
         new = ~found & (free[:, 0] <= (1.0 + 1e-14) / k)

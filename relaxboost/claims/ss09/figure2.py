@@ -19,7 +19,8 @@ def fig2(d0: Any, nu: Any) -> list[Any]:
     lacks an ENDIF, so its first ENDFOR is read as ENDIF. Division by zero raises ZeroDivisionError.
     """
     u = sorted(d0, reverse=True)
-    z, xi = sum(u), None
+    z = sum(u)
+    xi = None
     for i in range(1, len(u) + 1):
         xi = (1 - nu * (i - 1)) / z
         if xi * u[i - 1] <= nu:
@@ -33,7 +34,8 @@ def fig2(d0: Any, nu: Any) -> list[Any]:
     "F2", space=Space(sizes={"m": (1, 8)}, d0=Distribution(), nu=Real(0.02, 0.99))
 ).checked(trials=300)
 def figure(x: Instance) -> Slacks:
-    d0, nu = distribution(x.d0), Fraction(x.nu)
+    d0 = distribution(x.d0)
+    nu = Fraction(x.nu)
     try:
         d = fig2(d0, nu)
     except ZeroDivisionError:
@@ -55,7 +57,8 @@ def figure_feasible(x: Instance) -> Slacks:
     space=Space(sizes={"m": (2, 8)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"))
 )
 def _(x: Instance) -> Slack:
-    d0, nu = sorted(distribution(softmax(x.theta)), reverse=True), Fraction(1, x.k)
+    d0 = sorted(distribution(softmax(x.theta)), reverse=True)
+    nu = Fraction(1, x.k)
     multiples = ((i, (1 - nu * i) / sum(d0[i:])) for i in range(x.k))
     first, xi = next((i, xi) for i, xi in multiples if xi * d0[i] <= nu)
     assume(first > 0)

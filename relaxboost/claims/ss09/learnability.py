@@ -107,7 +107,9 @@ def equivalence(x: Instance) -> Slack:
 
 @equivalence.step(space=Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights()))
 def _(x: Instance) -> Slacks:
-    A, d, w = exactly(x.A), on_simplex(exactly(x.d)), in_l1_ball(exactly(x.w))
+    A = exactly(x.A)
+    d = on_simplex(exactly(x.d))
+    w = in_l1_ball(exactly(x.w))
     mean = sum(d * (A @ w))
     yield at_most(min(A @ w), mean, "−f*(−Aw)")
     yield at_most(mean, largest_edge(A, d), "g*(w) = 0")

@@ -61,7 +61,8 @@ def gap(x: Instance) -> Slacks:
 
 @gap.step(space=FAMILY_RUNS.but(w=Weights()))
 def _(x: Instance) -> Slacks:
-    u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
+    u = x.A @ x.w
+    smoothing = beta(len(x.A), x.epsilon)
     d = distribution(u, x.k, smoothing, x.f)[0]
     edge = float(np.max(np.abs(d @ x.A)))
     short = float(hat(d, x.k, smoothing, x.f) + edge - smooth(u, x.k, smoothing, x.f))

@@ -100,7 +100,8 @@ bregman_projection_inside.step(space=INSIDE)(_shifted)
     ),
 )
 def projection(x: Instance) -> Slacks:
-    u, nu = x.A @ x.w, 1.0 / x.k
+    u = x.A @ x.w
+    nu = 1.0 / x.k
     d = capped_distribution(u, x.beta, x.k)
     theta = -u / x.beta
     for left, right in zip(d, projected_softmax(theta, nu), strict=True):
@@ -134,7 +135,8 @@ def order(x: Instance) -> Slacks:
 
 @order.step(space=Space(sizes={"m": (2, 6)}, theta=Vector("m", -3.0, 3.0), d=Distribution()))
 def _(x: Instance) -> Slacks:
-    d0, m = softmax(x.theta), len(x.d)
+    d0 = softmax(x.theta)
+    m = len(x.d)
     before = divergence(x.d, d0)
     for i, j in permutations(range(m), 2):
         if d0[i] > d0[j]:
@@ -150,8 +152,10 @@ def _(x: Instance) -> Slacks:
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), k=Whole(1, "m")),
 )
 def between(x: Instance) -> Slacks:
-    theta, nu = np.sort(x.theta)[::-1], 1.0 / x.k
-    d, d0 = projected_softmax(theta, nu), softmax(theta)
+    theta = np.sort(x.theta)[::-1]
+    nu = 1.0 / x.k
+    d = projected_softmax(theta, nu)
+    d0 = softmax(theta)
     inside = np.flatnonzero(d < nu * (1.0 - 1e-12))
     assume(inside.size > 0)
     first = int(inside[0])  # i − 1

@@ -106,7 +106,8 @@ def general_relaxation(x: Instance) -> Slacks:
     f = PENALTIES[x.f]
     m = len(x.A)
     rho, _, w = optimum(x, Game(x.A, f.relaxation(m, x.s)))
-    rho, u = rho + f.constant(m, x.s), x.A @ in_l1_ball(w).astype(np.float64)
+    rho = rho + f.constant(m, x.s)
+    u = x.A @ in_l1_ball(w).astype(np.float64)
     yield equal(hinge_side(u, f, x.s), rho, f"margin and edge, {x.f}")
     drawn = in_l1_ball(exactly(x.w)).astype(np.float64)
     yield at_most(hinge_side(x.A @ drawn, f, x.s), rho, f"the w drawn, {x.f}")
@@ -125,7 +126,8 @@ def general_relaxation_closed(x: Instance) -> Slacks:
     trials=80,
 )
 def _(x: Instance) -> Slack:
-    f, d = PENALTIES[x.f], on_simplex(exactly(x.d)).astype(np.float64)
+    f = PENALTIES[x.f]
+    d = on_simplex(exactly(x.d)).astype(np.float64)
     u = x.A @ in_l1_ball(exactly(x.w)).astype(np.float64)
     left = x.gamma - f.f_star(np.maximum(x.gamma - u, 0.0), x.s)
     return at_most(left, float(np.abs(d @ x.A).max()) + f.f(d, x.s), x.f)
@@ -138,7 +140,8 @@ def _(x: Instance) -> Slack:
     ),
 ).checked(trials=50, resolution=1e-6)
 def hinge_conjugate(x: Instance) -> Slacks:
-    f, theta = PENALTIES[x.f], x.theta
+    f = PENALTIES[x.f]
+    theta = x.theta
     m = theta.size
     relaxation = f.relaxation(m, x.s).resolve(m)
     best = relaxation.relaxed_margin(-theta)[1]
@@ -168,7 +171,8 @@ def hinge_conjugate_closed(x: Instance) -> Slacks:
     )
 )
 def _(x: Instance) -> Slack:
-    f, at = PENALTIES[x.f], x.share * x.x
+    f = PENALTIES[x.f]
+    at = x.share * x.x
     gamma = float((at - x.theta).min())
     left = -f.f_star(at, x.s) - float((x.theta - at).max())
     return at_most(left, gamma - f.f_star(np.maximum(x.theta + gamma, 0.0), x.s), x.f)

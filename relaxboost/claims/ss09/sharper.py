@@ -30,7 +30,8 @@ def sharper(x: Instance) -> Slacks:
     trials=60,
 )
 def _(x: Instance) -> Slacks:
-    log_d, m = x.theta - np.logaddexp.reduce(x.theta), len(x.theta)
+    log_d = x.theta - np.logaddexp.reduce(x.theta)
+    m = len(x.theta)
     d = np.exp(log_d)
     deviation = float(d @ (log_d - d @ log_d) ** 2) ** 0.5
     yield at_most(deviation**2, math.log(m - 1) ** 2 / 4.0 + 1.0, "variance of log d")

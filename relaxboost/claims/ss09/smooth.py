@@ -89,7 +89,8 @@ def fig1(
     trace: list[Round] = []
     smoothing = beta(game.m, epsilon) if smoothing is None else smoothing
     for state in Rounds(game, CorrectiveRun(game, smoothing, "fig1")):
-        w, best = np.zeros(game.n or 0), state.best
+        w = np.zeros(game.n or 0)
+        best = state.best
         support, coefficients = state.active.coefficients(state.active.snapshot())
         w[support] = coefficients
         assert isinstance(best, Best)
@@ -121,7 +122,9 @@ class Fig1Run:
 
     def __init__(self, x: Instance, **options: Any) -> None:
         self.A: Array = x.A
-        self.m, self.k, self.f = len(x.A), x.k, f_of(x)
+        self.m = len(x.A)
+        self.k = x.k
+        self.f = f_of(x)
         self.beta: float = options.get("smoothing") or beta(self.m, x.epsilon)
         self.rounds: list[Round] = (
             fig1(game(x), x.epsilon, **options)
@@ -150,7 +153,9 @@ def fig1_by_hand(
     The options are those of `fig1`. In each round, the weak learner returns the worst column whose
     edge is within `delta` of the best edge.
     """
-    A, smoothing, w = x.A, beta(len(x.A), x.epsilon), np.zeros(x.A.shape[1])
+    A = x.A
+    smoothing = beta(len(x.A), x.epsilon)
+    w = np.zeros(x.A.shape[1])
     threshold = x.epsilon if to_gap is None else to_gap
     for number in itertools.count(1):
         u = A @ w

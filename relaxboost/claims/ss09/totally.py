@@ -49,7 +49,8 @@ def totally_corrective_run(
     that made an update, the final w, and its gap. The last round makes no update.
     """
     (m, n), f = x.A.shape, f_of(x)
-    smoothing, enough = beta(m, x.epsilon), x.epsilon if to_gap is None else to_gap
+    smoothing = beta(m, x.epsilon)
+    enough = x.epsilon if to_gap is None else to_gap
     w = np.zeros(n)
     seen: list[int] = []
     trace: list[_Round] = []
@@ -109,7 +110,8 @@ def totally_accurate_half_more(x: Instance) -> Slacks:
     smoothing = beta(len(x.A), x.epsilon) * math.log(len(x.A) / x.k)
     for gap, most in ((x.epsilon, 1.5 * x.epsilon), (0.5 * x.epsilon, x.epsilon)):
         trace, w, last_gap = totally_corrective_run(x, gap)
-        short, rounds = error(x, x.A @ w), len(trace) + 1
+        short = error(x, x.A @ w)
+        rounds = len(trace) + 1
         yield at_most(short, last_gap + smoothing, "ρ − margin of w_t", rounds)
         yield at_most(short, most, "ρ − margin of w_t", rounds)
         yield at_most(rounds, 64.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")

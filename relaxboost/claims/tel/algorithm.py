@@ -24,7 +24,8 @@ def gradient_as_printed(x: Instance) -> Slack:
 
 @gradient_as_printed.corrected()
 def gradient_corrected(x: Instance) -> Slacks:
-    at, g = risk(x.A, x.w), -x.A.T @ reweighting(x.A, x.w)
+    at = risk(x.A, x.w)
+    g = -x.A.T @ reweighting(x.A, x.w)
     for size in (1.0, 1e-2):
         h = size * x.h
         yield at_least(risk(x.A, x.w + h), at + g @ h, "f(w) + <g, h>, f(w + h)")
@@ -61,7 +62,8 @@ CLASHES = POINTS.but({"m": (2, 7), "n": (1, 2)}, h=Vector("n", -2, 2), size=Real
 
 @SOURCE.claim("strong-convexity", space=CLASHES).checked(trials=200)
 def strong_convexity(x: Instance) -> Slacks:
-    mu, m = _contradicted(x), len(x.A)
+    mu = _contradicted(x)
+    m = len(x.A)
     radius = math.log(m) / mu
     w, v = (_within(x.A, x.size * each) for each in (x.w, x.h))
     modulus = math.exp(-radius) / m * float(np.linalg.svd(x.A, compute_uv=False)[-1]) ** 2
@@ -72,7 +74,8 @@ def strong_convexity(x: Instance) -> Slacks:
 
 @strong_convexity.step()
 def _(x: Instance) -> Slacks:
-    mu, m = _contradicted(x), len(x.A)
+    mu = _contradicted(x)
+    m = len(x.A)
     for w in (x.w, x.h):
         bound = math.exp(mu * float(np.abs(w).sum())) / m
         yield at_least(risk(x.A, w), bound, "exp(μ‖w‖_1)/n, f(w)")

@@ -32,7 +32,8 @@ def rate_exponential(x: Instance) -> Slacks:
 @rate_exponential.step(space=Space(gamma=Real(0.0, 1.0)))
 def _(x: Instance) -> Slacks:
     # Near γ = 0, both sides are compared in units of γ², so that their constants matter.
-    gamma, size = max(x.gamma, 1e-3), max(x.gamma, 1e-3) ** 2
+    gamma = max(x.gamma, 1e-3)
+    size = max(x.gamma, 1e-3) ** 2
     bound = -math.expm1(-size / 2.0) / size
     drop = gamma * math.sinh(gamma) - 2.0 * math.sinh(gamma / 2.0) ** 2
     yield at_least(drop / size, 0.5, "1/2, (1 − cosh γ + γ sinh γ)/γ²")

@@ -35,7 +35,8 @@ def theorem(x: Instance) -> Slacks:
         kappa = 2.0 / least**2 * (1.0 - least**2)
         yield at_least(-1.0 / vote.log_risk, kappa, "(2/γ²)(1 − γ²), κ needed", 1)
     for vote in adaboost(x.A, x.t, "lecture"):
-        before, phi = vote.before, reweighting(x.A, vote.before)
+        before = vote.before
+        phi = reweighting(x.A, vote.before)
         eta = float(np.abs(x.A.T @ phi).max() / phi.sum())
         yield equal(vote.step, eta, "η_i, ‖Aᵀ∇L‖_∞/‖∇L‖_1", vote.number)
         moved = np.eye(before.size)[int(np.argmax(np.abs(vote.w - before)))]
@@ -57,7 +58,8 @@ def chord(x: Instance) -> Slack:
 @theorem.step()
 def one_round(x: Instance) -> Slacks:
     for A, w in ((x.A, x.w), (turning(x.k), np.zeros(2 * x.k + 1))):
-        g, before = gradient(A, w), risk(A, w)
+        g = gradient(A, w)
+        before = risk(A, w)
         j = int(np.argmax(np.abs(g)))
         eta = float(abs(g[j])) / before
         after = risk(A, w - g[j] / before * np.eye(g.size)[j])
@@ -74,7 +76,8 @@ algorithm_corrected.step(space=TURNING)(one_round.stated.check)
 def plain(x: Instance) -> Slacks:
     w = np.zeros(x.A.shape[1])
     for t in range(1, x.t + 1):
-        g, before = gradient(x.A, w), risk(x.A, w)
+        g = gradient(x.A, w)
+        before = risk(x.A, w)
         j = int(np.argmax(np.abs(g)))
         w[j] -= g[j]
         yield at_least(risk(x.A, w), 1.0 / (1.0 + (math.e - 1.0) * t), "1/(1 + (e − 1)t), L", t)
@@ -112,7 +115,8 @@ def _(x: Instance) -> Slacks:
 
 @lemma.step(space=PAIRS.but(times=Real(1, 4, log=True), s=Real(0, 1)))
 def _(x: Instance) -> Slack:
-    g, f = gradient(x.A, x.w), risk(x.A, x.w)
+    g = gradient(x.A, x.w)
+    f = risk(x.A, x.w)
     j = int(np.argmax(np.abs(g)))
     there = x.w - x.s * g[j] / (x.times * f) * np.eye(g.size)[j]
     gain = x.s * (1.0 - x.s / 2.0) * float(g[j] / f) ** 2 / x.times

@@ -38,7 +38,8 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("accuracy", space=WEIGHTED)
 def accuracy(x: Instance) -> Slack:
-    gamma, phi = float(weak_learnability(x).lower), _normalised(x.phi)
+    gamma = float(weak_learnability(x).lower)
+    phi = _normalised(x.phi)
     return at_least(
         _best(x.A, phi), 0.5 + gamma / 2.0, "weight of the examples with the right sign"
     )
@@ -46,7 +47,8 @@ def accuracy(x: Instance) -> Slack:
 
 @accuracy.corrected()
 def expected_accuracy(x: Instance) -> Slacks:
-    gamma, worst = float(weak_learnability(x).lower), [float(p) for p in x.optima[-1].d]
+    gamma = float(weak_learnability(x).lower)
+    worst = [float(p) for p in x.optima[-1].d]
     for phi in (_normalised(x.phi), np.array(worst)):
         best = max(float(phi @ (1.0 + r * a)) / 2.0 for a in x.A.T for r in (1.0, -1.0))
         yield at_least(best, 0.5 + gamma / 2.0, "expected accuracy")
@@ -63,7 +65,8 @@ def _(x: Instance) -> Slacks:
 @accuracy.corrected()
 def accuracy_of_labels(x: Instance) -> Slack:
     A = np.where(x.A >= 0.0, 1.0, -1.0)
-    gamma, phi = x.optimum(Game(A)).lower, _normalised(x.phi)
+    gamma = x.optimum(Game(A)).lower
+    phi = _normalised(x.phi)
     assume(gamma > 0)
     return at_least(_best(A, phi), 0.5 + float(gamma) / 2.0, "weight of those with the right sign")
 

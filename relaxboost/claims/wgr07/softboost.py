@@ -25,7 +25,8 @@ def slow_for_lpboost(m: int, eps: float | None = None) -> Array:
 
     m must be even and at least 4. The distance eps between entries must be in (0, 1/(m + 1)).
     """
-    half, eps = m // 2, 1.0 / (10 * m) if eps is None else eps
+    half = m // 2
+    eps = 1.0 / (10 * m) if eps is None else eps
     A = np.empty((m, half + 1))
     for q in range(1, half + 1):
         A[:, q - 1] = -1.0 + (2 * q + 1) * eps

@@ -31,7 +31,8 @@ def theorem(x: Instance) -> Slacks:
 
 @theorem.step()
 def _(x: Instance) -> Slacks:
-    game, before = Game(x.A), 0.0
+    game = Game(x.A)
+    before = 0.0
     run = SoftBoostRun(game, x.nu, Clock())
     for state in islice(Rounds(game, run), 30):
         # The program of the run contains the answers before this round. The answer of this round
