@@ -131,7 +131,7 @@ class Claim:
         return INSTANCES if self.every is None else EXACT
 
     def instance(self, written: Mapping[str, Any]) -> Instance:
-        """Return the instance with the given data, in the form returned by `Space.to_json`."""
+        """Return the instance with the given data, in the form of `Space.to_json`."""
         return self.make(self.space.from_json(written))
 
     def make(self, values: Mapping[str, Any]) -> Instance:
@@ -186,10 +186,8 @@ class Claim:
         )
 
     def command(self, action: str, options: str) -> str:
-        """Return the command line that repeats a check or an attack.
-
-        A step of a proof cannot be run alone. Its command line repeats the whole claim.
-        """
+        """Return the command line that repeats a check or an attack."""
+        # A step of a proof cannot be run alone. The command line repeats the whole claim.
         if not self.stated.check.__module__.startswith("relaxboost."):  # it is not built in
             options = f" --file {shlex.quote(str(self.file or 'FILE'))}{options}"
         return f"relaxboost claims {action} {self.id.partition('/')[0]}{options}"
@@ -341,17 +339,14 @@ class Claim:
     def _verdict(
         self, work: Callable[[list[StatementVerdict]], None], seed: int, repeat: str
     ) -> ClaimVerdict:
-        """Run `work`, which collects the evidence for each statement, and return the verdict.
-
-        If Ctrl-C interrupts `work` before it has tried the first instance, KeyboardInterrupt is
-        raised, because there is no evidence to report.
-        """
+        """Return the verdict on the evidence that `work` collects for each statement."""
         parts = [StatementVerdict(statement.words) for statement in self.statements]
         start = time.perf_counter()
         interrupted = False
         try:
             work(parts)
         except (KeyboardInterrupt, SystemError) as error:
+            # If no instance has been tried, there is no evidence to report.
             if not is_interrupt(error) or not any(part.counts for part in parts):
                 raise
             interrupted = True
@@ -372,11 +367,11 @@ def statement_of(
 ) -> Callable[[Check], Statement]:
     """Return a function that makes a `Statement` from a check.
 
-    The statement uses `words` and `formula` if they are given. Otherwise it uses the first unused
-    entry of `texts`. The first `len(before)` entries are used by the statements in `before`. If the
-    entry has no note, the statement has no note either: the docstring of the check is not used as a
-    note, because it only says what the check measures.
+    The statement uses `words` and `formula` if they are given. Otherwise it uses the entry of
+    `texts` that follows those of the statements in `before`.
     """
+    # Without a note in the entry, the note is empty: the docstring of the check only says what the
+    # check measures.
     written = {"note": "", **texts[len(before)]} if len(before) < len(texts) else {}
     if words:
         written = {"words": words, "formula": formula, "step": written.get("step", ())}

@@ -41,10 +41,7 @@ class Field(ABC):
         """Return a random value of the field."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Any:
-        """Return a value at which inequalities tend to be tight.
-
-        By default it is a random value.
-        """
+        """Return a value at which inequalities tend to be tight. By default it is random."""
         return self.random(rng, sizes)
 
     def changed(self, rng: Rng, value: Any, sizes: Sizes) -> Any:
@@ -85,9 +82,7 @@ class Field(ABC):
 
 
 class Real(Field):
-    """A field for a number in [low, high].
-
-    The number is drawn uniformly. If `log` is true, its logarithm is drawn uniformly instead.
+    """A field for a number in [low, high], drawn uniformly. If `log` is true, its logarithm is.
 
     The ends may be fractions written as strings, as in files: ``Real("1/10", "9/10")``.
     """
@@ -114,7 +109,6 @@ class Real(Field):
         return float(rng.uniform(self.low, self.high))
 
     def structured(self, rng: Rng, sizes: Sizes) -> float:
-        """Return one of the two ends, or a number between them that is rounded to one decimal."""
         simple = round(self.random(rng, sizes), 1)
         return float(rng.choice([self.low, self.high, min(max(simple, self.low), self.high)]))
 
@@ -173,11 +167,7 @@ class Whole(Field):
             )
 
     def length(self, value: int) -> float:
-        """Return a length that increases with the integer.
-
-        A search then prefers small integers. For example, a run with fewer rounds is easier to
-        follow.
-        """
+        # Small integers are simpler: a run with fewer rounds is easier to follow.
         return 1.0 + math.log1p(abs(value))
 
     def repaired(self, value: int, sizes: Sizes) -> int:
@@ -191,10 +181,7 @@ class Whole(Field):
 
 
 class Choice(Field):
-    """A field for one of several names, such as the names of losses.
-
-    The check looks up the object with this name.
-    """
+    """A field for one of several names, such as names of losses that the check looks up."""
 
     def __init__(self, *names: str) -> None:
         if not names:
@@ -233,10 +220,7 @@ def as_number(written: Any) -> float:
 
 
 def json_number(x: float) -> Any:
-    """Return the value that represents a float in a JSON file.
-
-    The value is an integer, a short fraction as a string such as "1/10", or the float itself.
-    """
+    """Return a float as it is in a JSON file: an integer, a string such as "1/10", or a float."""
     if math.isfinite(x) and x == int(x):
         return int(x)
     text = short(x)

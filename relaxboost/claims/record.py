@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 from relaxboost._core.errors import InputError
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, Vacuous
-from relaxboost.claims.outline import Misprint as Misprint
 
 FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
 """The recorded statuses other than "holds"."""
@@ -47,13 +46,8 @@ class WorstCases(Enumeration):
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
-        """Return the grid of all combinations of the values of the parameters.
-
-        The last parameter varies fastest.
-        """
-        names = [*values]
-        given = [[*one] for one in values.values()]
-        rows = [dict(zip(names, row, strict=True)) for row in product(*given)]
+        """Return the grid of all combinations of values. The last parameter varies fastest."""
+        rows = [dict(zip(values, row, strict=True)) for row in product(*values.values())]
         return cls(words, lambda: rows)
 
 
@@ -75,18 +69,12 @@ class Statement:
 
     @property
     def note(self) -> str:
-        """The explanation of the statement, such as its derivation or its error.
-
-        By default it is the docstring of the check.
-        """
+        """The explanation of the statement: `text`, or the docstring of the check."""
         return (inspect.getdoc(self.check) or "") if self.text is None else self.text
 
     @property
     def code(self) -> str:
-        """The location of the check as ``file:line``.
-
-        The path is relative to the folder of the package.
-        """
+        """The location of the check as ``file:line``, relative to the folder of the package."""
         parts = Path(inspect.unwrap(self.check).__code__.co_filename).parts
         start = len(parts) - 1 - parts[::-1].index("relaxboost") if "relaxboost" in parts else -1
         return f"{'/'.join(parts[start:])}:{self.line}"
@@ -99,8 +87,7 @@ class Statement:
     def measure(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
         """Return the slack of each inequality of the statement on an instance, in order.
 
-        `options` are additional arguments of the check. A correction that reuses the check passes
-        them.
+        `options` are additional arguments of the check.
 
         Raises
         ------
@@ -136,22 +123,22 @@ def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
     `texts` is a table of the TOML file of the source, with the words, the formula, the note and the
     steps of the statement.
     """
-    note = texts.get("note")
-    steps = texts.get("step", ())
-    formula = texts.get("formula", "")
-    return partial(Statement, texts["words"], formula, text=note, step_texts=steps)
+    return partial(
+        Statement,
+        texts["words"],
+        texts.get("formula", ""),
+        text=texts.get("note"),
+        step_texts=texts.get("step", ()),
+    )
 
 
 @dataclass(frozen=True)
 class Correction:
-    """The check of a corrected statement. It can be called like the check itself.
-
-    Its method `step` declares the steps of the proof.
-    """
+    """The check of a corrected statement. It can be called like the check itself."""
 
     check: Check
     step: Callable[..., Callable[[Check], Any]]
-    """The method `Claim.step` for the proof of this correction."""
+    """The method `Claim.step`, which declares the steps of the proof of this correction."""
 
     def __call__(self, x: Instance, *options: Any) -> Any:
         return self.check(x, *options)

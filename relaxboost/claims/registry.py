@@ -137,7 +137,7 @@ def _executed(path: Path) -> ModuleType:
 
 
 def _lines(error: BaseException, path: Path) -> Iterator[int]:
-    """Yield the numbers of the lines of the user's file in a traceback, the innermost first."""
+    """Yield the lines of the user's file in a traceback, the innermost first."""
     if isinstance(error, SyntaxError) and error.lineno:
         yield error.lineno
     frames = traceback.extract_tb(error.__traceback__)

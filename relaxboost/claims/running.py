@@ -137,7 +137,8 @@ def _run(
     jobs = min(2, os.cpu_count() or 1) if jobs is None else count("jobs", jobs)
     jobs = min(jobs, len(claims))
     tell = progress or (lambda finished, total, id: None)
-    own = {id(claim) for claim in claims if claim.file is None}  # those in files a worker can find
+    # A worker process finds only built-in claims and those of files.
+    own = {id(claim) for claim in claims if claim.file is None}
     if jobs > 1 and (not own or own <= {id(claim) for claim in registry.all()}):
         tasks = [(str(claim.file or ""), claim.id, action, options) for claim in claims]
         return _elsewhere(claims, tasks, jobs, tell)
@@ -183,9 +184,10 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
 def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
     """Check or attack a claim. Return its verdict, or a `Failure` if the check raised an error."""
     try:
-        with redirect_stdout(sys.stderr):  # what a check prints is no outcome
+        # What a check prints must not mix with the verdicts on standard output.
+        with redirect_stdout(sys.stderr):
             return claim.check(**options) if action == "check" else claim.attack(**options)
-    except MissingDependencyError:  # of the installation: it says nothing about the claim
+    except MissingDependencyError:  # This says nothing about the claim.
         raise
     except (Exception, SystemExit) as error:
         if is_interrupt(error):

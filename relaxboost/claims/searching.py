@@ -39,7 +39,7 @@ def search(
     least slack. `draw` returns the random generator for the instance with a given number. The
     search tries `budget` instances, and adds the evidence of each to the verdict.
     """
-    pool: list[tuple[float, int, Values]] = []
+    pool: list[tuple[float, Values]] = []
     drawn = max(1, int(_DRAWN_SHARE * budget))
     for number in range(drawn):
         values = space.draw(draw(number), number)
@@ -48,11 +48,11 @@ def search(
         if evidence is not None:
             if evidence.outcome == REFUTED:
                 return values, evidence
-            pool.append((evidence.slack.relative, number, values))
-    pool.sort(key=lambda entry: entry[:2])
+            pool.append((evidence.slack.relative, values))
+    pool.sort(key=lambda entry: entry[0])
     rng = draw(2**32 - 1)
     left = budget - drawn
-    for best, _, values in pool:
+    for best, values in pool:
         failures = 0
         while left > 0 and failures < _STEPS_WITHOUT_SUCCESS:
             left -= 1
@@ -78,9 +78,7 @@ def shrink(
     The search tries at most `left` instances.
     """
     origin = f"{evidence.origin}, shrunk"
-    improved = True
-    while improved:
-        improved = False
+    while True:
         length = space.complexity(values)
         for simpler in space.smaller(values):
             if space.complexity(simpler) >= length:
@@ -92,6 +90,6 @@ def shrink(
             if tried is not None and tried.outcome == REFUTED:
                 values = simpler
                 evidence = tried
-                improved = True
                 break
-    return evidence
+        else:
+            return evidence

@@ -39,7 +39,6 @@ class Program:
         self.matrix, self.slope, self.constant = target
 
     def _floats(self, terms: Terms) -> tuple[Array, Array, float]:
-        """Return the coefficients of inner products and of values in `terms`, and the constant."""
         matrix = np.array([[middle(x) for x in row] for row in self._matrix(terms)])
         slopes = np.array([middle(terms.get(key, 0)) for key in self.values])
         return matrix.ravel(), slopes, middle(terms.get((), 0))
@@ -92,7 +91,7 @@ class Program:
         if y.value is None:
             raise SolverError("the solver found no proof of the worst case. Increase `tolerance`")
         exact = [Fraction(round(x * _SCALE), _SCALE) for x in y.value.tolist()]
-        # Values must cancel exactly. Only multipliers well above 0 are changed for this.
+        # Values must cancel exactly. Multipliers near 0 are not changed, so that they stay >= 0.
         large = self.free | (y.value > 1e-6 * y.value.max())
         rows, missing = [], []
         for key in self.values:
@@ -131,10 +130,7 @@ def _solve(problem: Any) -> None:
 
 
 def _positive_definite(matrix: list[list[Any]]) -> bool:
-    """Return True if all symmetric matrices with entries in the intervals are positive definite.
-
-    If the proof fails, return False.
-    """
+    """Return whether every symmetric matrix with entries in the intervals is positive definite."""
     ends = [
         [(Fraction(x.lower), Fraction(x.upper)) for x in map(exact_bracket, row)] for row in matrix
     ]

@@ -33,9 +33,7 @@ def exactly(values: Any) -> Exact:
 
 
 def root(x: int | Fraction) -> Fraction | Bracket:
-    """Return the square root of a nonnegative number.
-
-    The result is a fraction if the root is rational, and otherwise a narrow interval.
+    """Return the square root of a nonnegative number: a fraction, or a narrow interval around it.
 
     Examples
     --------
@@ -57,10 +55,7 @@ def near(value: float, tolerance: float = 1e-9) -> Bracket:
 
 
 def solved(value: float) -> Bracket:
-    """Return an interval around the value that a numerical solver has returned.
-
-    An infinite value is treated as exact.
-    """
+    """Return an interval around the value of a numerical solver. Infinity is treated as exact."""
     value = float(value)
     return near(value, _SOLVED) if math.isfinite(value) else Bracket(value, value)
 
@@ -71,12 +66,9 @@ def indicator(inside: Any) -> float:
 
 
 def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> float:
-    """Solve a cvxpy problem, and return its optimal value.
-
-    If the solver fails or the problem is infeasible, return `otherwise`.
-    """
+    """Return the optimal value of a cvxpy problem, or `otherwise` if the solver finds none."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # cvxpy's interval arithmetic meets inf − inf
+        warnings.simplefilter("ignore")  # The interval arithmetic of cvxpy meets inf − inf.
         if linear:
             OwnThread()(problem.solve, solver="HIGHS", warm_start=False)
         else:
@@ -113,19 +105,15 @@ def on_simplex(weights: Exact) -> Exact:
 
 
 def under_cap(weights: Exact, k: int) -> Exact:
-    """Mix a distribution with the uniform distribution, so that no weight exceeds 1/k.
-
-    The share of the uniform distribution is as small as possible.
-    """
+    """Mix a distribution with as little of the uniform one as makes no weight exceed 1/k."""
     d = on_simplex(weights)
-    m = len(d)
     cap = Fraction(1, k)
-    uniform = Fraction(1, m)
+    uniform = Fraction(1, len(d))
     most = max(d)
     if most <= cap:
         return d
     share = (cap - uniform) / (most - uniform)
-    return share * d + (1 - share) * exactly([uniform] * m)
+    return share * d + (1 - share) * uniform
 
 
 def in_l1_ball(w: Exact) -> Exact:

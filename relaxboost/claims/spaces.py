@@ -1,8 +1,7 @@
 """Spaces of instances. A space names the fields of an instance, and defines the type of each field.
 
-A claim declares its fields once, as in ``Space(A=Matrix(), k=Whole(1, "m"))``. The space then
-defines how to draw random and structured instances, how to change and simplify them, and how to
-write them to files.
+A claim declares its fields once, as in ``Space(A=Matrix(), k=Whole(1, "m"))``. The space defines
+how to draw, change and simplify instances, and how to write them to files.
 """
 
 from __future__ import annotations
@@ -66,10 +65,7 @@ class Space:
         return found
 
     def draw(self, rng: Rng, number: int = 0) -> Values:
-        """Return a random instance.
-
-        Every third instance is structured. The first instances are small.
-        """
+        """Return a random instance. Every third one is structured, and the first ones are small."""
         if number < len(self.first):
             return dict(self.first[number])
         sizes = {}
@@ -84,10 +80,7 @@ class Space:
         return values
 
     def neighbour(self, rng: Rng, values: Values) -> Values:
-        """Return an instance near the given instance.
-
-        Either one field is changed, or one row or column is duplicated or dropped.
-        """
+        """Return an instance with one changed field, or with one row or column more or less."""
         axes = sorted(self.sizes)
         changed = dict(values)
         if axes and rng.random() < 0.2:
@@ -111,17 +104,15 @@ class Space:
         return self._repaired(changed)
 
     def smaller(self, values: Values) -> Iterator[Values]:
-        """Yield simpler instances.
-
-        The first instances have fewer rows or columns. The later ones have shorter numbers.
-        """
+        """Yield simpler instances: first those with fewer rows or columns, then shorter numbers."""
         for axis in sorted(self.sizes):
             size = self.size(values, axis)
             if size > self.sizes[axis][0]:
                 for at in range(size):
                     fewer = self.without(values, axis, at)
                     yield fewer
-                    for name in self._lowered(fewer):  # k <= m − 2 ties them together
+                    # A condition such as k <= m − 2 needs a smaller k too.
+                    for name in self._lowered(fewer):
                         yield self._repaired({**fewer, name: fewer[name] - 1})
         for name, field in self.fields.items():
             for simpler in field.simpler(values[name]):
@@ -179,7 +170,7 @@ class Space:
         return sizes
 
     def _lowered(self, values: Values) -> list[str]:
-        """Return the names of the integer fields whose value can be decreased by one."""
+        """Return the names of the integer fields whose values can be decreased by one."""
         sizes = {**self._sizes(values), **_numbers(values)}
         return [
             name
@@ -188,10 +179,7 @@ class Space:
         ]
 
     def _repaired(self, values: Values) -> Values:
-        """Return the instance with each value moved into its range.
-
-        A range may depend on the sizes.
-        """
+        """Return the instance with each value moved into its range."""
         sizes = self._sizes(values)
         repaired: Values = {}
         for name, field in self.fields.items():
@@ -200,10 +188,6 @@ class Space:
 
 
 def _read(name: str, field: Field, written: Any) -> Any:
-    """Return the value of a field as read from a file.
-
-    Error messages contain the name of the field.
-    """
     try:
         value = field.from_json(written)
     except (InputError, ValueError, TypeError, ArithmeticError) as error:

@@ -13,8 +13,7 @@ from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
 _ENOUGH = 0.05
-"""If a smaller share of the instances than this satisfies the hypotheses, the statement is treated
-as undecided."""
+"""A statement is undecided if the hypotheses hold for a smaller share of the instances."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +87,7 @@ class StatementVerdict:
 
     @property
     def status(self) -> str:
-        """The status that follows from the instances and from the steps of the proof.
-
-        It is "refuted", "undecided" or "holds".
-        """
+        """The status of the instances and the steps: "refuted", "undecided" or "holds"."""
         if self.counts[REFUTED]:
             return REFUTED
         if any(step.status != HOLDS for step in self.steps):
@@ -112,10 +108,7 @@ class StatementVerdict:
         return sum(self.counts[outcome] for outcome in (HOLDS, TIGHT, UNDECIDED, REFUTED))
 
     def add(self, evidence: Evidence | None) -> None:
-        """Add the evidence of an instance to the verdict.
-
-        None means that the instance violates the hypotheses.
-        """
+        """Add the evidence of an instance, or None if the instance violates the hypotheses."""
         if evidence is None:
             self.counts["vacuous"] += 1
             return
@@ -204,10 +197,7 @@ class ClaimVerdict:
 
     @property
     def idle(self) -> list[int]:
-        """The numbers of the recorded counterexamples that do not refute the claim.
-
-        The numbers start at 1.
-        """
+        """The numbers, from 1, of the recorded counterexamples that do not refute the claim."""
         refuted = (known is not None and known.outcome == REFUTED for known in self.stated.known)
         return [number for number, refutes in enumerate(refuted, 1) if not refutes]
 
@@ -224,11 +214,7 @@ class ClaimVerdict:
 
     @property
     def decisive(self) -> Evidence | None:
-        """The most important instance.
-
-        It is the counterexample, or the instance with the least slack if there is no
-        counterexample.
-        """
+        """The counterexample, or the instance with the least slack if there is none."""
         return self.stated.counterexample or self.stated.least
 
     def data(self) -> dict[str, Any]:
@@ -265,7 +251,6 @@ class ClaimVerdict:
         return "\n".join(lines)
 
     def _stated(self, title: str, part: StatementVerdict) -> Iterator[str]:
-        """Yield the lines of text about the verdict on one statement."""
         if self.interrupted and not part.counts:
             yield f"  {title}: not reached"
             return
@@ -283,7 +268,6 @@ class ClaimVerdict:
 
 
 def _proved(part: StatementVerdict) -> str:
-    """Return the results of the steps of a proof as text, e.g. ``3 steps, each checked``."""
     wrong = []
     for step in part.steps:
         if step.status != HOLDS:
@@ -301,8 +285,7 @@ def in_one_line(instance: dict[str, Any]) -> str:
 
 
 def _finite(x: float) -> float | str:
-    """Return a number in a form that JSON can store. Infinity and nan become strings."""
-    return x if math.isfinite(x) else str(x)
+    return x if math.isfinite(x) else str(x)  # JSON has no infinity and no nan.
 
 
 def _counted(part: StatementVerdict) -> str:

@@ -64,19 +64,13 @@ def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
 
 
 def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
-    """Run AdaBoost* as implemented in the package, and return at most `steps` rounds.
-
-    ν is `accuracy`.
-    """
+    """Run AdaBoost* of the package with ν = `accuracy`, and return at most `steps` rounds."""
     game = Game(A)
     return list(_votes(game, AdaBoostStarRun(game, accuracy), steps))
 
 
 def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
-    """Yield the rounds until an edge exceeds 0.999.
-
-    For larger edges, the step artanh γ_t is very large.
-    """
+    """Yield the rounds until an edge exceeds 0.999, for which the step artanh γ_t is very large."""
     return takewhile(lambda vote: vote.edge <= 0.999, votes)
 
 
@@ -103,8 +97,7 @@ def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
 def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
     """Return w_1, w_2, ... of AdaBoost with steps artanh γ_t, without using the package.
 
-    If several columns have the largest edge up to rounding, the first of them is chosen. The run
-    ends before a column of edge 1 would be chosen. If all edges are zero, w stays the same.
+    The run ends before a column of edge 1 would be chosen. If all edges are zero, w stays the same.
     """
     w = np.zeros(A.shape[1])
     found = []
@@ -112,6 +105,7 @@ def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
         u = A @ w
         d = np.exp(-(u - u.min()))
         edges = d @ A / d.sum()
+        # If several columns have the largest edge up to rounding, the first of them is chosen.
         j = int(np.argmax(np.abs(edges) >= np.max(np.abs(edges)) - 1e-12))
         if abs(edges[j]) >= 1.0 - 1e-12:
             break
@@ -121,10 +115,7 @@ def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
 
 
 def weak_learnability(x: Instance) -> Bracket:
-    """Return γ, the infimum over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1.
-
-    Instances are skipped unless γ is positive.
-    """
+    """Return γ, the infimum over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1, which must be positive."""
     gamma = x.optimum(Game(x.A))
     assume(gamma.lower > 0)
     return gamma
@@ -147,11 +138,7 @@ def gradient(A: Array, w: Array) -> Array:
 
 @dataclass(frozen=True)
 class Cycle:
-    """A cycle of AdaBoost.
-
-    `d` are the distributions that recur, `edges` are the edges in one period, and `w` is the sum of
-    the steps in one period.
-    """
+    """A cycle of AdaBoost: the distributions `d` that recur, and the edges in one period."""
 
     d: list[Array]
     edges: Array
@@ -163,27 +150,22 @@ class Cycle:
 def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
     """Return the next distribution of AdaBoost, the chosen column, and its edge.
 
-    The entries of A are 1 and −1. The next distribution is d_i/(1 + a_i γ), which is the iterated
-    map of Rudin, Daubechies & Schapire (2004). It is computed independently of the package.
+    The entries of A are 1 and −1. The map is that of Rudin, Daubechies & Schapire (2004).
     """
     edges = A.T @ d
     j = int(np.argmax(np.abs(edges)))
-    after = d * (1.0 - A[:, j] * edges[j])  # 1/(1 + aγ) = (1 − aγ)/(1 − γ²) for a = ±1
-    total = float(after.sum())  # 0 for a column that is never wrong
+    # The next distribution is d_i/(1 + a_i γ), and 1/(1 + aγ) = (1 − aγ)/(1 − γ²) for a = ±1.
+    after = d * (1.0 - A[:, j] * edges[j])
+    total = float(after.sum())  # It is 0 for a column that is never wrong.
     return after / total if total > 0.0 else d, j, float(edges[j])
 
 
 def cycle(A: Array, d: Array) -> Cycle | None:
-    """Return the cycle of AdaBoost after `BURN_IN` rounds, or None if there is no cycle.
-
-    The result is None if no distribution recurs. It is also None if some weight grows from one
-    period to the next, because this weight, even if it is near zero, would end the cycle later.
-    This occurs if rounding errors have broken a tie between columns.
-    """
+    """Return the cycle of AdaBoost after `BURN_IN` rounds, or None if there is no cycle."""
     for _ in range(BURN_IN):
         d, _, edge = reweighted(A, d)
         if abs(edge) < 1e-6 or abs(edge) > 1.0 - 1e-6:
-            return None  # no weak learner, or a column that is never wrong
+            return None  # No column has an edge, or a column is never wrong.
     seen = [d]
     edges = []
     w = np.zeros(A.shape[1])
@@ -192,6 +174,8 @@ def cycle(A: Array, d: Array) -> Cycle | None:
         edges.append(abs(edge))
         w[j] += np.arctanh(edge)
         if float(np.abs(d - seen[0]).max()) < _RETURNS:
+            # If rounding errors have broken a tie between columns, a weight may grow from one
+            # period to the next. It would end the cycle later.
             if not (d > 0.0).all() or (d > seen[0] * (1.0 + 1e-6)).any():
                 return None
             return Cycle(seen, np.array(edges), w)
@@ -214,7 +198,6 @@ class SignMatrix(Matrix):
         return self._clipped(super().structured(rng, sizes))
 
     def simpler(self, value: Array) -> Iterator[Array]:
-        """Yield matrices in which one entry −1 is replaced by 1."""
         for at in np.ndindex(value.shape):
             if value[at] < 0.0:
                 one = value.copy()
@@ -223,17 +206,10 @@ class SignMatrix(Matrix):
 
 
 class Separable(SignMatrix):
-    """A field for a matrix with entries 1 and −1 that weak hypotheses can separate.
-
-    Some weights v >= 0 have no negative margin. Only drawn matrices have this property.
-    """
+    """A field for a sign matrix. In drawn matrices, some weights v >= 0 have no negative margin."""
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a random matrix with entries 1 and −1.
-
-        For random weights v > 0, each row of a random matrix is multiplied by the sign of its
-        margin. So v has no negative margin.
-        """
+        # Each row is multiplied by the sign of its margin for random weights v > 0.
         H = rng.choice([-1.0, 1.0], self._shape(sizes))
         margins = H @ rng.dirichlet(np.ones(H.shape[1]))
         return self._clipped(H * np.where(margins >= 0.0, 1.0, -1.0)[:, None])

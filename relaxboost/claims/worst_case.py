@@ -31,20 +31,19 @@ _fresh = itertools.count()
 
 
 class _Linear(ABC):
-    """A linear combination of unknowns.
+    """A linear combination of unknowns, whose coefficients are fractions or intervals.
 
-    The coefficients are fractions or intervals. Floats are treated as exact. To multiply a
-    combination by an interval, write the interval on the right, as in ``f * root(2)``.
+    Floats are treated as exact. To multiply a combination by an interval, write the interval on the
+    right, as in ``f * root(2)``.
     """
 
-    __array_ufunc__ = None  # so that numpy's numbers leave products to this class
+    __array_ufunc__ = None  # The numbers of numpy then leave products to this class.
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
 
     @abstractmethod
-    def _terms_of(self, other: Any) -> Terms:
-        """Return the terms of `other`, which is to be added to this combination."""
+    def _terms_of(self, other: Any) -> Terms: ...
 
     def __add__(self, other: Any) -> Any:
         terms = dict(self.terms)

@@ -148,10 +148,7 @@ class Law:
     def expected_excess(
         self, method: OnlineMethod, t: int, output: Output = "average", order: Any = None
     ) -> Excess:
-        """Return the expected excess risk after t examples, averaged over all samples.
-
-        The parameters are those of `outcomes`.
-        """
+        """Return the expected excess risk over all samples. The parameters are as in `outcomes`."""
         return self.outcomes(method, t, output, order).excess()
 
     def outcomes(
@@ -223,7 +220,6 @@ class Law:
 
     @property
     def _moves(self) -> Matrix:
-        """The matrix whose row k is the law of the example after atom k."""
         rows = self.transitions or (self.p,) * len(self.p)
         return np.array([[float(q) for q in row] for row in rows])
 
@@ -273,7 +269,6 @@ class Law:
             )
 
     def _sorted_samples(self, t: int, keys: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
-        """Return the samples sorted by the keys of their atoms, with multinomial probabilities."""
         if self.transitions is not None or np.shape(keys) != (len(self.p),):
             raise InputError(
                 "order must be a callable or, for independent examples, a sequence of "
@@ -306,7 +301,7 @@ class Law:
             )
         (atoms, M), t = self.H.shape, samples.shape[1]
         learner = method.start(M)
-        # This raises an error if the method does not accept an atom.
+        # If the method does not accept an atom, this raises an error before work starts.
         learner.update(self.H, self.y)
         states, carried = _walk(self, method, samples, output, drawn)
         if output == "majority":
@@ -343,12 +338,9 @@ class Law:
 def _walk(
     law: Law, method: OnlineMethod, samples: Any, output: Output, drawn: bool
 ) -> tuple[tuple[Array, ...], Matrix]:
-    """Run the learners on all samples. Return their final arrays, and the sums for the output.
-
-    Samples come in lexicographic order. All samples with the same beginning share a node of the
-    tree, and only one learner learns this beginning. If the samples are random, common beginnings
-    are not shared.
-    """
+    """Run the learners on all samples. Return their final arrays, and the sums for the output."""
+    # Samples are in lexicographic order. Those with the same beginning share a node of the tree,
+    # and one learner learns this beginning. Random samples share no nodes.
     learner = method.start(law.H.shape[1])
     states = tuple(array[None].copy() for array in learner.arrays())
     node = np.zeros(len(samples), dtype=np.intp)
@@ -374,10 +366,7 @@ def _walk(
 def _branched(
     learner: Learner, law: Law, states: tuple[Array, ...], tree: tuple[Any, Any]
 ) -> tuple[Array, ...]:
-    """Return the arrays of new learners.
-
-    Each is a copy of its parent that has learned one more atom.
-    """
+    """Return the arrays of copies of the parents, each of which has learned one more atom."""
     new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
     codes = learner.compiled()
     if codes is not None:
@@ -401,10 +390,7 @@ def _branches(
     atoms: Vector,
     codes: Codes,
 ) -> None:
-    """Let each learner i learn from the row atoms[i] of H.
-
-    The state of learner i is row i of each array of `states`.
-    """
+    # Learner i learns from row atoms[i] of H. Its state is row i of each array of `states`.
     w, z, mean, sums = states
     sizes, y, weight = rows
     # Slices are views, so each learner changes its row of the arrays.
@@ -416,7 +402,6 @@ def _branches(
 
 
 def _probabilities(name: str, given: Any, atoms: int) -> tuple[Fraction, ...]:
-    """Return probabilities as fractions that sum to 1."""
     shares = [exact("Law", name, value) for value in given]
     total = sum(shares, Fraction(0))
     if len(shares) != atoms or min(shares) < 0 or abs(total - 1) > Fraction(1, 10**9):

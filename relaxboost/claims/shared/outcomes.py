@@ -20,15 +20,14 @@ Output = Literal["average", "last", "uniform", "majority"]
 
 @dataclass(frozen=True)
 class Excess:
-    """An interval that contains an expected excess risk. It also stores the bound of a theorem."""
+    """An interval that contains an expected excess risk, and the bound of a theorem."""
 
     lower: float
     upper: float
     bound: float
     """The bound of the theorem for independent examples. It is inf if no theorem applies."""
     how: str
-    """A description of how the interval was computed. For random samples, it includes the
-    confidence."""
+    """A description of how the interval was computed."""
 
     @property
     def ratio(self) -> float:
@@ -104,13 +103,8 @@ class Outcomes:
     def excess(self, confidence: float = 0.99) -> Excess:
         """Return an interval for the expected excess risk.
 
-        For random samples, the interval is a confidence band.
-
-        Parameters
-        ----------
-        confidence : float
-            The confidence of the band. The band is valid for any number of samples, not only in the
-            limit.
+        For random samples, the interval is a confidence band. It is valid for any number of
+        samples, not only in the limit.
 
         References
         ----------
@@ -128,10 +122,7 @@ class Outcomes:
         return Excess(lower, high - self.least[0] + radius, self.bound, how)
 
     def _band(self, delta: float) -> float:
-        """Return the half-width of the confidence band of the expected risk.
-
-        Its confidence is 1 − delta.
-        """
+        """Return the half-width of the confidence band of the expected risk."""
         runs = len(self.risk)
         if runs < 2:
             raise InputError("a confidence band needs at least two samples. Increase `runs`")
