@@ -21,13 +21,10 @@ _RELATIONS = "=≤≥<>≪∈"
 
 @dataclass(frozen=True)
 class EntryPart:
-    """A part of the text about a claim.
-
-    It is a paragraph, a quotation, the data of an instance, or a step of a proof.
-    """
+    """A part of the text about a claim."""
 
     kind: str
-    """The type of the part: "text", "printed", "data" or "step"."""
+    """The type of the part: "text", "printed" (a quotation), "data" (an instance) or "step"."""
     text: str
     label: str = ""
     """The label of the part, which is printed in bold before the text."""
@@ -56,16 +53,8 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
         If `brief` is true, and none of the recorded counterexamples of a claim refutes the claim.
     """
     refuted = bool(claim.counterexamples)
-    misprint = claim.status == MISPRINT
-    quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
-    given = f"Given: {claim.given.rstrip('.')}." * bool(claim.given)
-    formula = code(claim.stated.formula) * (not quoted)
-    page = "" if brief and misprint else f"{claim.page[:1].upper()}{claim.page[1:]}."
-    yield EntryPart("text", " ".join(filter(None, (page, formula, given))))
-    if claim.printed == ILLEGIBLE:
-        yield EntryPart("text", "Illegible in our copy.")
-    elif claim.printed and (not brief or (refuted and not misprint)):
-        yield EntryPart("printed", claim.printed)
+    in_errata = brief and claim.status == MISPRINT
+    yield from _printed(claim, brief, in_errata)
     if claim.caused_by:
         yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "Caused by")
     for evidence in [refutation(claim)] if brief and refuted else refutations(claim, claim.stated):
@@ -75,9 +64,23 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
         yield EntryPart("data", columns(evidence.instance))
     yield from _proof(claim.stated)
     for correction in claim.corrections:
-        text = "In the errata." if brief and misprint else said(correction)
+        text = "In the errata." if in_errata else said(correction)
         yield EntryPart("text", text, f"{_title(claim, correction)}:")
         yield from _proof(correction)
+
+
+def _printed(claim: Claim, brief: bool, in_errata: bool) -> Iterator[EntryPart]:
+    """Yield the place, the formula and the hypotheses of a claim, and its printed text."""
+    refuted = bool(claim.counterexamples)
+    quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
+    page = "" if in_errata else f"{claim.page[:1].upper()}{claim.page[1:]}."
+    formula = "" if quoted else code(claim.stated.formula)
+    given = f"Given: {claim.given.rstrip('.')}." if claim.given else ""
+    yield EntryPart("text", " ".join(filter(None, (page, formula, given))))
+    if claim.printed == ILLEGIBLE:
+        yield EntryPart("text", "Illegible in our copy.")
+    elif claim.printed and (refuted or not brief) and not in_errata:
+        yield EntryPart("printed", claim.printed)
 
 
 def refutations(claim: Claim, statement: Statement) -> Iterator[Evidence]:
@@ -110,7 +113,6 @@ def _title(claim: Claim, correction: Statement) -> str:
 
 
 def _proof(statement: Statement) -> Iterator[EntryPart]:
-    """Yield the note on a statement, followed by the steps of its proof."""
     for text in paragraphs(statement.note):
         yield EntryPart("text", text)
     for step in statement.steps:

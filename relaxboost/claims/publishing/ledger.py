@@ -89,11 +89,7 @@ your own.
 
 
 def index(all_sources: Sequence[Source]) -> str:
-    """Return the overview page of all sources.
-
-    The page contains a table that counts the statements by status, and explains what a verdict
-    means.
-    """
+    """Return the overview page, which counts the statements of all sources by their status."""
     claims = [claim for source in all_sources for claim in source.claims.values()]
     unchecked = [one for source in all_sources for one in source.not_checked]
     heads = ("source", *STATUSES, UNDECIDABLE)
@@ -114,10 +110,6 @@ def index(all_sources: Sequence[Source]) -> str:
 
 
 def _evidence(claims: Sequence[Claim]) -> str:
-    """Return a paragraph that counts the verdicts by their type of evidence.
-
-    Each correction of a claim has its own verdict, which is counted too.
-    """
     statements = [statement for claim in claims for statement in claim.statements]
     kinds = [claim.evidence(one) for claim in claims for one in claim.statements]
     steps = sum(isinstance(step.every, WorstCases) for one in statements for step in one.steps)

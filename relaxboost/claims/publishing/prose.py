@@ -22,19 +22,15 @@ _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
 match."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """A pattern for characters that HTML and XML do not allow, such as control characters."""
-_WIDE, _HIGH = 14, 14
-"""The maximum number of columns and the maximum number of rows of a matrix that is printed in
-full."""
+_LONGEST = 14
+"""The maximum number of rows and of columns of a matrix that is printed in full."""
 _NOISE = 1e-12
 """Numbers below this size are treated as rounding errors, which differ from machine to machine, and
 are printed as 0."""
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a string as pairs (type, part).
-
-    The type is "text", "code" or "emphasis".
-    """
+    """Yield the parts of a string as pairs of the type, "text", "code" or "emphasis", and text."""
     at = 0
     for found in _MARKED.finditer(text):
         if found.start() > at:
@@ -72,10 +68,7 @@ def as_html(text: str) -> str:
 
 
 def as_markdown(text: str, cell: bool = False) -> str:
-    """Convert text to one line of Markdown.
-
-    If `cell` is true, the result is escaped for a cell of a table.
-    """
+    """Convert text to one line of Markdown, which is escaped for a table if `cell` is true."""
     parts = []
     for kind, part in pieces(" ".join(text.split())):
         if kind == "text":
@@ -87,10 +80,8 @@ def as_markdown(text: str, cell: bool = False) -> str:
 
 
 def formula(text: str) -> str:
-    """Return a formula as code in Markdown.
-
-    The code is enclosed in more backticks than the longest run of backticks in the formula.
-    """
+    """Return a formula as code in Markdown."""
+    # The fence is longer than all runs of backticks in the formula.
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     pad = " " if "`" in text else ""
     return f"{fence}{pad}{text}{pad}{fence}"
@@ -102,10 +93,7 @@ def code(text: str) -> str:
 
 
 def measured(slack: Slack) -> str:
-    """Return a slack as one line of text.
-
-    Sides below 1e-12 are treated as rounding errors, and are printed as 0.
-    """
+    """Return a slack as one line of text, in which rounding errors are printed as 0."""
     clean = [0.0 if abs(value) < _NOISE else value for value in (slack.left, slack.right)]
     return str(replace(slack, left=clean[0], right=clean[1]))
 
@@ -134,7 +122,7 @@ def entry(value: Any) -> str:
 
 def _array(name: str, value: Any) -> list[str]:
     rows = [[entry(x) for x in row] for row in rows_of(value)]
-    if len(rows) > _HIGH or len(rows[0]) > _WIDE:
+    if max(len(rows), len(rows[0])) > _LONGEST:
         is_matrix = rows_of(value) is value
         size = f"{len(rows)} × {len(rows[0])} matrix" if is_matrix else f"{len(value)} entries"
         return [f"{name} = ({size})"]

@@ -103,8 +103,13 @@ class Outcomes:
     def excess(self, confidence: float = 0.99) -> Excess:
         """Return an interval for the expected excess risk.
 
-        For random samples, the interval is a confidence band. It is valid for any number of
-        samples, not only in the limit.
+        For random samples, the interval is a confidence band.
+
+        Parameters
+        ----------
+        confidence : float
+            The confidence of the band. The band is valid for any number of samples, not only in the
+            limit.
 
         References
         ----------

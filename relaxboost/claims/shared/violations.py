@@ -11,7 +11,7 @@ attains f*(θ').
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -51,10 +51,6 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
     """Search for a violation on f and on f*. Return it, and the number of points tried.
 
     The violation is None if the search finds no violation that both functions confirm.
-
-    At each point, the search sets the coordinates to zero one at a time. Condition (iii) says that
-    zero is the best value of a coordinate. So the search compares zero with the original value and
-    with two small values.
     """
     tried = 0
     for function, confirm, size, coordinates in (
@@ -62,25 +58,16 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
         (_known(f.conjugate), _from_theta, max(6, min(16, 300 // m)), 4),
     ):
         best: tuple[float, Vector, int] | None = None
-        directions = _directions(f, m, size, rng)
-        for point in chain.from_iterable(_scales(function, v) for v in directions):
-            small = 0.02 * float(np.abs(point).max())
-            used = np.flatnonzero(point)
-            if used.size > coordinates:
-                used = rng.choice(used, coordinates, replace=False)
-            for i in map(int, used):
-                at_zero = function(_with(point, i, 0.0))
-                for entry in (point[i], small, -small):
-                    tried += 1
-                    near = _with(point, i, entry)
-                    value = function(near)
-                    gain = at_zero - value
-                    if gain > 0.0:
-                        found = confirm(f, near, i) if _clear(at_zero, value) else None
-                        if found is not None:
-                            return found, tried
-                    elif gain <= 0.0 and (best is None or gain > best[0] * abs(entry)):
-                        best = gain / abs(entry), near, i
+        points = chain.from_iterable(_scales(function, v) for v in _directions(f, m, size, rng))
+        for near, i, value, at_zero in _compared(function, points, coordinates, rng):
+            tried += 1
+            gain = at_zero - value
+            if gain > 0.0:
+                found = confirm(f, near, i) if _clear(at_zero, value) else None
+                if found is not None:
+                    return found, tried
+            elif gain <= 0.0 and (best is None or gain > best[0] * abs(near[i])):
+                best = gain / abs(near[i]), near, i
         if best is not None:
             climbed, steps = _climb(function, best, rng)
             tried += steps
@@ -88,6 +75,26 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
             if found is not None:
                 return found, tried
     return None, tried
+
+
+def _compared(
+    function: Callable[[Vector], float],
+    points: Iterable[Vector],
+    coordinates: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[Vector, int, float, float]]:
+    """Yield points x, coordinates i, the function at x, and the function at x with x_i = 0."""
+    for point in points:
+        small = 0.02 * float(np.abs(point).max())
+        used = np.flatnonzero(point)
+        if used.size > coordinates:
+            used = rng.choice(used, coordinates, replace=False)
+        for i in map(int, used):
+            at_zero = function(_with(point, i, 0.0))
+            # Condition (iii) says that 0 is the best value of each coordinate.
+            for entry in (point[i], small, -small):
+                near = _with(point, i, entry)
+                yield near, i, function(near), at_zero
 
 
 def _clear(high: float, low: float) -> bool:
