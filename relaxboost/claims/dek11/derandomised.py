@@ -1,7 +1,4 @@
-"""DEK11, Sec. 2.3: two deterministic predictors that replace a randomly chosen hypothesis.
-
-They are the mean of the hypotheses and their majority vote.
-"""
+"""DEK11, Sec. 2.3: the mean and the majority vote, which replace a random hypothesis."""
 
 import numpy as np
 
@@ -54,19 +51,12 @@ def cost(margins: Array, at_zero: float) -> Array:
 
 
 def errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the mean 0-1 risk of the hypotheses with weights w of shape (S, m, n).
-
-    The mean is over the m hypotheses of each of the S runs. A prediction of 0 has the loss
-    `at_zero`.
-    """
+    """Return the mean 0-1 risk of the m hypotheses of each run, for w of shape (S, m, n)."""
     return np.asarray((cost((w @ law.A.T) * law.y, at_zero) @ law.p).mean(axis=1))
 
 
 def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the 0-1 risk of the majority vote of the hypotheses with weights w of shape (S, m, n).
-
-    A tie has the loss `at_zero`.
-    """
+    """Return the 0-1 risk of the majority vote of each run, for w of shape (S, m, n)."""
     return np.asarray(cost(np.sign(w @ law.A.T).sum(axis=1) * law.y, at_zero) @ law.p)
 
 

@@ -27,10 +27,7 @@ from relaxboost.online import GradientDescent, Horizon
 
 
 def deviations(law: Samples, run: Passed) -> Array:
-    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) for each sample z_1, ..., z_m of the law D.
-
-    Q is the uniform distribution on the weights w_0, ..., w_{m−1}.
-    """
+    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) for each sample of D, with Q uniform on the w_i."""
     return np.asarray(law.risk(run.before).mean(axis=1) - run.losses.mean(axis=1))
 
 
@@ -49,8 +46,7 @@ def _(x: Instance) -> Slacks:
     k = len(law.p)
     change = law.risk(run.before) - run.losses
     for i in range(law.m):
-        # Samples are ordered by their first examples, so samples with the same past are a block of
-        # rows.
+        # Samples with the same past are a block of rows.
         w = run.before[:, i].reshape(k**i, -1, run.before.shape[2])
         yield equal(float(np.ptp(w, axis=1).max()), 0.0, "range of h_{i−1} given the past", i + 1)
         parts = (law.chances * change[:, i]).reshape(k**i, -1).sum(axis=1)
@@ -66,9 +62,10 @@ POINTS = Space(
 
 def learned(x: Instance) -> Passed:
     """Run the gradient descent of `relaxboost.online` on the stream of an instance."""
-    options = {"bound": longest(x.A) * (1.0 + 1e-12), "targets": 1.0}
+    bound = longest(x.A) * (1.0 + 1e-12)
     schedule = Horizon(len(x.A))
-    return online(x, GradientDescent(x.loss, over=L2Ball(x.B), schedule=schedule, **options))
+    method = GradientDescent(x.loss, over=L2Ball(x.B), schedule=schedule, bound=bound, targets=1.0)
+    return online(x, method)
 
 
 def step(x: Instance) -> tuple[float, float]:

@@ -17,8 +17,7 @@ STREAMS = Space(
     w=Distribution("n"),
     loss=Choice(*LOSSES),
 )
-"""The space of streams. The examples are the rows of A, the labels are sign(y), and the comparator
-w is in the simplex."""
+"""The space of streams: examples, labels sign(y), and a comparator w in the simplex."""
 
 
 def step(x: Instance) -> tuple[float, float]:
@@ -47,12 +46,10 @@ def algorithm(x: Instance) -> Slacks:
 
 
 def turned() -> tuple[float, float]:
-    """Return the regret on a stream of alternating costs, and the bound √(2m log 2).
-
-    There are two experts with costs ±1. The costs change sign in each round, except in the last 240
-    rounds, in which they stay the same. If S is the sum of the costs of the first expert, then w_1
-    − w_2 = tanh(−ηS). So |w_1 − w_2| alternates between 0 and tanh η while the costs alternate.
-    """
+    """Return the regret on a stream of alternating costs, and the bound √(2m log 2)."""
+    # Two experts have costs ±1, which change sign in each round except in the last 240 rounds. If S
+    # is the sum of the costs of the first expert, then w_1 − w_2 = tanh(−ηS). So |w_1 − w_2|
+    # alternates between 0 and tanh η while the costs alternate.
     m, last = 10_000, 240
     eta = math.sqrt(2.0 * math.log(2.0) / m)
     paid = (m - last) / 2 * math.tanh(eta) - float(np.tanh(eta * np.arange(last)).sum())
@@ -86,10 +83,9 @@ def theorem_3_corrected(x: Instance) -> Slacks:
 
 
 def one_round(x: Instance) -> tuple[Array, Array, Array, Array]:
-    """Return α_i, η<∇l_i, w_{i−1} − w*>, Z and w_{i−1} for each round i.
+    """Return α_i, η<∇l_i, w_{i−1} − w*>, Z = −η∇l_i and w_{i−1} for each round i.
 
-    α_i is the decrease of the relative entropy to w*. Z is a random variable whose values are the
-    entries of −η∇l_i. Their probabilities are the weights w_{i−1}.
+    α_i is the decrease of the relative entropy to w*.
     """
     eta = step(x)[1]
     run = one(x).exponentiated(eta)

@@ -40,8 +40,7 @@ def _(x: Instance) -> Slack:
 
 
 COINS = Space(p=Real(0.5, 0.95), a=Real(0.1, 1.0), m=Whole(1, 500))
-"""The space of laws of two examples: (1, +1) with probability p, and (a, −1) with probability 1 −
-p."""
+"""The space of laws of the examples (1, +1), with probability p, and (a, −1)."""
 
 
 def tossed_coins(x: Instance, most: int = 500) -> Samples:

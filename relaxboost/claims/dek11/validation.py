@@ -16,11 +16,7 @@ LATER = RUNS.but(delta=Real(0.01, 0.99))
 
 
 def later(law: Samples) -> tuple[Array, Array, Array]:
-    """Return the loss on later examples, the risk, and the number of later examples.
-
-    For the iterate w_{i−1} they are l(w_{i−1}; z_i, ..., z_m), l(w_{i−1}; D) and m − i + 1. The
-    loss and the risk have the shape (S, m).
-    """
+    """Return l(w_{i−1}; z_i, ..., z_m), l(w_{i−1}; D) and m − i + 1 for each sample and each i."""
     before = law.run().before
     streams = law.drawn()
     u = np.einsum("sin,skn->sik", before, streams.x)
@@ -36,8 +32,9 @@ def radius(x: Instance, sides: float = 1.0, both: bool = True) -> Slack:
     seen, risk, rest = later(law)
     off = np.abs(risk - seen) if both else risk - seen
     worst = (2.0 * rest * np.maximum(off / law.c, 0.0) ** 2).max(axis=1)
-    allowed = lambda t: sides * law.m * np.exp(-t)  # noqa: E731
-    return never_more(worst, law.chances, allowed, "P(one is off by more), δ")
+    return never_more(
+        worst, law.chances, lambda t: sides * law.m * np.exp(-t), "P(one is off by more), δ"
+    )
 
 
 @radius.corrected()
@@ -75,7 +72,7 @@ def as_good(x: Instance) -> Slack:
 @as_good.corrected()
 def as_good_corrected(x: Instance) -> Slack:
     seen, risk, rest = later(Samples(x))
-    needed = (2.0 * rest * (risk - seen) ** 2).max(axis=1, keepdims=True)  # least that hold
+    needed = (2.0 * rest * (risk - seen) ** 2).max(axis=1, keepdims=True)
     bounds = seen + np.sqrt(needed / (2.0 * rest))
     chosen = np.take_along_axis(risk, bounds.argmin(axis=1)[:, None], axis=1)[:, 0]
     return at_most(float((chosen - bounds.min(axis=1)).max()), 0.0, "l(h̃; D) − least bound")
@@ -89,8 +86,7 @@ COINS = Space(
     delta=Real(0.01, 0.99),
 )
 """The space of families of m = 2h fixed hypotheses with independent errors. One hypothesis of the
-first half errs with probability q. The other hypotheses err more often. Their additional error
-probability is `over` times the amount that the statement allows."""
+first half errs with probability q. The others exceed q by `over` times the allowed amount."""
 
 
 @SOURCE.claim("chosen", space=COINS).checked(trials=40)
@@ -103,7 +99,7 @@ def chosen_is_good(x: Instance) -> Slack:
     radii = np.sqrt(math.log(m / x.delta) / (2.0 * rest))
     errors = np.arange(rest[best] + 1.0)
     bounds = errors[:, None] / rest[best] + radii[best]
-    misses = np.floor(rest * (bounds - radii) + 1e-9)  # with as many another is preferred
+    misses = np.floor(rest * (bounds - radii) + 1e-9)  # With as many, another is preferred.
     above = np.where(misses < 0.0, 1.0, bdtrc(np.clip(misses, 0.0, rest), rest, worse))
     above[:, best] = 1.0
     likely = np.diff(bdtr(errors, rest[best], x.q), prepend=0.0)
@@ -146,8 +142,7 @@ def _(x: Instance) -> Slacks:
 
 
 HALVES = Space(h=Whole(2, 500), bits=Whole(0, 27), q=Real(0.01, 0.5), delta=Real(0.01, 0.99))
-"""The space of samples of m = 2h examples. Each example is one of N = 2^bits equally likely atoms,
-and its label is −1 with probability q."""
+"""The space of m = 2h examples, 2^bits equally likely atoms, and the probability q of label −1."""
 
 
 def within(successes: int, trials: int, p: float) -> float:
@@ -156,36 +151,27 @@ def within(successes: int, trials: int, p: float) -> float:
 
 
 def half_radius(x: Instance) -> float:
-    """Return the radius √(log(m/δ)/m), which is the radius for half of the m examples.
-
-    Instances with at most h atoms are skipped.
-    """
+    """Return √(log(m/δ)/m), the radius for h = m/2 examples. There must be more than h atoms."""
     assume(x.h < 2**x.bits)
     return math.sqrt(math.log(2 * x.h / x.delta) / (2 * x.h))
 
 
 def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
-    """Return g and t, which determine the predictions of the weighted experts.
+    """Return g and t: the weighted experts predict g on new atoms, and g + (1 − g)ty on seen ones.
 
-    The prediction is g on new atoms, and g + (1 − g)ty on the `seen` atoms with label y.
-
-    The seen atoms are distinct, and `minus` of them had the label y = −1. The weight of the experts
-    that always predict 1 is 2^N exp(η Σ y), and the weight of all other experts is 2^N
-    cosh(η)^seen.
+    The `seen` atoms are distinct, and `minus` of them had the label y = −1.
     """
+    # The experts that always predict 1 have the weight 2^N exp(η Σ y), and the others have 2^N
+    # cosh(η)^seen.
     eta = math.sqrt(2.0 * (2.0**bits + 1.0) * math.log(2.0) / m)
     odds = seen * (math.log1p(math.exp(-2.0 * eta)) - math.log(2.0)) + 2.0 * eta * minus
     return 1.0 / (1.0 + math.exp(min(odds, 700.0))), math.tanh(eta)
 
 
 def over(x: Instance, rise: float, best: bool) -> float:
-    """Return a lower bound on P(l(h̃̃; D) > l(h̃̃; S') + rise).
-
-    If `best` is true, the risk l(h_0; D) replaces l(h̃̃; S').
-
-    The bound counts only samples whose atoms in S' are distinct and whose labels contain a −1. In
-    these samples h̃̃ is the last hypothesis, because all other hypotheses have seen less of S'.
-    """
+    """Return a lower bound on P(l(h̃̃; D) > b + rise), where b is l(h_0; D) or l(h̃̃; S')."""
+    # Only samples are counted whose atoms in S' are distinct and whose labels contain a −1. In
+    # these samples h̃̃ is the last hypothesis, because all others have seen less of S'.
     N = 2.0**x.bits
     last = x.h - 1
     total = 0.0

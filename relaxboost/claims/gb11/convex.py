@@ -70,11 +70,11 @@ def convex_corrected(x: Instance) -> Slacks:
 def _(x: Instance) -> Slacks:
     run = weakly(x)
     gaps = others = most = 0.0
+    inner = run.risk.measure.inner
     for before, after, direction in run.moves():
         h = direction.values
         z = before.F - x.y
-        inner = run.risk.measure.inner
-        gaps = gaps + before.value
+        gaps += before.value
         most = max(most, inner(z, z))
         others += after.step / 2.0 * inner(h, h) + inner(z, before.gradient - h)
         size = 1.0 + abs(others) + most

@@ -36,7 +36,6 @@ def at_best(x: Instance) -> Slacks:
 
 
 def _chosen(H: Array, v: Array, projection: str) -> Array:
-    """Return the hypothesis h that the weak learner `FiniteSet` of relaxboost selects for v."""
     pool = FiniteSet().prepare(H, Empirical(v.size), None, projection, np.random.default_rng(0))
     return pool.nearest(v)[1]
 
@@ -48,8 +47,7 @@ def _columns(x: Instance) -> list[Array]:
 
 
 def _length(v: Array, h: Array) -> float:
-    """Return the length <v, h>/‖h‖ of the projection of v onto h."""
-    return float(mean(v, h)) / math.sqrt(float(mean(h, h)))
+    return float(mean(v, h)) / math.sqrt(float(mean(h, h)))  # This is <v, h>/‖h‖.
 
 
 @SOURCE.claim("Eq3", space=CLASSES)
@@ -64,7 +62,7 @@ def inner(x: Instance) -> Slacks:
 def inner_corrected(x: Instance) -> Slacks:
     columns = _columns(x)
     both = np.hstack([x.H, -x.H])
-    rounding = mean(x.v, x.v) / 10**12  # of the learner's comparison of two h, made in doubles
+    rounding = mean(x.v, x.v) / 10**12  # The learner compares two h in floats.
     for found in (_chosen(x.H, x.v, "least-squares"), _chosen(both, x.v, "inner")):
         for other in columns:
             yield at_least(abs(_length(x.v, found)) + 1e-9, _length(x.v, other), "|<∇, h>|/‖h‖")

@@ -60,15 +60,13 @@ def _(x: Instance) -> Slack:
 
 @average.step(space=Space(T=Whole(1, 60), q=Real(0, 0.95)))
 def _(x: Instance) -> Slacks:
-    T = x.T
-    q = x.q
     log = math.log(x.T)
     for terms, end in (
-        ([1.0 / t for t in range(1, T + 1)], 2.0 + log),
-        ([q**t for t in range(1, T + 1)], q * (2.0 - q) / (1.0 - q) ** 2),
+        ([1.0 / t for t in range(1, x.T + 1)], 2.0 + log),
+        ([x.q**t for t in range(1, x.T + 1)], x.q * (2.0 - x.q) / (1.0 - x.q) ** 2),
     ):
-        total = math.fsum(sum(terms[T - k - 1 :]) / (k * (k + 1.0)) for k in range(1, T))
-        yield at_most(total, end / T, "weighted sum")
+        total = math.fsum(sum(terms[x.T - k - 1 :]) / (k * (k + 1.0)) for k in range(1, x.T))
+        yield at_most(total, end / x.T, "weighted sum")
 
 
 @SOURCE.claim("threshold", space=STRONG.but(tau=Real(0.01, 0.9, log=True))).checked(trials=60)

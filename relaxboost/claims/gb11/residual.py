@@ -11,11 +11,7 @@ from relaxboost.functional.algorithms import Residual
 
 
 def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
-    """Return t, Δ_t + ∇_t, h_t and Δ_{t+1} for each round t of a run.
-
-    ∇_t is the gradient, h_t is the direction of the step, and Δ_t is the residual before round t.
-    The residuals are recomputed from the states.
-    """
+    """Return t, Δ_t + ∇_t, h_t and Δ_{t+1} for each round: residuals, gradients and directions."""
     found = []
     left = 0.0 * run.risk.y
     for before, after, direction in run.moves():
@@ -42,16 +38,15 @@ def _(x: Instance) -> Slack:
 
 
 _ONE = {"H": [[1]], "A": [[0]], "y": [0], "f0": [1], "lam": 1, "T": 1}
-"""An instance for which the sharp bound is an equality: the functional f²/2 with the start f_0 =
-1."""
+"""The functional f²/2 with the start f_0 = 1, for which the sharp bound is an equality."""
 
 
 @SOURCE.claim("T6-sharp", space=STRONG.including(_ONE))
 def strong_sharp(x: Instance) -> Slacks:
     run = strongly(x, Residual(), 1.0)
+    inner = run.risk.measure.inner
     total = 0.0
     for (t, whole, h, left), state in zip(residuals(run), run.states, strict=False):
-        inner = run.risk.measure.inner
         v = state.gradient
         size = inner(whole, whole) + 1e-300
         yield equal(inner(left, h) / size, 0.0, "<Δ_{t+1}, h_t>", t)
@@ -67,8 +62,8 @@ def strong_sharp(x: Instance) -> Slacks:
 def in_the_end(x: Instance) -> Slacks:
     left = right = size = 0.0
     run = strongly(x, Residual(), 1.0)
+    inner = run.risk.measure.inner
     for (t, _, h, rest), (before, after, _) in zip(residuals(run), run.moves(), strict=True):
-        inner = run.risk.measure.inner
         z = before.F - x.y
         left, right = left + inner(before.gradient, z), right + inner(h, z)
         size += 1.0 + abs(inner(h, z))
@@ -79,9 +74,9 @@ def in_the_end(x: Instance) -> Slacks:
 @strong_sharp.step()
 def lengths_paid(x: Instance) -> Slacks:
     run = strongly(x, Residual(), 1.0)
+    inner = run.risk.measure.inner
     last = 0.0
     for (t, whole, h, rest), state in zip(residuals(run), run.states, strict=False):
-        inner = run.risk.measure.inner
         v = state.gradient
         size = 1.0 + inner(whole, whole)
         square = inner(rest, rest)

@@ -19,11 +19,9 @@ LABELLED = SETS.but(y=Vector("m"))
 
 
 def advantage(x: Instance, y: Array | None = None) -> Number:
-    """Return the exact largest δ of statement (2), for the labels y or for all labelings.
-
-    The condition that the error is at most (1/2 − δ/2) Σ w means Σ w_n y_n h(x_n) >= δ Σ w. So the
-    largest δ is the value of a game.
-    """
+    """Return the exact largest δ of statement (2), for the labels y or for all labelings."""
+    # An error of at most (1/2 − δ/2) Σ w means Σ w_n y_n h(x_n) >= δ Σ w. So the largest δ is the
+    # value of a game.
     labels = product((-1.0, 1.0), repeat=len(x.H)) if y is None else [y]
     games = (Game(np.array(each)[:, None] * x.H, over=Simplex()) for each in labels)
     return min(x.optimum(game).lower for game in games)

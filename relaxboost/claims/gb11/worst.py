@@ -37,11 +37,11 @@ itself."""
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:
     """Return a grid of parameters. By default T = 1, F = 1, γ = 1/2 and λ = 0."""
-    usual = {name: (x,) for name, x in _USUAL.items() if name not in values}
-    return WorstCases.grid(words, **usual, **values)
+    usual: dict[str, Any] = {"T": (1,), "gamma": ("1/2",), "lam": (0,), "F": (1,)}
+    others = {name: one for name, one in usual.items() if name not in values}
+    return WorstCases.grid(words, **others, **values)
 
 
-_USUAL = {"T": 1, "gamma": "1/2", "lam": 0, "F": 1}
 EDGES = ("1/2", "9/10")
 
 
@@ -161,10 +161,8 @@ SMALL = over("t ≤ 6, γ = 1/2 and 9/10", gamma=EDGES, T=range(1, 7))
 
 @cache
 def _longest(t: int, gamma: Fraction, algorithm: int) -> WorstCase:
-    """Return the largest possible ‖h‖² of the direction h in round t over all gradients.
-
-    Algorithm 2 makes t projections of one gradient. Algorithm 3 uses a new gradient in each round.
-    """
+    # The largest ‖h‖² in round t is over all gradients. Algorithm 2 makes t projections of one
+    # gradient. Algorithm 3 uses a new gradient in each round.
     rest = Element({})
     parts = []
     requirements = []
@@ -212,8 +210,7 @@ def strongly(x: Instance, algorithm: int, end: bool = False) -> tuple[Run, Expre
 
 @cache
 def _strong_mean(algorithm: int, T: int, gamma: Fraction, proof: bool) -> WorstCase:
-    parameters: Any = Instance({"T": T, "gamma": gamma}, {})
-    run, least = strongly(parameters, algorithm, not proof)
+    run, least = strongly(Instance({"T": T, "gamma": gamma}, {}), algorithm, not proof)
     return worst_case(run.mean(least, proof), run.bounded(), [run.R])
 
 
@@ -276,7 +273,6 @@ CONVEX = over(
 
 @cache
 def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool) -> WorstCase:
-    """Return the worst mean gap if the norms of all iterates and of f* are at most F."""
     R = ConvexFunctional()
     best = Element()
     least, _ = R.at(best, Element({}))

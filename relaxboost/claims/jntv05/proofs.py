@@ -42,8 +42,7 @@ def _regret(
 ) -> Slack:
     """Return the slack of Proposition 2 for the proxy function V + `shift`.
 
-    The comparator is the point θ of the instance, or θ_t if `last` is true. `least` is used as the
-    value of V(θ_*). `first` replaces θ_0, which is θ_* by default.
+    The comparator is θ, or θ_t if `last` is true. `least` is V(θ_*), and `first` replaces θ_0.
     """
     beta = temperatures(x)
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
@@ -114,15 +113,11 @@ EXPECTED = LAWS.but(
     theta=Distribution("n"),
     sizes={"k": (1, 3), "n": (2, 4), "t": (1, 5)},
 )
-"""The space of laws, with γ_i, β_i, and a constant `shift` that is added to the proxy function
-V."""
+"""The space of laws, with γ_i, β_i, and a constant `shift` that is added to V."""
 
 
 def _excess(x: Instance, shift: float) -> Slacks:
-    """Yield the slacks of the bounds (25) and (26) for the proxy function V + `shift`.
-
-    The bound (25) is measured at a point θ, and (26) at the minimiser of the risk.
-    """
+    """Yield the slacks of (25) at θ and (26) at the minimiser, for V + `shift`."""
     found = law(x)
     beta = temperatures(x)
     P, means = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
@@ -185,10 +180,7 @@ def _(x: Instance) -> Slacks:
 
 
 def _changes(x: Instance) -> Array:
-    """Return how much each estimate changes if γ_i and β_i are multiplied by `factor`.
-
-    The change of an estimate is the largest change of an entry.
-    """
+    """Return the largest change of an entry of each estimate if γ_i and β_i are multiplied."""
     beta = growing(x.beta, len(x.U))
     found = []
     for c in (1.0, x.factor):

@@ -41,10 +41,7 @@ is strongly convex with α = 1/2 on the simplex with M = 2 entries."""
 
 
 def _dual(d: Fraction, beta: Fraction) -> Fraction:
-    """Return W_β(z) + z_2, which is the supremum of da − βa² over a in [0, 1].
-
-    Here d = z_2 − z_1. If the supremum is at a = 0, it is a limit, because V has a jump there.
-    """
+    # W_β(z) + z_2 is the supremum of da − βa² over a in [0, 1], where d = z_2 − z_1.
     a = min(max(d / (2 * beta), Fraction(0)), Fraction(1))
     return d * a - beta * a * a
 
@@ -187,7 +184,7 @@ STEPS = Space(
 
 
 def _objective(x: Instance, theta: Array) -> tuple[float, float]:
-    """Return the objective of (24) at θ, and zᵀθ + V(θ) for the vector z of (22)."""
+    # These are the objective of (24) at θ, and zᵀθ + V(θ) for the vector z of (22).
     before, slope = _slope(x)
     value = VALUES[x.proxy](theta, 1.0)
     rise = value - VALUES[x.proxy](before, 1.0) - float(slope @ (theta - before))
@@ -195,7 +192,7 @@ def _objective(x: Instance, theta: Array) -> tuple[float, float]:
 
 
 def _slope(x: Instance) -> tuple[Array, Array]:
-    """Return a point θ_{i−1} in the interior of the simplex, and ∇V there up to a constant."""
+    # The point θ_{i−1} is in the interior. The gradient ∇V there is exact up to a constant.
     before = 0.9 * x.before + 0.1 / x.before.size
     return before, np.log(before) if x.proxy == "entropy" else before
 

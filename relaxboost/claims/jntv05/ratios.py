@@ -69,10 +69,7 @@ def _(x: Instance) -> Slacks:
 
 
 def _ratio(proxy: str, size: int, radius: float = 1.0) -> float:
-    """Return the ratio (max V − min V)/α of a proxy function V.
-
-    The maximum and the minimum are over the simplex with M = `size` entries.
-    """
+    """Return the ratio (max V − min V)/α of a proxy function V over the simplex."""
     ends = (np.eye(size)[0], np.full(size, 1.0 / size))
     most, least = (VALUES[proxy](radius * w, radius) for w in ends)
     return (most - least) / modulus(proxy, size, radius)
@@ -145,7 +142,7 @@ def _(x: Instance) -> Slack:
 
 
 def _largest_normal(count: int) -> float:
-    """Return the expected maximum of independent standard normal variables."""
+    # The integral is the expected maximum of `count` independent standard normal variables.
     s = np.linspace(0.0, 9.0, 1801)
     tails = 1.0 - ndtr(s) ** count - ndtr(-s) ** count
     return float((tails[1:] + tails[:-1]).sum()) * (s[1] - s[0]) / 2.0

@@ -32,7 +32,7 @@ class AnyGradients:
     """
 
     def __init__(self, inverses: list[Fraction | Bracket]) -> None:
-        """Create the stream of gradients for a list of 1/β_0, ..., 1/β_{t−1}."""
+        # The arguments are 1/β_0, ..., 1/β_{t−1}.
         self.V = ConvexFunctional(strong=1)
         self.u = [Element() for _ in inverses]
         first, self.least = self.V.minimum()
@@ -76,7 +76,7 @@ def _(x: Instance) -> Slack:
     resolution=1e-5,
 )
 def _(x: Instance) -> Slack:
-    """Check the case β_i = β_0 √(i + 1) with L = V* = 1."""
+    # This is the case β_i = β_0 √(i + 1) with L = V* = 1.
     stream = AnyGradients([root(Fraction(1, i)) / Fraction(x.beta) for i in range(1, x.t + 1)])
     requirements = [*(u @ u <= 1 for u in stream.u), stream.rise <= 1]
     worst = worst_case(stream.regret, requirements, [stream.V])
@@ -91,12 +91,9 @@ def _(x: Instance) -> Slack:
     resolution=1e-5,
 )
 def _(x: Instance) -> Slack:
-    """Check the case z̃ = 0 and −∇W(z̃) = 0 with β = 1 and ‖z‖ = 1.
-
-    This is no loss of generality. The term <z̃, θ> may be added to V, the space may be translated,
-    and V may be multiplied by β. If all vectors are multiplied by c, both sides are multiplied by
-    c².
-    """
+    # The case z̃ = −∇W(z̃) = 0 with β = ‖z‖ = 1 is no loss of generality. The term <z̃, θ> may be
+    # added to V, the space may be translated, and V may be multiplied by β. If all vectors are
+    # multiplied by c, both sides are multiplied by c².
     V = ConvexFunctional(strong=1)
     z = Element()
     after = Element()

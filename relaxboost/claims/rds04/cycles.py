@@ -30,12 +30,10 @@ def _signs(rows: str) -> list[list[int]]:
 
 
 EIGHT = _signs("-++++--+ -++--+++ +-+++-++ +-++-+++ +-+-+++- ++-++++- ++-+++-+ ++++--+-")
-"""The example of the paper. AdaBoost cycles, and its margin converges to 1/3, although the largest
-margin is 3/8."""
+"""The example of the paper. The margin of AdaBoost converges to 1/3, but the largest is 3/8."""
 SEVEN = _signs("-++++-- +--+-+- +-+++++ -+-++-+ +++---+ -++--++ ++-++++")
-"""A smaller example, found by a search for counterexamples. The distribution d recurs after 58
-rounds. The margin converges to 0.2341, although the largest margin is 1/4. In rounds 1 and 9,
-several columns are tied, and the first of them is chosen."""
+"""A smaller example, found by an attack. The margin converges to 0.2341, but the largest is 1/4. In
+rounds 1 and 9 of a cycle of 58 rounds, the first of several tied columns is chosen."""
 
 SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())
 EDGES = Space(gamma=Real(-0.999, 0.999))
@@ -89,18 +87,12 @@ def _margin(A: Array, w: Array) -> Bracket:
 
 
 def _near(value: float) -> Bracket:
-    """Return an interval around a number that was computed from a cycle.
-
-    The width of the interval allows for the accuracy 1e-9 of the distributions of a cycle.
-    """
+    # The distributions of a cycle have the accuracy 1e-9, so that numbers computed from them have
+    # an accuracy of about 1e-7.
     return Bracket(value - 1e-7, value + 1e-7)
 
 
 def _cycle(x: Instance) -> Cycle:
-    """Return the cycle of AdaBoost that starts from equal weights.
-
-    If AdaBoost does not cycle, the instance is skipped.
-    """
     found = cycle(x.A, np.full(len(x.A), 1.0 / len(x.A)))
     if found is None:
         raise Vacuous
@@ -163,8 +155,7 @@ cycle_margin.step(space=EDGES)(factor.stated.check)
 )
 def margin_bound(x: Instance) -> Slacks:
     rho = float(x.optimum(Game(x.A)).lower)
-    spent = 0.0
-    gained = 0.0
+    spent = gained = 0.0
     for vote in short_of_one(adaboost(x.A, x.t, "classical")):
         spent += math.atanh(vote.edge)
         gained -= math.log1p(-(vote.edge**2)) / 2.0

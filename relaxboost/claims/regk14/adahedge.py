@@ -16,17 +16,12 @@ from relaxboost.online.kernels import shares
 from relaxboost.online.kernels.shares import AVERAGED, CONSTANT, FADING
 
 TURNS = 1000
-"""The number of alternating rounds in the costs of `turned`. With more rounds, the regret is closer
-to its bound."""
+"""The number of alternating rounds in the costs of `turned`."""
 
 
 @dataclass
 class Shares:
-    """The state of AdaHedge.
-
-    It consists of the loss of AdaHedge, the losses of the K experts, the mixability gap Δ, the
-    variance V, and the range S of the costs.
-    """
+    """AdaHedge: its loss, the losses of K experts, mixability gap Δ, variance V and range S."""
 
     loss: float
     losses: Array
@@ -106,19 +101,15 @@ def turned(K: int) -> Array:
 
 
 @cache
-def by_turns(K: int) -> Shares:
-    """Return the state of AdaHedge after the costs of `turned` for K experts."""
+def _by_turns(K: int) -> Shares:
     return adahedge(turned(K))
 
 
 def runs(x: Instance) -> Iterator[Shares]:
-    """Yield the final states of AdaHedge on three matrices of costs.
-
-    They are the costs of the instance, the costs of `turned`, and a single round in which only one
-    expert has the cost 0.
-    """
+    """Yield the final states of AdaHedge on three matrices of costs."""
+    # In the last matrix, only one expert has the cost 0.
     K = x.A.shape[1]
-    yield from (adahedge(x.A), by_turns(K), adahedge(1.0 - np.eye(1, K)))
+    yield from (adahedge(x.A), _by_turns(K), adahedge(1.0 - np.eye(1, K)))
 
 
 @SOURCE.claim("T", space=Space(sizes={"m": (1, 12), "n": (2, 16)}, A=Matrix())).checked(trials=40)
@@ -155,14 +146,13 @@ STREAMS = Space(
     loss=Choice(*LOSSES),
     labels=Choice("given", "against"),
 )
-"""The space of streams with a comparator w. The features are the rows of A divided by √n. The
-targets are y, their signs, or the labels opposite to the prediction."""
+"""The space of streams: the rows of A over √n, targets y or labels, and a comparator w. Labels may
+be opposite to the prediction."""
 
 
 class Descents:
-    """The 16 learners of `HedgedDescent` on a stream, computed by the formulas of the paper.
+    """The 16 learners of `HedgedDescent` on a stream, by the formulas of the paper.
 
-    Each learner has its own weights. The class also runs `HedgedDescent` itself for comparison.
     `excess` is ε, the loss of a correct prediction of the largest possible absolute value, R.
     """
 
@@ -209,8 +199,7 @@ class Descents:
     def of(self, w: Array) -> tuple[float, Array]:
         """Return the loss of w, and a bound on the regret of each learner against w.
 
-        The bound is ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε. It is inf for a learner with decreasing
-        steps.
+        The bound is ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε, or inf if the steps of the learner fade.
         """
         loss = self.method.loss.loss
         paid = float(loss.pointwise(self.H @ w, self.targets)[0].sum())

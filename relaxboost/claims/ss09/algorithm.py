@@ -33,15 +33,11 @@ _ERROR = "ρ − margin of w_t"
 
 
 def _bound(x: Instance) -> float:
-    """Return 32 log(m)/ε², the bound of the paper on the number of rounds."""
-    return 32.0 * math.log(len(x.A)) / x.epsilon**2
+    return 32.0 * math.log(len(x.A)) / x.epsilon**2  # The paper bounds the rounds by 32 log(m)/ε².
 
 
 def smoothing_costs(x: Instance) -> Slack:
-    """Compare the mean margin <d, Aw> with F(Aw), the relaxed margin.
-
-    The distribution d is the smoothed best response to w.
-    """
+    """Compare the mean margin <d, Aw> of the smoothed best response d with the relaxed margin."""
     u = x.A @ x.w
     smoothing = beta(len(x.A), x.epsilon)
     mean = float(distribution(u, x.k, smoothing)[0] @ u)
@@ -225,13 +221,10 @@ def rounds_worst(x: Instance) -> Slacks:
 
 
 def slowest(m: int, epsilon: float) -> int:
-    """Return the number of rounds of Fig. 1 on the matrix A = 2I − 1.
-
-    All columns enter with the sign −1.
-    """
+    """Return the number of rounds of Fig. 1 on the matrix A = 2I − 1."""
     smoothing = beta(m, epsilon)
+    w = np.zeros(m)  # All columns enter with the sign −1, so these are the weights of 1 − 2I.
     t = 0
-    w = np.zeros(m)  # of −A, which is 1 − 2I
     while True:
         t += 1
         least = float(w.sum()) - 2.0 * float(w.max())

@@ -1,7 +1,4 @@
-"""SS09, App. A, Lemmas 17 to 20, and App. B, two conjugates.
-
-Lemmas 15 and 16 are in the module `projection`.
-"""
+"""SS09, App. A, Lemmas 17 to 20, and App. B, two conjugates."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -129,9 +126,9 @@ def sandwiched(x: Instance) -> Slacks:
 
 
 def _between(x: Instance) -> tuple[Exact, Exact, Fraction]:
-    """Return the values <w, θ> − g(w) and <w, θ> − f(w) at all points w, and the constant c."""
     c = Fraction(x.c)
     short = exactly(x.D) @ exactly(x.theta) - exactly(x.g)
+    # These are <w, θ> − g(w) and <w, θ> − f(w) at all points w.
     return short, short + c * exactly(x.share), c
 
 
@@ -152,12 +149,9 @@ _UNIT = 2**60
 
 
 def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
-    """Yield a sequence ε_1, ε_2, ... that satisfies the hypothesis of Lemma 20.
-
-    Each term is the largest that the hypothesis allows. The first few terms are then reduced by a
-    factor. All terms are rounded down to multiples of 2^−60, so that the fractions stay short. The
-    hypothesis allows both reductions.
-    """
+    """Yield a sequence ε_1, ε_2, ... that satisfies the hypothesis of Lemma 20."""
+    # Each term is the largest that the hypothesis allows, except for reductions of the first terms.
+    # Terms are rounded down to multiples of 2^−60, so that the fractions stay short.
     epsilon, r = Fraction(x.first), Fraction(x.r)
     less = exactly(x.less)
     for t in range(rounds):

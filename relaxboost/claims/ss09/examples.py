@@ -17,8 +17,7 @@ from relaxboost.claims.sides import avg_min, optimal_value
 from relaxboost.claims.ss09 import SOURCE
 
 MONOTONE = ("max", "sum", "Euclidean")
-"""The names of the orthant-monotonic norms. Such a norm never increases if an entry is set to
-zero."""
+"""The orthant-monotonic norms, which never increase if an entry is set to zero."""
 NORMS = (*MONOTONE, "paired", "ellipsoid")
 """The names of all norms. The last two norms couple pairs of entries, such as d_1 and d_2. "paired"
 is the largest of 2|d_1 − d_2|, |d_1 + d_2|/2, and so on. If the number of entries is odd, it
@@ -28,10 +27,7 @@ _ORDER = {"max": math.inf, "sum": 1.0, "Euclidean": 2.0, "paired": math.inf, "el
 
 
 class Norm:
-    """The norm ‖Qd‖_p and its dual norm ‖Q^{−T}θ‖_q with 1/p + 1/q = 1, for m examples.
-
-    The name is one of `NORMS`. The number c in (−1, 1) is the coupling of "ellipsoid".
-    """
+    """The norm ‖Qd‖_p of a name in `NORMS`, and its dual norm ‖Q^{−T}θ‖_q with 1/p + 1/q = 1."""
 
     def __init__(self, name: str, m: int, c: float = 0.0) -> None:
         self.order = _ORDER[name]
@@ -60,22 +56,15 @@ def norm(x: Instance) -> Norm:
 
 
 def hinge_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side of the paper.
-
-    If `penalty` is true, the norm is a penalty. Otherwise the distributions must lie in a ball of
-    the norm. The margin side is the maximum over all sets of examples with a positive loss.
-    """
+    """Return the margin side of the paper, for a norm as a penalty or for a ball of the norm."""
     if penalty and x.nu < 0.0:
-        return -math.inf  # no vector has a negative norm
+        return -math.inf  # No vector has a negative norm.
     sets = itertools.product((1.0, 0.0), repeat=len(x.A))
     return max(_margin_side(x, penalty, np.array(losing)) for losing in sets)
 
 
 def _margin_side(x: Instance, penalty: bool, losing: Array) -> float:
-    """Return the optimal value of the margin program (the left side of the claim).
-
-    The program assumes that exactly the examples with `losing` = 1 have a positive loss.
-    """
+    # Exactly the examples with `losing` = 1 have a positive loss, so that the program is convex.
     w = cp.Variable(x.A.shape[1])
     gamma = cp.Variable()
     short = gamma - x.A @ w
@@ -87,12 +76,8 @@ def _margin_side(x: Instance, penalty: bool, losing: Array) -> float:
 
 
 def edge_side(x: Instance, penalty: bool) -> float:
-    """Return the edge side, the minimum over the simplex.
-
-    If `penalty` is true, the objective is ‖dᵀA‖_∞ + ν‖d‖. Otherwise it is ‖dᵀA‖_∞ with the
-    constraint ‖d‖ ≤ ν.
-    """
-    if penalty and x.nu < 0.0:  # f is concave: an upper bound, the least value at a vertex
+    """Return the minimum of ‖dᵀA‖_∞ + ν‖d‖ if `penalty`, or else of ‖dᵀA‖_∞ under ‖d‖ ≤ ν."""
+    if penalty and x.nu < 0.0:  # The least value at a vertex is an upper bound.
         vertices = np.eye(len(x.A))
         return min(float(np.abs(x.A.T @ d).max()) + x.nu * norm(x).size(d) for d in vertices)
     d = cp.Variable(len(x.A), nonneg=True)
@@ -173,7 +158,6 @@ def soft_margin(x: Instance) -> Slacks:
 
 
 def _soft(u: Exact, k: int, gamma: Fraction) -> Fraction:
-    """Return γ − (1/k) Σ_i [γ − u_i]_+, the soft margin objective."""
     return gamma - sum((max(gamma - v, Fraction(0)) for v in u), Fraction(0)) / k
 
 

@@ -18,17 +18,15 @@ from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relax
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """The closed forms of a function f, of the distribution d_t, and of the margin side.
-
-    The distribution minimises <u, d> + f(d) + βh(d). The margin side is the minimum of <u, d> +
-    f(d).
-    """
+    """The closed forms of a function f, of the distribution d_t, and of the margin side."""
 
     relaxation: Callable[[int, int], Relaxation]
     """A function of m and k that returns f as a relaxation, for the certified optima."""
     f: Callable[[Array, int], Array]
     distribution: Callable[[Array, int, float], Array]
+    """The minimiser d_t of <u, d> + f(d) + βh(d)."""
     margin: Callable[[Array, int], Array]
+    """The minimum of <u, d> + f(d)."""
 
 
 def entropy(d: Array) -> Array:
@@ -50,45 +48,37 @@ def _softmax(u: Array, beta: float) -> Array:
 
 
 def _soft_min(u: Array, beta: float) -> Array:
-    """Return the soft minimum −β log((1/m) Σ e^{−u_i/β})."""
+    # The soft minimum is −β log((1/m) Σ e^{−u_i/β}).
     least = np.min(u, axis=-1, keepdims=True)
     found: Array = least[..., 0] - beta * np.log(np.mean(np.exp((least - u) / beta), axis=-1))
     return found
 
 
 def _level(u: Array, total: Array | float) -> Array:
-    """Return the solution q of the equation Σ [q − u_i]_+ = total.
-
-    It is the minimum over c of (total + the sum of the c smallest u_i)/c.
-    """
+    # The solution q of Σ [q − u_i]_+ = total is the minimum over c of (total + the sum of the c
+    # smallest u_i)/c.
     ranked = np.cumsum(np.sort(u, axis=-1), axis=-1) + total
     found: Array = np.min(ranked / np.arange(1, u.shape[-1] + 1), axis=-1, keepdims=True)
     return found
 
 
 def _max_norm(u: Array, k: int, beta: float) -> Array:
-    """Return the distribution d_t for the penalty s‖d‖_∞.
-
-    By Lagrange multipliers, d_i = min(t, ξ e^{−u_i/β}), where t and ξ are such that Σ d_i = 1 and Σ
-    β [log(ξ e^{−u_i/β}/t)]_+ = s.
-    """
+    # By Lagrange multipliers, d_i = min(t, ξ e^{−u_i/β}), where t and ξ are such that Σ d_i = 1 and
+    # Σ β [log(ξ e^{−u_i/β}/t)]_+ = s.
     q = _level(u / beta, _strength(u.shape[-1], k) / beta)
     return _softmax(np.maximum(u, beta * q), beta)
 
 
 def _priced(u: Array, k: int) -> Array:
-    """Return u with the coefficient s of |d_1| added to u_1."""
+    # The coefficient s of |d_1| is added to u_1.
     found = np.array(u, dtype=np.float64)
     found[..., 0] += _strength(u.shape[-1], k)
     return found
 
 
 def _capped(u: Array, k: int, beta: float) -> Array:
-    """Return the distribution d_t for the caps d_i <= 1/k.
-
-    By Lagrange multipliers, d_i = min(1/k, ξ e^{−u_i/β}). So the capped entries are those with the
-    least margins. The function tries each number of capped entries.
-    """
+    # By Lagrange multipliers, d_i = min(1/k, ξ e^{−u_i/β}). So the entries with the least margins
+    # are capped.
     order = np.argsort(u, axis=-1, kind="stable")
     logs = -(np.take_along_axis(u, order, -1) - np.min(u, axis=-1, keepdims=True)) / beta
     d = np.full_like(u, 1.0 / k)

@@ -13,11 +13,11 @@ from relaxboost.relaxations._projections import by_sorting
 
 
 def fig2(d0: Any, nu: Any) -> list[Any]:
-    """Run the pseudo-code of Fig. 2, and return d_t.
+    """Run the pseudo-code of Fig. 2 in fractions or in floats, and return d_t.
 
-    The arguments are fractions or floats, and the computation uses the same type. The pseudo-code
-    lacks an ENDIF, so its first ENDFOR is read as ENDIF. Division by zero raises ZeroDivisionError.
+    Division by zero raises ZeroDivisionError.
     """
+    # The pseudo-code lacks an ENDIF, so its first ENDFOR is read as ENDIF.
     u = sorted(d0, reverse=True)
     z = sum(u)
     xi = None
@@ -26,7 +26,7 @@ def fig2(d0: Any, nu: Any) -> list[Any]:
         if xi * u[i - 1] <= nu:
             break
         z = z - u[i - 1]
-    smaller = np.minimum if isinstance(u[0], float) else min  # the first passes nan on
+    smaller = np.minimum if isinstance(u[0], float) else min  # `np.minimum` returns nan for nan.
     return [smaller(nu, xi * weight) for weight in d0]
 
 

@@ -22,7 +22,7 @@ from relaxboost.relaxations._projections import capped_distribution
 
 
 def _clipped(values: Exact) -> Exact:
-    """Return the projection of θ onto [0, 1]^m. It maximises <d, θ> − ‖d‖²/2 over d in [0, 1]^m."""
+    # The projection of θ onto [0, 1]^m maximises <d, θ> − ‖d‖²/2 over d in [0, 1]^m.
     return np.minimum(np.maximum(values, 0), 1)
 
 
@@ -53,7 +53,7 @@ def bregman_projection(x: Instance) -> Slack:
 
 
 def _along(point: Exact, p: Exact, q: Exact) -> Fraction:
-    """Return the t in [0, 1] for which p + t(q − p) is nearest to the given point."""
+    """Return the t in [0, 1] for which p + t(q − p) is nearest to a point."""
     way = q - p
     assume(bool(way.any()))
     return min(max(way @ (point - p) / Fraction(way @ way), Fraction(0)), Fraction(1))
@@ -109,10 +109,7 @@ def projection(x: Instance) -> Slacks:
 
 
 def conjugate_of_entropy(x: Instance) -> Slack:
-    """Check that <d, θ> − h(d) is log-mean-exp(θ) minus a divergence.
-
-    The divergence is that of d from the softmax of θ, and h is the relative entropy.
-    """
+    """Check that <d, θ> − h(d) is log-mean-exp(θ) minus the divergence of d from the softmax."""
     short = divergence(x.d, softmax(x.theta))
     return equal(near(float(x.d @ x.theta) - entropy(x.d)), near(log_mean_exp(x.theta) - short))
 

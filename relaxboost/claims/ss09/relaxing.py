@@ -16,10 +16,7 @@ from relaxboost.relaxations.bounds import bounds_of
 
 @dataclass(frozen=True)
 class Penalty:
-    """A function f on R^m, its conjugate, and a relaxation.
-
-    On the simplex, f is the relaxation plus a constant.
-    """
+    """A function f on R^m and its conjugate. On the simplex, f is a relaxation plus a constant."""
 
     f: Callable[[Array, float], float]
     f_star: Callable[[Array, float], float]
@@ -73,12 +70,9 @@ def _cube(d: Array) -> float:
 
 
 def hinge_side(u: Array, f: Penalty, s: float) -> float:
-    """Return max over γ of γ − f*([γ − u]_+), the margin side, by ternary search.
+    """Return max over γ of γ − f*([γ − u]_+), the margin side, by ternary search."""
 
-    The objective is concave in γ, and it increases for γ up to min u. It can be −∞ only for large
-    γ.
-    """
-
+    # The objective is concave in γ, and it increases up to min u. It is −∞ only for large γ.
     def value(gamma: float) -> float:
         return gamma - f.f_star(np.maximum(gamma - u, 0.0), s)
 

@@ -25,28 +25,20 @@ from relaxboost.game.game import Game
 
 
 class _Round(NamedTuple):
-    """A round of the totally corrective run.
-
-    `w` is w_t, `value` is D(w_t), `slope` is the gap, and `corrective` is D after a step of Fig. 1.
-    `seen` are the columns that were chosen so far. `best` is the maximum of D over the weights on
-    these columns, which is D after the totally corrective update.
-    """
-
     w: Array
-    value: float
-    slope: float
-    corrective: float
-    best: Bracket
+    value: float  # This is D(w_t).
+    slope: float  # This is the gap.
+    corrective: float  # This is D after a step of Fig. 1.
+    best: Bracket  # This is the maximum of D over the weights on the columns in `seen`.
     seen: tuple[int, ...]
 
 
 def totally_corrective_run(
     x: Instance, to_gap: float | None = None
 ) -> tuple[list[_Round], Array, float]:
-    """Run the totally corrective update of Eq. 13 until the gap of Fig. 1 is small.
+    """Run the totally corrective update of Eq. 13 until the gap is at most `to_gap`, by default ε.
 
-    The run ends when the gap is at most `to_gap`, by default ε. The function returns the rounds
-    that made an update, the final w, and its gap. The last round makes no update.
+    Return the rounds that made an update, the final w, and its gap.
     """
     (m, n), f = x.A.shape, f_of(x)
     smoothing = beta(m, x.epsilon)

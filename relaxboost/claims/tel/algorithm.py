@@ -82,11 +82,8 @@ def _(x: Instance) -> Slacks:
 
 
 def _contradicted(x: Instance) -> float:
-    """Return μ, the minimum over ‖v‖_1 = 1 of max −(Av)_i.
-
-    Instances with μ of at most 0.01 are skipped.
-    """
-    signs = product((1.0, -1.0), repeat=x.A.shape[1])  # a game over the simplex in each orthant
+    """Return μ, the minimum over ‖v‖_1 = 1 of max −(Av)_i, which must exceed 0.01."""
+    signs = product((1.0, -1.0), repeat=x.A.shape[1])  # Each orthant has a game over the simplex.
     games = (Game(x.A * np.array(each), over=Simplex()) for each in signs)
     mu = -max(float(x.optimum(game).lower) for game in games)
     assume(mu > 0.01)
@@ -94,7 +91,6 @@ def _contradicted(x: Instance) -> float:
 
 
 def _within(A: Array, w: Array) -> Array:
-    """Halve w until its risk is at most 1, which is the risk at w = 0."""
     while risk(A, w) > 1.0:
         w = w / 2.0 if float(np.abs(w).sum()) > 1e-9 else 0.0 * w
     return w

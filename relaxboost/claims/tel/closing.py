@@ -72,7 +72,7 @@ def _(x: Instance) -> Slack:
 
 
 def _products(epsilon: float) -> Array:
-    """Return the products y_i x_i of the training set for a given ε."""
+    # The result has the products y_i x_i of the training set.
     if epsilon >= 0.5:
         return np.array([1.0, -1.0])
     k = math.ceil(1.0 / epsilon)
@@ -80,10 +80,6 @@ def _products(epsilon: float) -> Array:
 
 
 def _minimiser(risk: Callable[[float], float]) -> float:
-    """Return a minimiser of a risk on [−50, 50], found by ternary search.
-
-    If the risk at 0 is not larger, return exactly 0.
-    """
     low, high = -50.0, 50.0
     for _ in range(200):
         left, right = low + (high - low) / 3.0, high - (high - low) / 3.0

@@ -14,13 +14,10 @@ TURNING = RUNS.but(k=Whole(1, 6), w=Vector("n", -2, 2))
 
 
 def turning(k: int) -> Array:
-    """Return a cyclic matrix with 2k + 1 columns, each with k + 1 entries 1 and k entries −1.
-
-    Each column is the previous column shifted by one row. For uniform weights, all edges are γ =
-    1/(2k + 1). AdaBoost is nearly as slow on this game as the theorem allows. In the first round,
-    the risk is multiplied by 1 − γ²/2 − γ⁴/8. The theorem allows the factor exp(−γ²/2), which is 1
-    − γ²/2 + γ⁴/8 up to higher orders.
-    """
+    """Return a cyclic matrix with 2k + 1 columns, each with k + 1 entries 1 and k entries −1."""
+    # AdaBoost is nearly as slow on this game as the theorem allows. All edges are γ = 1/(2k + 1).
+    # In the first round, the risk is multiplied by 1 − γ²/2 − γ⁴/8 up to higher orders. The theorem
+    # allows exp(−γ²/2).
     m = 2 * k + 1
     at = np.arange(m)
     return np.where((at[:, None] - at) % m <= k, 1.0, -1.0)
@@ -100,7 +97,7 @@ def lemma(x: Instance) -> Slacks:
     for v in (x.v, x.w + (x.v - x.w) / 100.0):
         change = float(np.abs(gradient(x.A, x.w) - gradient(x.A, v)).max())
         level = max(risk(x.A, x.w), risk(x.A, v))
-        rounding = 1e-14 * level  # of the two gradients, which may nearly cancel
+        rounding = 1e-14 * level  # The two gradients may nearly cancel.
         left = Bracket(max(0.0, change - rounding), change + rounding)
         yield at_most(left, level * np.abs(x.w - v).sum(), "‖∇f(w) − ∇f(w')‖_∞")
 

@@ -78,7 +78,6 @@ def _(x: Instance) -> Slacks:
 
 
 def _best(A: Array, phi: Array) -> float:
-    """Return the largest total weight of examples on which a column or its negative is correct."""
     return max(float(phi @ (r * a > 0.0)) for a in A.T for r in (1.0, -1.0))
 
 
@@ -95,7 +94,7 @@ def infimum(x: Instance) -> Slacks:
     rho, _, w = optimum(x, Game(x.A))
     gamma = float(rho.lower)
     if gamma == 0.0:
-        cut = np.where(np.arange(len(x.A)) == 0, 0.0, 1.0)[:, None]  # one row is 0, others are 1
+        cut = np.where(np.arange(len(x.A)) == 0, 0.0, 1.0)[:, None]
         for A, at in ((x.A, x.w), (cut, np.array([30.0]))):
             yield at_least(risk(A, at), 1.0 / len(A), "1/n, L(−Aw)")
         return
@@ -105,7 +104,7 @@ def infimum(x: Instance) -> Slacks:
     yield at_most(risk(x.A, there), most, "f(w + sv), e^(−sγ) f(w)")
     bend = float((x.A @ v) ** 2 @ reweighting(x.A, there))
     yield at_most(bend, most, "vᵀ∇²f(w + sv)v, e^(−sγ) f(w)")
-    # The sides are compared in logarithms, because both are smaller than the assumed float error.
+    # Both sides are smaller than the assumed float error, but their logarithms are not.
     steep = -(x.A @ (40.0 / gamma * v))
     log_risk = steep.max() + math.log(np.mean(np.exp(steep - steep.max())))
     yield at_most(log_risk, -40.0, "log f(sv) at s = 40/γ, −40")

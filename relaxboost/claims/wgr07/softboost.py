@@ -18,13 +18,12 @@ from relaxboost.solvers.solve import solve
 def slow_for_lpboost(m: int, eps: float | None = None) -> Array:
     """Return margins of shape (m, m/2 + 1) on which LPBoost needs more than m/2 rounds.
 
-    Each distribution d that LPBoost's linear program returns has all its weight on one example,
-    which is the next example of the second half. The column that is right on this example is wrong
-    on the following example, and nearly wrong on all others. The first and the last column, with
-    weight 1/2 each, have a positive margin, but LPBoost adds the last column last.
-
     m must be even and at least 4. The distance eps between entries must be in (0, 1/(m + 1)).
     """
+    # The linear program of LPBoost puts all weight on the next example of the second half. The
+    # column that is right on this example is wrong on the following one, and nearly wrong on all
+    # others. The first and the last column together have a positive margin, but LPBoost adds the
+    # last column last.
     half = m // 2
     eps = 1.0 / (10 * m) if eps is None else eps
     A = np.empty((m, half + 1))

@@ -35,8 +35,7 @@ def _(x: Instance) -> Slacks:
     before = 0.0
     run = SoftBoostRun(game, x.nu, Clock())
     for state in islice(Rounds(game, run), 30):
-        # The program of the run contains the answers before this round. The answer of this round
-        # follows.
+        # The program of the run does not contain the answer of this round yet.
         slots = run.program.slots
         if not slots or run.infeasible:
             continue
