@@ -136,8 +136,7 @@ def unit(elements: Iterable[Element]) -> Requirement:
     elements by c multiplies all expressions by c². The worst case is then 0 if and only if the
     inequality is tight at an instance other than the origin.
     """
-    required: Requirement = total(f @ f for f in elements) == 1
-    return required
+    return Requirement(total(f @ f for f in elements) - 1, equality=True)
 
 
 class ConvexFunctional:

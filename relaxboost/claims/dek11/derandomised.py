@@ -16,9 +16,7 @@ def jensen(x: Instance, first: int = 1, extra: float = 0.0) -> Slack:
     return at_most(float(over.max()), extra * law.regret / law.m**1.5, "l(mean; D) − l(Q; D)")
 
 
-@jensen.corrected()
-def jensen_corrected(x: Instance) -> Slacks:
-    yield jensen(x, 0)[0]
+jensen_corrected = jensen.corrected()(lambda x: jensen(x, 0))
 
 
 @jensen_corrected.step(

@@ -77,9 +77,7 @@ def theorem_3(x: Instance, printed: bool = True) -> Slacks:
         yield at_most(*turned(), "regret of 10 000 turns, √(2m log 2)")
 
 
-@theorem_3.corrected()
-def theorem_3_corrected(x: Instance) -> Slacks:
-    yield from theorem_3(x, False)
+theorem_3_corrected = theorem_3.corrected()(lambda x: theorem_3(x, False))
 
 
 def one_round(x: Instance) -> tuple[Array, Array, Array, Array]:
@@ -92,8 +90,7 @@ def one_round(x: Instance) -> tuple[Array, Array, Array, Array]:
     divergence = rel_entr(x.w, run.w[0]).sum(axis=1)
     before = run.before[0]
     Z = -eta * run.slopes[0]
-    gain = ((x.w - before) * Z).sum(axis=1)
-    return divergence[:-1] - divergence[1:], gain, Z, before
+    return divergence[:-1] - divergence[1:], ((x.w - before) * Z).sum(axis=1), Z, before
 
 
 @theorem_3_corrected.step()

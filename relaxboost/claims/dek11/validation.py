@@ -61,8 +61,7 @@ def as_good(x: Instance) -> Slack:
     bound = seen + law.c * np.sqrt(math.log(x.m / x.delta) / (2.0 * rest))
     losses = law.atoms(law.run().before[:, : x.m // 2])
     first = law.samples[:, None, : x.m // 2 - 1]
-    at = first.astype(np.intp).repeat(x.m // 2, axis=1)
-    found = np.take_along_axis(losses, at, axis=2)
+    found = np.take_along_axis(losses, first.astype(np.intp).repeat(x.m // 2, axis=1), axis=2)
     rows = np.arange(len(bound))
     ours, theirs = (risk[rows, u.argmin(axis=1)] for u in (bound, found.mean(axis=2)))
     worse = float(law.chances[ours > theirs + 1e-9].sum())

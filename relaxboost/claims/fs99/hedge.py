@@ -39,8 +39,8 @@ def regret(x: Instance) -> Slack:
     for answer in x.A.T:
         paid += float(f.distribution(total, x.beta) @ answer)
         total = total + answer
-    least = float(np.sort(total)[: x.k].mean())
     T = x.A.shape[1]
+    least = float(np.sort(total)[: x.k].mean())
     most = x.beta * math.log(len(x.A) / x.k) + T / (2.0 * x.beta)
     return at_most(paid - least, most, "regret, bound")
 

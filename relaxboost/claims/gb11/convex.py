@@ -78,8 +78,8 @@ def _(x: Instance) -> Slacks:
         most = max(most, inner(z, z))
         others += after.step / 2.0 * inner(h, h) + inner(z, before.gradient - h)
         size = 1.0 + abs(others) + most
-        last = run.norm(after.F - x.y) ** 2
-        right = math.sqrt(after.round) / 2.0 * (most - last) + others
+        gain = most - run.norm(after.F - x.y) ** 2
+        right = math.sqrt(after.round) / 2.0 * gain + others
         yield at_most(gaps / size, right / size, "Σ gaps", after.round)
 
 

@@ -85,9 +85,7 @@ def select(x: Instance, always: bool = True) -> Slacks:
             yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
 
 
-@select.corrected()
-def select_corrected(x: Instance) -> Slacks:
-    yield from select(x, False)
+select_corrected = select.corrected()(lambda x: select(x, False))
 
 
 @select_corrected.step()

@@ -252,8 +252,7 @@ def _(x: Instance) -> Slacks:
 @residual.strong_sharp.step(space=GRID, every=LONGER, resolution=1e-5)
 def _(x: Instance) -> Slacks:
     run, least = strongly(x, 3)
-    before = [Element({}), *run.rests]
-    pairs = zip(before, run.gradients, strict=False)
+    pairs = zip([Element({}), *run.rests], run.gradients, strict=False)
     parts = [(g + 2 * rest) @ g / (2 * t) for t, (rest, g) in enumerate(pairs, 1)]
     gaps = total(run.values) - x.T * least
     worst = worst_case(gaps - total(parts), [unit(run.gradients), *run.requirements], [run.R])

@@ -24,9 +24,8 @@ def entropy(theta: Array, radius: float) -> float:
 
 def gibbs(Z: Array, beta: float, radius: float) -> Array:
     """Return −∇W_β(z) for the entropy (Eq. 10), for each row z of Z."""
-    heights: Array = np.exp((Z.min(axis=-1, keepdims=True) - Z) / beta)
-    result: Array = radius * heights / heights.sum(axis=-1, keepdims=True)
-    return result
+    heights = np.exp((Z.min(axis=-1, keepdims=True) - Z) / beta)
+    return np.asarray(radius * heights / heights.sum(axis=-1, keepdims=True))
 
 
 def free_energy(z: Array, beta: float, radius: float) -> float:
@@ -47,8 +46,7 @@ def nearest(Z: Array, beta: float, radius: float) -> Array:
     falling = -np.sort(-X, axis=1)
     levels = (np.cumsum(falling, axis=1) - radius) / steps
     last = (falling > levels).sum(axis=1) - 1
-    found: Array = np.maximum(X - levels[np.arange(len(X)), last][:, None], 0.0)
-    return found.reshape(Z.shape)
+    return np.maximum(X - levels[np.arange(len(X)), last][:, None], 0.0).reshape(Z.shape)
 
 
 def p_norm(theta: Array, radius: float) -> float:
@@ -142,13 +140,11 @@ class FiniteLaw:
 
     def risk(self, theta: Array) -> Array:
         """Return the risk A(θ) for each row θ of the argument."""
-        risks: Array = LOSSES[self.loss][0](theta @ self.S.T - self.y) @ self.p
-        return risks
+        return np.asarray(LOSSES[self.loss][0](theta @ self.S.T - self.y) @ self.p)
 
     def slopes(self, theta: Array) -> Array:
         """Return the gradients u(θ) of Eq. 4, shape (rows, k, M), for each row θ and each atom."""
-        found: Array = LOSSES[self.loss][1](theta @ self.S.T - self.y)[..., None] * self.S
-        return found
+        return np.asarray(LOSSES[self.loss][1](theta @ self.S.T - self.y)[..., None] * self.S)
 
     @property
     def lipschitz(self) -> float:
@@ -163,8 +159,7 @@ class FiniteLaw:
     def least(self) -> tuple[Array, float]:
         """Return a point θ that nearly minimises A, and a certified lower bound on min A."""
         name, unit = ("logistic", math.log(2.0)) if self.loss == "logit" else (self.loss, 1.0)
-        examples = self.S, np.ones(len(self.p)), self.p
-        found = hindsight(name, Simplex(self.radius), examples, 1e-9)
+        found = hindsight(name, Simplex(self.radius), (self.S, np.ones(len(self.p)), self.p), 1e-9)
         return found.w, math.nextafter(found.lower / unit, -math.inf)
 
     def samples(

@@ -154,8 +154,7 @@ def _(x: Instance) -> Slacks:
 @SOURCE.claim("R4", space=STREAMS.but(factor=Real(0.1, 10, log=True)))
 def scaled(x: Instance) -> Slack:
     assume(abs(math.log(x.factor)) > 0.1)
-    changed = int((_changes(x) > 1e-9).sum())
-    return at_least(changed, 1, "1, number of estimates that change")
+    return at_least(int((_changes(x) > 1e-9).sum()), 1, "1, number of estimates that change")
 
 
 @scaled.corrected()

@@ -189,8 +189,7 @@ def half(x: Instance) -> Slacks:
     rho = float(weak_learnability(x).lower)
     assume(0.05 < rho < 0.999)
     assume(math.log(len(x.A)) / (upsilon(rho) - rho / 2.0) / rho < 4000.0)
-    signs = 1.0 - 2.0 * np.eye(x.order)
-    for A, value in ((x.A, rho), (signs, 1.0 - 2.0 / x.order)):
+    for A, value in ((x.A, rho), (1.0 - 2.0 * np.eye(x.order), 1.0 - 2.0 / x.order)):
         enough = math.log(len(A)) / (upsilon(value) - value / 2.0)
         yield at_most(enough / value, 12.0 * math.log(len(A)) / value**4, "rounds, 12 log(m)/ρ⁴")
         spent = 0.0

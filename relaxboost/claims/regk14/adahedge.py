@@ -219,8 +219,7 @@ def descent(x: Instance) -> Slacks:
         own = run.hedge.losses - least
         for k in np.flatnonzero(KINDS != FADING):
             yield at_most(float(own[k]), float(each[k]), "regret of a learner, bound")
-        most = float(each.min()) + bound(run.hedge)
-        yield at_most(run.loss - least, most, "regret, bound")
+        yield at_most(run.loss - least, float(each.min()) + bound(run.hedge), "regret, bound")
         observed = run.learner.regret_bound(w)
         yield at_most(run.learner.loss - least, observed, "regret of the package, regret_bound")
 

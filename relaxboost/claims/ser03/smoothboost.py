@@ -32,8 +32,7 @@ def theorem(x: Instance) -> Slacks:
     yield at_most(len(states), most, "T, bound")
     few = int(np.sum(last.active.u <= gamma / (2.0 + gamma)))
     yield at_most(few, x.k - 1, "examples at θ or below, k − 1")
-    largest = max(float(state.d.max()) for state in states)
-    yield at_most(largest, 1.0 / x.k, "d_{t,i}, 1/k")
+    yield at_most(max(float(state.d.max()) for state in states), 1.0 / x.k, "d_{t,i}, 1/k")
 
 
 @theorem.step(space=Space(c=Real(0.01, 0.35), n=Real(-3, 3), delta=Real(-1.2, 1)))

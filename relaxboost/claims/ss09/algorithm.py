@@ -154,9 +154,7 @@ def _two_columns(x: Instance, c: float) -> Array:
     return A
 
 
-@many_rows.corrected()
-def many_rows_lambert(x: Instance) -> Slacks:
-    yield from many_rows(x, True)
+many_rows_lambert = many_rows.corrected()(lambda x: many_rows(x, True))
 
 
 @many_rows_lambert.step(

@@ -89,8 +89,7 @@ def smooth(x: Instance) -> Slacks:
     f = KINDS[x.f]
     w = KINDS[x.f].argmax(x.theta)
     theta2 = x.step * x.v
-    here = f.conjugate(x.theta)
-    left = f.conjugate(x.theta + theta2) - here
+    left = f.conjugate(x.theta + theta2) - f.conjugate(x.theta)
     slope = float(w @ theta2)
     yield at_least(left, near(slope, 1e-11), "f* is above its tangent")
     bend = norm(theta2, dual(f.p)) ** 2 / (2.0 * f.sigma)

@@ -32,8 +32,7 @@ class ClosedForms:
 def entropy(d: Array) -> Array:
     """Return the relative entropy h(d) = Σ d log d + log m."""
     logs = np.log(d, out=np.zeros_like(d), where=d > 0.0)
-    found: Array = np.sum(d * logs, axis=-1) + math.log(d.shape[-1])
-    return found
+    return np.asarray(np.sum(d * logs, axis=-1) + math.log(d.shape[-1]))
 
 
 def _strength(m: int, k: int) -> float:
@@ -43,23 +42,20 @@ def _strength(m: int, k: int) -> float:
 def _softmax(u: Array, beta: float) -> Array:
     with np.errstate(under="ignore"):
         shares = np.exp((np.min(u, axis=-1, keepdims=True) - u) / beta)
-    found: Array = shares / np.sum(shares, axis=-1, keepdims=True)
-    return found
+    return np.asarray(shares / np.sum(shares, axis=-1, keepdims=True))
 
 
 def _soft_min(u: Array, beta: float) -> Array:
     # The soft minimum is −β log((1/m) Σ e^{−u_i/β}).
     least = np.min(u, axis=-1, keepdims=True)
-    found: Array = least[..., 0] - beta * np.log(np.mean(np.exp((least - u) / beta), axis=-1))
-    return found
+    return np.asarray(least[..., 0] - beta * np.log(np.mean(np.exp((least - u) / beta), axis=-1)))
 
 
 def _level(u: Array, total: Array | float) -> Array:
     # The solution q of Σ [q − u_i]_+ = total is the minimum over c of (total + the sum of the c
     # smallest u_i)/c.
     ranked = np.cumsum(np.sort(u, axis=-1), axis=-1) + total
-    found: Array = np.min(ranked / np.arange(1, u.shape[-1] + 1), axis=-1, keepdims=True)
-    return found
+    return np.asarray(np.min(ranked / np.arange(1, u.shape[-1] + 1), axis=-1, keepdims=True))
 
 
 def _max_norm(u: Array, k: int, beta: float) -> Array:

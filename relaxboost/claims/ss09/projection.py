@@ -48,8 +48,7 @@ def bregman_inside(x: Instance) -> Slacks:
 ).checked(trials=300)
 def bregman_projection(x: Instance) -> Slack:
     theta, p, q = exactly(x.theta), exactly(x.p), exactly(x.q)
-    right = _along(_clipped(theta), p, q)
-    return equal(_along(theta, p, q), right, "position between p and q")
+    return equal(_along(theta, p, q), _along(_clipped(theta), p, q), "position between p and q")
 
 
 def _along(point: Exact, p: Exact, q: Exact) -> Fraction:

@@ -167,8 +167,7 @@ def distribution(u: Array, k: int, beta: float, f: str = "caps") -> Array:
 def smooth(u: Array, k: int, beta: float, f: str = "caps") -> Array:
     """Return D(w) = −f̂*(−u), the minimum of <u, d> + f(d) + βh(d) over d, where u = Aw."""
     d = distribution(u, k, beta, f).reshape(np.shape(u))
-    found: Array = np.sum(u * d, axis=-1) + hat(d, k, beta, f)
-    return found
+    return np.asarray(np.sum(u * d, axis=-1) + hat(d, k, beta, f))
 
 
 def margin(u: Array, k: int, f: str = "caps") -> Array:

@@ -52,9 +52,7 @@ def algorithm(x: Instance, sign: float = 1.0) -> Slacks:
         yield at_most(risk(x.A, w), math.exp(-t * gamma**2 / 2.0), "L(−A w_t)", t)
 
 
-@algorithm.corrected()
-def algorithm_corrected(x: Instance) -> Slacks:
-    yield from algorithm(x, -1.0)
+algorithm_corrected = algorithm.corrected()(lambda x: algorithm(x, -1.0))
 
 
 CLASHES = POINTS.but({"m": (2, 7), "n": (1, 2)}, h=Vector("n", -2, 2), size=Real(0.01, 1, log=True))

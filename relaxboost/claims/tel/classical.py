@@ -43,9 +43,7 @@ def _(x: Instance) -> Slacks:
     yield at_least(1.0 / (1.0 + math.sqrt(1.0 - size)), bound, "1 − exp, 1 − sqrt(1 − γ²)")
 
 
-@rate_product.corrected()
-def rate_product_classical(x: Instance) -> Slacks:
-    yield from rate_product(x, "classical")
+rate_product_classical = rate_product.corrected()(lambda x: rate_product(x, "classical"))
 
 
 @rate_product_classical.step(space=Space(gamma=Real(0.0, 0.99), other=Real(-3, 3)))
@@ -67,9 +65,7 @@ def step_classical(x: Instance, corrected: bool = False) -> Slacks:
         yield equal(edge, step, "‖Aᵀ∇L‖_∞/‖∇L‖_1, the step or its tanh", vote.number)
 
 
-@step_classical.corrected()
-def step_classical_corrected(x: Instance) -> Slacks:
-    yield from step_classical(x, True)
+step_classical_corrected = step_classical.corrected()(lambda x: step_classical(x, True))
 
 
 @step_classical_corrected.step(space=Space(gamma=Real(0.0, 0.99)))

@@ -49,9 +49,7 @@ def bad_set(x: Instance, bounded: bool = False) -> Slacks:
     yield at_most(_error(1.0, products), x.epsilon, "error of w = 1, ε")
 
 
-@bad_set.corrected()
-def bad_set_bounded(x: Instance) -> Slacks:
-    yield from bad_set(x, True)
+bad_set_bounded = bad_set.corrected()(lambda x: bad_set(x, True))
 
 
 @bad_set_bounded.step(space=AT_A_POINT)

@@ -75,14 +75,12 @@ def _(x: Instance) -> Slacks:
     project = projector(Capped(x.k).resolve(m), 1.0)
     edges = x.A.T @ project(x.A @ x.w)
     j = int(np.argmax(edges))
-    level = float(edges[j]) - x.nu
-    one = ProjectionDual(x.A, level, project)
+    one = ProjectionDual(x.A, float(edges[j]) - x.nu, project)
     before, _ = one.evaluate(x.w)
     step = np.zeros(x.w.size)
     step[j] = x.nu
     after, _ = one.evaluate(x.w + step)
     yield at_least(after, before + x.nu**2 / 2.0, "D(w) + ν²/2, D(w + ν e_j)")
     # At this level, d(w) itself satisfies the edge constraints. So D is at most Δ(d(w), u).
-    feasible = ProjectionDual(x.A, float(edges[j]), project)
-    value, _ = feasible.evaluate(x.w)
+    value, _ = ProjectionDual(x.A, float(edges[j]), project).evaluate(x.w)
     yield at_most(value, math.log(m / x.k), "D(w), log(m/k)")
