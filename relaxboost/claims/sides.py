@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from relaxboost._core.highs import OwnThread
 from relaxboost.claims import Bracket, Instance
 from relaxboost.game.game import Game
+from relaxboost.game.solution import Solution
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
+from relaxboost.solvers.solve import solve as solve_game
 
 Exact: TypeAlias = NDArray[Any]
 """An array of fractions, on which the operations +, *, @ and max cause no rounding errors."""
@@ -74,6 +76,14 @@ def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> fl
         else:
             solve_problem(problem)
     return float(problem.value) if problem.status in SOLVED else otherwise
+
+
+def solve(game: Game, **options: Any) -> Solution:
+    """Solve a game as `relaxboost.solve` does, but raise KeyboardInterrupt after Ctrl-C."""
+    found = solve_game(game, **options)
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
+    return found
 
 
 def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:

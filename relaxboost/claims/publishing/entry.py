@@ -1,7 +1,4 @@
-"""The text about a claim, as a sequence of parts.
-
-Pages print the parts in Markdown, and reports print them in HTML.
-"""
+"""The text about a claim in parts, which pages print in Markdown and reports print in HTML."""
 
 from __future__ import annotations
 
@@ -38,19 +35,9 @@ def verdict(claim: Claim) -> str:
 def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     """Yield the text about a claim that follows its statement, part by part.
 
-    Parameters
-    ----------
-    claim : Claim
-    brief : bool
-        Whether to leave out everything that is not needed on a page with a table of errata. If so,
-        the text does not quote misprints again. For a refuted formula it quotes the printed text
-        instead of the checked formula. It leaves out the printed text of claims that hold, and all
-        counterexamples except the first.
-
-    Raises
-    ------
-    InputError
-        If `brief` is true, and none of the recorded counterexamples of a claim refutes the claim.
+    If `brief` is true, the text is for a page with a table of errata. It does not quote misprints
+    again, nor claims that hold. Of a refuted claim it has the printed formula, and only the first
+    counterexample.
     """
     refuted = bool(claim.counterexamples)
     in_errata = brief and claim.status == MISPRINT

@@ -1,8 +1,4 @@
-"""Claims and tables of errata in LaTeX for a paper.
-
-The text of a claim consists of its statement and, if the claim is refuted, a counterexample with
-the values of both sides.
-"""
+"""Claims and tables of errata in LaTeX for a paper."""
 
 from __future__ import annotations
 
@@ -59,11 +55,6 @@ def in_a_paper(claim: Claim) -> str:
 
     The text needs the package amsmath. Sides that equal short fractions are printed as
     fractions, and other sides are rounded.
-
-    Raises
-    ------
-    InputError
-        If the claim has recorded counterexamples, and none of them refutes it.
     """
     lines = [
         f"% relaxboost claims check {claim.id}",
@@ -162,12 +153,7 @@ def as_latex(text: str, formula: bool = False) -> str:
     """Convert text with formulas in Unicode to LaTeX.
 
     Single letters are set in math mode. If the text is not a formula, letters that are also words,
-    such as “a”, are left in text mode.
-
-    Raises
-    ------
-    InputError
-        If this module has no LaTeX for a character.
+    such as “a”, are left in text mode. An unknown character raises InputError.
     """
     parts = []
     at = 0

@@ -1,8 +1,4 @@
-"""The pages of the documentation about a source.
-
-The first page contains the results and the errata. The second page contains each claim with its
-proof.
-"""
+"""The pages about a source: one with results and errata, and one with all claims and proofs."""
 
 from __future__ import annotations
 
@@ -19,8 +15,7 @@ from relaxboost.claims.registry import sources
 from relaxboost.claims.source import DISPLAYS, Source
 
 PICTURES = "images/claims"
-"""The folder of the pictures, relative to the folder of the documentation. The pages are in another
-folder, so their links start with "../"."""
+"""The folder of the pictures, relative to the folder of the documentation."""
 
 STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
 """The recorded statuses, in the order of the columns of the tables."""
@@ -43,8 +38,7 @@ CLAIMS_ON_ONE_PAGE = 10
 _HEAD = "[What the verdicts mean, and how to repeat a check](index.md).\n"
 
 _NAME = re.compile(r"(`+)(.+?)\1|(?<![\w/-])[A-Z][\w.]*(?:-\w[\w.]*)*(?:-\w+|\d\w*|\w)(?![\w-])")
-"""A pattern for text that may be the name of a claim: code, or a word that starts with a
-capital."""
+"""Text that may be the name of a claim: code, or a word that starts with a capital."""
 
 
 def file_of(source: Source) -> str:

@@ -1,7 +1,4 @@
-"""Pictures of verdicts, which show both sides, the slacks and the instance.
-
-They need matplotlib, which is installed with the extra `plots`.
-"""
+"""Pictures of verdicts: both sides, the slacks and the instance. They need matplotlib."""
 
 from __future__ import annotations
 
@@ -89,11 +86,7 @@ def sides(evidence: Evidence) -> Any:
 
 
 def svg(figure: Any, salt: str) -> bytes:
-    """Return the reproducible bytes of a matplotlib figure in SVG format.
-
-    Text in the figure is stored as text, not as outlines. The ids of elements in the file are
-    generated from the seed `salt`.
-    """
+    """Return the reproducible SVG of a matplotlib figure, whose element ids depend on `salt`."""
     import matplotlib
 
     buffer = io.BytesIO()

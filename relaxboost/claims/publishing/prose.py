@@ -13,20 +13,17 @@ from relaxboost.claims.measure import Slack
 _MARKED = re.compile(
     r"``(.+?)``|`([^`]+)`|(?<![\w*])\*(?=\w)([^*]+?)(?<=\w)\*(?![\w*(])", re.DOTALL
 )
-"""A pattern for code and emphasis in text. The star in a formula such as f*(u) does not match."""
+"""Code and emphasis in text. The star in a formula such as f*(u) does not match."""
 _SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
-"""A pattern for characters that have a meaning in Markdown. The underscore in x_t and a parenthesis
-that does not follow a bracket do not match."""
+"""Characters that have a meaning in Markdown. The underscore in x_t does not match."""
 _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
-"""A pattern for first words that are safe to capitalise. Symbols such as ρ_k, f(x) or max_γ do not
-match."""
+"""First words that are safe to capitalise. Symbols such as ρ_k, f(x) or max_γ do not match."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-"""A pattern for characters that HTML and XML do not allow, such as control characters."""
+"""Characters that HTML and XML do not allow, such as control characters."""
 _LONGEST = 14
 """The maximum number of rows and of columns of a matrix that is printed in full."""
 _NOISE = 1e-12
-"""Numbers below this size are treated as rounding errors, which differ from machine to machine, and
-are printed as 0."""
+"""Smaller numbers are rounding errors, which differ between machines. They are printed as 0."""
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
