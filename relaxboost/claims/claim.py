@@ -1,8 +1,4 @@
-"""A claim made in a source (a paper), declared with the decorator `Source.claim`.
-
-A claim can be checked on instances. It can also be attacked, which means that a search looks for
-counterexamples.
-"""
+"""Claims, which can be checked on instances and attacked by a search for counterexamples."""
 
 from __future__ import annotations
 
@@ -75,14 +71,12 @@ class Claim:
     page: str = ""
     """The position of the statement in the source: a page, or a line of the text."""
     counterexamples: Sequence[Mapping[str, Any]] = ()
-    """The recorded instances that refute the claim as stated, the smallest first. Their values are
-    in the form returned by `Space.to_json`. A check examines them before all other instances."""
+    """The recorded instances that refute the claim as stated, in the form of `Space.to_json`."""
     ruling: str = ""
     """The recorded status if it is "misprint", "ambiguous" or "open", and otherwise ""."""
     part_of: str = ""
-    """The name of the result to which this claim belongs, if the claim is a line of a proof or a
-    remark. It is "displays" for a claim that belongs to no result, and "" for a claim that is
-    itself a result."""
+    """The name of the result to which a line of a proof or a remark belongs. It is "displays" if it
+    belongs to no result, and "" if the claim is itself a result."""
     caused_by: str = ""
     """The name of the claim whose error causes the error of this claim."""
     harm: str = ""
@@ -92,14 +86,12 @@ class Claim:
     corrections: list[Statement] = field(default_factory=list)
     """The corrected statements. For an ambiguous claim, they are the other readings of the text."""
     resolution: float = 1e-7
-    """The tolerance for treating the two sides as equal. They are treated as equal if the interval
-    of the slack contains zero and its lower end is at least `-resolution`. If the interval contains
-    zero but its lower end is less than `-resolution`, the instance is undecided."""
+    """The tolerance for equal sides. If the interval of the slack contains zero, the sides are
+    treated as equal if its lower end is at least `-resolution`, and as undecided otherwise."""
     trials: int = 100
     """The default number of instances that a check draws."""
     file: Path | None = None
-    """The Python file in which a user has defined the claim. It is None for claims of the
-    package."""
+    """The Python file in which a user has defined the claim, or None."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
     """The entries for the corrections in the TOML file of the source."""
 
@@ -119,9 +111,8 @@ class Claim:
     def evidence(self, statement: Statement) -> str:
         """Return the type of evidence for the verdict on a statement.
 
-        The type is "counterexample", "proof" (the steps of the proof are checked), "worst
-        case" (all instances for some parameters), "exact" (all instances of a finite space)
-        or "instances".
+        The type is "counterexample", "proof" (its steps are checked), "worst case" (all instances
+        for some parameters), "exact" (all instances of a finite space) or "instances".
         """
         if statement is self.stated and self.counterexamples:
             return COUNTEREXAMPLE
@@ -139,12 +130,10 @@ class Claim:
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
-        """Yield, for each instance of a check, a description of its origin, and its values.
+        """Yield a description of the origin and the values of each instance of a check.
 
-        Recorded counterexamples come first. If the space is finite, all its instances follow.
-        Otherwise, `trials` drawn instances follow.
-
-        Each drawn instance depends only on the seed and on its own number, and not on `trials`.
+        Recorded counterexamples come first. All instances of a finite space follow, or `trials`
+        drawn instances. Each drawn instance depends only on the seed and on its own number.
         """
         for number, written in enumerate(self.counterexamples, 1):
             yield f"recorded counterexample {number}", self.space.from_json(written)
@@ -162,8 +151,7 @@ class Claim:
     ) -> Evidence | None:
         """Measure a statement on an instance. Return None if the instance violates a hypothesis.
 
-        `origin` describes where the instance comes from. If `certificates` is given, the
-        certificate of each optimum is saved to a file whose path starts with `certificates`.
+        The certificates of optima are saved to files whose paths start with `certificates`.
         """
         x = self.make(values)
         try:
@@ -193,10 +181,7 @@ class Claim:
         return f"relaxboost claims {action} {self.id.partition('/')[0]}{options}"
 
     def __call__(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
-        """Measure the claim as stated on an instance, and return the slacks.
-
-        If a correction reuses the check of the claim, it passes `options` to this check.
-        """
+        # A correction that reuses the check of the claim passes `options`.
         return self.stated.measure(x, *options)
 
     def corrected(self, words: str = "", formula: str = "") -> Callable[[Check], Correction]:
@@ -320,9 +305,8 @@ class Claim:
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
         """Search for an instance that refutes the claim as stated, and simplify it.
 
-        The search tries `budget` instances, where `budget` is at least 1. If it finds a
-        counterexample, it tries at most `budget` simpler instances. If Ctrl-C interrupts the
-        attack, the verdict covers the instances tried so far.
+        The search tries `budget` >= 1 instances, and then at most `budget` simpler ones. If Ctrl-C
+        interrupts the attack, the verdict covers the instances tried so far.
         """
         budget = count("budget", budget)
         draw = partial(self.generator, natural("seed", seed))

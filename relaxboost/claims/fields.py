@@ -1,7 +1,4 @@
-"""The fields of an instance: the types of its data.
-
-A value of a field can be drawn, perturbed, simplified, written to a file and read from a file.
-"""
+"""The fields of an instance, whose values can be drawn, perturbed, simplified and written."""
 
 from __future__ import annotations
 
@@ -23,18 +20,14 @@ DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
 
 
 class Field(ABC):
-    """A field of an instance, that is, a named datum such as a matrix or a number.
-
-    The subclasses define how a value is drawn, perturbed and simplified.
-    """
+    """A field of an instance, that is, a named datum such as a matrix or a number."""
 
     axes: tuple[str, ...] = ()
     """The names of the sizes that the field shares with other fields, e.g. ``("m", "n")``."""
     varies = True
     """Whether the field has more than one value, so that a search can change it."""
     strict = False
-    """Whether values outside the range are invalid. If `strict` is False, values outside the range
-    are valid, but they are never drawn."""
+    """Whether values outside the range are invalid, and not only never drawn."""
 
     @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:
@@ -82,7 +75,7 @@ class Field(ABC):
 
 
 class Real(Field):
-    """A field for a number in [low, high], drawn uniformly. If `log` is true, its logarithm is.
+    """A field for a number in [low, high] that is drawn uniformly, or log-uniformly if `log`.
 
     The ends may be fractions written as strings, as in files: ``Real("1/10", "9/10")``.
     """

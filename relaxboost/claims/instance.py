@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from relaxboost.game.game import Game
 
 _CROSSING = 1e-6
-"""The lower bound may exceed the upper bound, because of rounding, by at most this number times 1 +
-|lower bound|."""
+"""The largest relative difference by which rounding may make the bounds cross."""
 
 _EXACT_ENTRIES = 20_000
-"""If the matrix of a game has at most this many entries, its optimum is computed in exact
-arithmetic."""
+"""The maximum number of entries of a matrix for exact arithmetic."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up, nearest
 
 _ROUNDING = 1e-12
-"""The assumed error of a float x, relative to max(1, |x|). Fractions and intervals are assumed to
-have no such error."""
+"""The assumed error of a float x, relative to max(1, |x|)."""
 
 HOLDS, TIGHT, UNDECIDED, REFUTED = "holds", "tight", "undecided", "refuted"
 
@@ -179,8 +178,8 @@ class Slack:
     def outcome(self, resolution: float) -> str:
         """Return the outcome of the measurement: "holds", "tight", "undecided" or "refuted".
 
-        The outcome is "tight" if the interval contains 0 and its lower end is at least −resolution.
-        In this case the two sides are treated as equal.
+        It is "tight", so that the two sides are treated as equal, if the interval contains 0 and
+        its lower end is at least −resolution.
         """
         if self.high < 0.0:
             return REFUTED
@@ -220,7 +219,7 @@ def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None 
 
 
 def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of the inequality left >= right, which is printed as right <= left.
+    """Return the slack of left >= right, which is printed as right <= left.
 
     If `where` names both sides, it names the right side first: "δ/√N, γ" for γ >= δ/√N.
     """

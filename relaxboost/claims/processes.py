@@ -22,8 +22,7 @@ from typing import Any, BinaryIO
 _INTERRUPT = getattr(signal, "SIGUSR1", None)
 """The signal that makes a worker process interrupt its task. On Windows it is None."""
 _ANSWER_SECONDS = 5.0
-"""The time within which an interrupted worker process must answer. Compiled code cannot be
-interrupted."""
+"""The time within which an interrupted worker process must answer."""
 # The worker imports modules from the paths of the parent, never from its working directory.
 _START = """
 import os, pickle, sys
@@ -72,6 +71,7 @@ class Processes:
         Tasks of workers that do not answer in time are left out.
         """
         self._stop()
+        # Compiled code cannot be interrupted, so the wait has a limit.
         with suppress(KeyboardInterrupt):  # A second Ctrl-C ends the wait.
             if _INTERRUPT is not None:
                 for process in self._all:

@@ -39,10 +39,7 @@ class Enumeration:
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """A grid of parameters. A check covers all instances with the same parameters at once.
-
-    The check computes the worst case over these instances with `worst_case`.
-    """
+    """A grid of parameters. For each, a check computes the `worst_case` over all instances."""
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
@@ -59,11 +56,9 @@ class Statement:
     formula: str
     check: Check
     steps: list[Any] = field(default_factory=list)
-    """The steps of the proof in the note, each of which is a `Claim`. The list is empty if the
-    statement has no proof."""
+    """The steps of the proof in the note, each of which is a `Claim`."""
     text: str | None = None
-    """The note in the TOML file of the source. If it is None, the docstring of the check is the
-    note."""
+    """The note in the TOML file of the source, or None."""
     step_texts: Sequence[Mapping[str, Any]] = ()
     """The entries for the steps of the proof, in order, in the TOML file of the source."""
 
@@ -118,11 +113,7 @@ class Statement:
 
 
 def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
-    """Return a function that makes a `Statement` from a check.
-
-    `texts` is a table of the TOML file of the source, with the words, the formula, the note and the
-    steps of the statement.
-    """
+    """Return a function that makes a `Statement` from a check and a table of a TOML file."""
     return partial(
         Statement,
         texts["words"],

@@ -25,8 +25,7 @@ from relaxboost.claims.processes import Processes
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""A function that reports progress. Its arguments are the number of finished claims, the total
-number of claims, and the id of the claim that finished last."""
+"""A function of the number of finished claims, of all claims, and the id that finished last."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,7 @@ class Failure:
 Outcome: TypeAlias = ClaimVerdict | Failure
 Results: TypeAlias = Generator[tuple[Claim, Outcome], None, None]
 Task: TypeAlias = tuple[str, str, str, dict[str, Any]]
-"""A tuple (file, id, action, options). The file is "" for built-in claims, and the action is
-"check" or "attack"."""
+"""A tuple (file or "", id, "check" or "attack", options)."""
 
 
 def check_all(
@@ -119,9 +117,8 @@ def attack_all(
 ) -> Results:
     """Attack claims. Yield each claim with its verdict, in the order of the claims.
 
-    `budget` is the number of instances that are tried for each statement.
-
-    The other parameters and the yielded values are the same as those of `check_all`.
+    `budget` is the number of instances that are tried for each statement. The other parameters are
+    those of `check_all`.
     """
     options = {"budget": count("budget", budget), "seed": natural("seed", seed)}
     return _run(list(claims), "attack", options, jobs, progress)

@@ -1,8 +1,4 @@
-"""The search for a counterexample, and the simplification of the counterexample that it finds.
-
-The search draws random instances. Then it improves the instances with the least slack by local
-search.
-"""
+"""The search for a counterexample, and the simplification of the counterexample that it finds."""
 
 from __future__ import annotations
 
@@ -18,12 +14,10 @@ from relaxboost.claims.verdict import Evidence, StatementVerdict
 _DRAWN_SHARE = 0.4
 """The share of the budget that is used for drawn instances. The rest is used for local search."""
 _STEPS_WITHOUT_SUCCESS = 60
-"""The number of steps without success after which the local search restarts from the next
-instance."""
+"""The number of steps without success after which the search goes to the next instance."""
 
 Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
-"""A function that measures a statement on an instance. Its second argument is a string that
-describes the origin of the instance."""
+"""A function that measures a statement on an instance, given with a description of its origin."""
 
 
 def search(
@@ -73,10 +67,7 @@ def search(
 def shrink(
     examine: Examine, space: Space, values: Values, evidence: Evidence, left: int
 ) -> Evidence:
-    """Return a simpler counterexample, with fewer rows and columns or with shorter fractions.
-
-    The search tries at most `left` instances.
-    """
+    """Return a simpler counterexample after trying at most `left` instances."""
     origin = f"{evidence.origin}, shrunk"
     while True:
         length = space.complexity(values)

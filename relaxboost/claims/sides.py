@@ -22,8 +22,7 @@ Exact: TypeAlias = NDArray[Any]
 """An array of fractions, on which the operations +, *, @ and max cause no rounding errors."""
 
 _SOLVED = 1e-8
-"""The assumed error of the value of a linear or cone program, relative to max(1, |value|). It is
-ten times the error that solvers have in practice."""
+"""The relative error of the value of a program: ten times the error of solvers in practice."""
 
 
 def exactly(values: Any) -> Exact:
@@ -115,7 +114,7 @@ def on_simplex(weights: Exact) -> Exact:
 
 
 def under_cap(weights: Exact, k: int) -> Exact:
-    """Mix a distribution with as little of the uniform one as makes no weight exceed 1/k."""
+    """Mix a distribution with the least share of the uniform one that lowers all weights to 1/k."""
     d = on_simplex(weights)
     cap = Fraction(1, k)
     uniform = Fraction(1, len(d))

@@ -1,7 +1,4 @@
-"""Sources, that is, papers and lectures, with their claims.
-
-Decorators declare the checks of the claims. TOML files contain their texts.
-"""
+"""Sources, that is, papers and lectures. TOML files have the texts of their claims."""
 
 from __future__ import annotations
 
@@ -109,11 +106,9 @@ class Source:
         self.reference = reference
         self.place = place
         self.moved: dict[str, str] = {}
-        """The new places of claims that were renamed. Each former name is mapped to the name of a
-        claim, or to "errata"."""
+        """The name of a claim, or "errata", for each former name of a renamed claim."""
         self.notation = ""
-        """The explanation of the symbols on the pages of the source, with a paragraph for each
-        group of symbols."""
+        """The explanation of the symbols on the pages of the source, in paragraphs."""
         self.claims: dict[str, Claim] = {}
         self.not_checked: list[Unchecked] = []
         self.lines: list[Line] = []

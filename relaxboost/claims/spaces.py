@@ -49,17 +49,11 @@ class Space:
                 )
 
     def but(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> Space:
-        """Return a copy of the space with other sizes or fields.
-
-        A given field replaces the field of the same name, or is added as a new field.
-        """
+        """Return a copy of the space with other sizes, and with other or additional fields."""
         return Space(self.sizes if sizes is None else sizes, **{**self.fields, **fields})
 
     def including(self, *instances: Mapping[str, Any]) -> Space:
-        """Return a copy of the space that draws the given instances first, and then random ones.
-
-        The given instances are in the form returned by `to_json`.
-        """
+        """Return a copy of the space that draws the given instances, as from `to_json`, first."""
         found = self.but()
         found.first = [self.from_json(written) for written in instances]
         return found

@@ -40,8 +40,7 @@ class Evidence:
     """The slack that decides the outcome of the instance."""
     outcome: str
     slacks: tuple[Slack, ...]
-    """The slacks of all inequalities, in order. For an algorithm they show both sides in each
-    round."""
+    """The slacks of all inequalities, in order."""
     optima: tuple[Bound, ...]
 
     def data(self) -> dict[str, Any]:
@@ -65,8 +64,7 @@ class StatementVerdict:
 
     words: str
     counts: Counter[str] = field(default_factory=Counter)
-    """The number of instances with each outcome. The outcomes are "holds", "tight", "undecided",
-    "refuted" and "vacuous"."""
+    """The number of instances for "holds", "tight", "undecided", "refuted" and "vacuous"."""
     slacks: list[float] = field(default_factory=list)
     """The least relative slack of each instance that satisfies the hypotheses."""
     outcomes: list[str] = field(default_factory=list)
@@ -75,13 +73,11 @@ class StatementVerdict:
     least: Evidence | None = None
     """The instance with the least relative slack among those that do not refute the statement."""
     counterexample: Evidence | None = None
-    """The first instance that refutes the statement. After an attack, it is the simplified
-    instance."""
+    """The first instance that refutes the statement. An attack simplifies it."""
     optima: int = 0
     """The number of certified optima that the check has used."""
     known: list[Evidence | None] = field(default_factory=list)
-    """The evidence at each recorded counterexample. It is None for an instance that does not
-    satisfy the hypotheses."""
+    """The evidence at each recorded counterexample, or None if it violates the hypotheses."""
     steps: list[ClaimVerdict] = field(default_factory=list)
     """The verdicts on the steps of the proof, if the statement has one."""
 
@@ -159,8 +155,7 @@ class ClaimVerdict:
     interrupted: bool = False
     """Whether Ctrl-C interrupted the check or the attack before all instances were tried."""
     effort: str = "trials"
-    """The option that sets the number of instances. It is "trials" for a check and "budget" for an
-    attack."""
+    """The option that sets the number of instances: "trials" of a check, "budget" of an attack."""
 
     @property
     def status(self) -> str:

@@ -27,8 +27,7 @@ BURN_IN = 600
 
 _LONGEST_CYCLE = 60
 _RETURNS = 1e-9
-"""The tolerance for a cycle. Two distributions d are treated as equal if no entry differs by more
-than this."""
+"""Two distributions d are treated as equal if no entry differs by more than this."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
 
 
 def weak_learnability(x: Instance) -> Bracket:
-    """Return γ, the infimum over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1, which must be positive."""
+    """Return γ, the infimum over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1. Skip instances with γ = 0."""
     gamma = x.optimum(Game(x.A))
     assume(gamma.lower > 0)
     return gamma
@@ -143,8 +142,7 @@ class Cycle:
     d: list[Array]
     edges: Array
     w: Array
-    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period. The weights w_t/‖w_t‖_1 of AdaBoost
-    converge to w/‖w‖_1."""
+    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period, to whose direction AdaBoost converges."""
 
 
 def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:

@@ -95,10 +95,7 @@ class Element(_Linear):
 
 
 class Expression(_Linear):
-    """A linear combination of inner products, values of functionals, and numbers.
-
-    A comparison of two expressions is a `Requirement`.
-    """
+    """A linear combination of inner products and values, whose comparisons are requirements."""
 
     def _terms_of(self, other: Any) -> Terms:
         return other.terms if isinstance(other, Expression) else {(): _exact(other)}

@@ -53,7 +53,7 @@ def signs(y: Array) -> Array:
 
 
 def longest(A: Array, norm: float = 2) -> float:
-    """Return X, the largest norm of a row of A, which must exceed 1e-6."""
+    """Return X, the largest norm of a row of A. Skip instances with X of at most 1e-6."""
     size = float(np.linalg.norm(A, norm, axis=1).max())
     assume(size > 1e-6)
     return size
@@ -150,10 +150,7 @@ def online(x: Instance, method: Any) -> Passed:
 
 
 class Samples:
-    """A law with finitely many atoms, and all its samples of m examples.
-
-    The algorithm is Algorithm 2 of the lecture if `learner` is "EG", and Algorithm 1 otherwise.
-    """
+    """A law with finitely many atoms, and the runs of an algorithm on all samples of m examples."""
 
     def __init__(self, x: Any) -> None:
         self.A = x.A

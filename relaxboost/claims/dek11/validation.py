@@ -150,7 +150,7 @@ def within(successes: int, trials: int, p: float) -> float:
 
 
 def half_radius(x: Instance) -> float:
-    """Return √(log(m/δ)/m), the radius for h = m/2 examples. There must be more than h atoms."""
+    """Return √(log(m/δ)/m), the radius for h = m/2 examples. Skip laws with at most h atoms."""
     assume(x.h < 2**x.bits)
     return math.sqrt(math.log(2 * x.h / x.delta) / (2 * x.h))
 

@@ -31,8 +31,7 @@ from relaxboost.claims.worst_case import (
 )
 
 GRID = Space(T=Whole(1, 6), gamma=Real(0.1, 1), lam=Real(0, 0.9), F=Real(0.5, 8))
-"""The space of parameters of the worst cases. If γ = 1, the weak learner returns the gradient
-itself."""
+"""The space of parameters. If γ = 1, the weak learner returns the gradient itself."""
 
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:

@@ -28,8 +28,7 @@ TRACES = STREAMS.but(
     proxy=Choice("entropy", "squared"),
     shift=Real(-1, 1),
 )
-"""The space of streams. The differences β_i − β_{i−1} are `growth`. The constant `shift` is added
-to the proxy function V, so that its minimum is `shift`."""
+"""The space of streams with the differences β_i − β_{i−1} and the minimum `shift` of V."""
 
 
 def temperatures(x: Instance) -> Array:

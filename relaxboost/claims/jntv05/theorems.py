@@ -143,8 +143,7 @@ GENERAL = Space(
     roof=Real(0.001, 2, log=True),
     t=Whole(1, 4),
 )
-"""The space of regression problems with squared loss. β_0 is its best value times `scale`, the
-constant `shift` is added to V, and V̄ is at least `roof`."""
+"""The space of regression problems. `shift` is added to V, and V̄ is at least `roof`."""
 
 
 def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
@@ -195,8 +194,7 @@ theorem_2_corrected.step(space=RATES)(rate.stated.check)
 
 
 CHAIN = Space(steep=Real(0.25, 4), flat=Real(0.25, 4), scale=Real(0.2, 5, log=True))
-"""The space of Markov chains with M = 2 and λ = 1. The loss is Q(θ, Z) = R[±(θ_1 − 1/2)]_+ with one
-of two slopes R, and β_0 is `scale`."""
+"""The space of Markov chains with the loss Q(θ, Z) = R[±(θ_1 − 1/2)]_+ and two slopes R."""
 
 
 @SOURCE.claim("R5", space=CHAIN)

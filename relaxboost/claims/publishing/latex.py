@@ -16,8 +16,7 @@ from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
 _SHORT = 1000
-"""The largest denominator of a fraction in the text. A value is printed as a fraction only if it
-equals the fraction exactly."""
+"""The largest denominator of a fraction in the text."""
 
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",

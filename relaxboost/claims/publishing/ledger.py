@@ -39,8 +39,7 @@ from relaxboost.claims.registry import sources
 from relaxboost.claims.source import Source
 
 FOLDER, FINDINGS = "claims", "findings.md"
-"""The folder of the generated pages, and the page of findings, both in the folder of the
-documentation."""
+"""The folder of the generated pages, and the page of findings, in the documentation."""
 
 _NUMBERS = "<!-- numbers -->\n", "<!-- end -->"
 """The two lines that enclose the numbers on the page of findings."""

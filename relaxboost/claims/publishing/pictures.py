@@ -20,12 +20,10 @@ from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
 LEFT, RIGHT = "#1b4f8a", "#f5b265"
 """The colours of the left side and the right side, which differ in greyscale too."""
 HELD, OPEN, WRONG, MENDED = "#a8cbe8", "0.6", "#a50f15", "black"
-"""The colours of instances on which a statement holds, is undecided or is refuted. The last colour
-is the outline of the histogram of a correction."""
+"""The colours of instances by outcome, and of the outline of the histogram of corrections."""
 
 _BARS = 6
-"""The maximum number of inequalities in a picture. If there are more, the picture shows those with
-the least slack."""
+"""The maximum number of inequalities in a picture, which shows those with the least slack."""
 CHARACTERS_OF_TITLE = 130
 _NOISE = 1e-9
 """Relative slacks whose absolute values are at most this number are drawn as zero."""

@@ -21,7 +21,7 @@ TURNS = 1000
 
 @dataclass
 class Shares:
-    """AdaHedge: its loss, the losses of K experts, mixability gap Δ, variance V and range S."""
+    """The state of AdaHedge: its loss, the losses of K experts, the gap Δ, V and the range S."""
 
     loss: float
     losses: Array
@@ -146,8 +146,7 @@ STREAMS = Space(
     loss=Choice(*LOSSES),
     labels=Choice("given", "against"),
 )
-"""The space of streams: the rows of A over √n, targets y or labels, and a comparator w. Labels may
-be opposite to the prediction."""
+"""The space of streams: features, which are the rows of A over √n, targets, and a comparator w."""
 
 
 class Descents:

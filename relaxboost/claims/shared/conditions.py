@@ -41,8 +41,7 @@ from relaxboost.relaxations.own import resolved
 Verdict = Literal["holds", "declared", "fails", "undecided"]
 
 _TOLERANCE = 1e-6
-"""The tolerance for zero: a computed minimum within this distance from zero is treated as zero.
-Solvers run with the tolerance 1e-10."""
+"""A computed minimum within this distance from zero is treated as zero."""
 
 
 class Condition(NamedTuple):

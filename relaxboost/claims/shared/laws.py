@@ -104,10 +104,7 @@ class Law:
         return float(found[0]) if W.ndim == 1 else found
 
     def least(self, method: OnlineMethod) -> Comparator:
-        """Return weights with the least risk in the domain of a method, and bounds on this risk.
-
-        The bounds are the ends of an interval that contains the least risk.
-        """
+        """Return weights with the least risk in the domain of a method, and bounds on this risk."""
         for loss, over, best in self._found:
             if loss == method.loss and over == method.over:
                 return best
@@ -116,13 +113,7 @@ class Law:
         return best
 
     def regrets(self, outcomes: Outcomes) -> tuple[Vector, Vector]:
-        """Return an interval for the regret of each sample against the best weights in hindsight.
-
-        Returns
-        -------
-        lower, upper : arrays of shape (N,)
-            The ends of the intervals.
-        """
+        """Return lower and upper bounds on the regret of each sample against the best weights."""
         method = outcomes.method
         t = outcomes.samples.shape[1]
         bags, place = np.unique(np.sort(outcomes.samples), axis=0, return_inverse=True)

@@ -44,27 +44,21 @@ class Excess:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The results of a method on all samples of t examples, or on random samples of t examples.
-
-    `Law.outcomes` returns the results for all samples, and `Law.drawn` for random samples.
-    """
+    """The results of a method on all samples (`Law.outcomes`) or random samples (`Law.drawn`)."""
 
     method: OnlineMethod
     samples: NDArray[np.integer[Any]]
-    """The samples, shape (N, t). Each row contains the indices of the atoms in the order of
-    arrival."""
+    """The indices of the atoms of each sample in the order of arrival, shape (N, t)."""
     probability: Vector
     """The probability of each sample, or 1/N for random samples."""
     risk: Vector
-    """The expected risk of the output after each sample. For "majority" it is the probability of an
-    error."""
+    """The expected risk, or the probability of an error for "majority", after each sample."""
     loss: Vector
     """The cumulative loss Σ l_i(w_{i−1}) of the learner on each sample."""
     promise: Vector
     """The value of `Learner.regret_bound` after each sample."""
     least: tuple[float, float]
-    """An interval that contains the minimum of the risk over the domain. It is (0, 0) for
-    "majority"."""
+    """An interval that contains the least risk over the domain, or (0, 0) for "majority"."""
     bound: float
     """The bound on the expected excess risk that the function `promised` returns."""
     rounding: float

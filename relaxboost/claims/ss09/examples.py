@@ -19,9 +19,8 @@ from relaxboost.claims.ss09 import SOURCE
 MONOTONE = ("max", "sum", "Euclidean")
 """The orthant-monotonic norms, which never increase if an entry is set to zero."""
 NORMS = (*MONOTONE, "paired", "ellipsoid")
-"""The names of all norms. The last two norms couple pairs of entries, such as d_1 and d_2. "paired"
-is the largest of 2|d_1 − d_2|, |d_1 + d_2|/2, and so on. If the number of entries is odd, it
-includes |d_m|. "ellipsoid" is √(d·Md), where M has the block [[1, c], [c, 1]] for each pair."""
+"""The names of all norms. The last two couple pairs of entries: "paired" is the largest of
+2|d_1 − d_2|, |d_1 + d_2|/2, and so on. "ellipsoid" is √(d·Md) with blocks [[1, c], [c, 1]] in M."""
 
 _ORDER = {"max": math.inf, "sum": 1.0, "Euclidean": 2.0, "paired": math.inf, "ellipsoid": 2.0}
 

@@ -115,5 +115,4 @@ FORMS: dict[str, ClosedForms] = {
         lambda u, k: np.min(_priced(u, k), axis=-1),
     ),
 }
-"""The functions f by name. They are the indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞, and s|d_1|. The last
-one is passed to the package as a user-defined function."""
+"""The indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞, and s|d_1|, which is a user-defined function."""
