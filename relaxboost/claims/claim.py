@@ -323,7 +323,6 @@ class Claim:
     def _verdict(
         self, work: Callable[[list[StatementVerdict]], None], seed: int, repeat: str
     ) -> ClaimVerdict:
-        """Return the verdict on the evidence that `work` collects for each statement."""
         parts = [StatementVerdict(statement.words) for statement in self.statements]
         start = time.perf_counter()
         interrupted = False

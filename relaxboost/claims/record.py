@@ -17,9 +17,9 @@ from relaxboost.claims.measure import Slack, Vacuous
 FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
 """The recorded statuses other than "holds"."""
 
-COUNTEREXAMPLE, PROOF, WORST = "counterexample", "proof", "worst case"
-EXACT, INSTANCES = "exact", "instances"
+EVIDENCE = ("counterexample", "proof", "worst case", "exact", "instances")
 """The types of evidence for a verdict."""
+COUNTEREXAMPLE, PROOF, WORST, EXACT, INSTANCES = EVIDENCE
 
 ILLEGIBLE = "illegible in our copy"
 """The text of `Claim.printed` if the printed formula cannot be read in our copy of the source."""

@@ -146,7 +146,6 @@ def _lines(error: BaseException, path: Path) -> Iterator[int]:
 
 
 def _moved(pattern: str) -> str:
-    """Return a hint if a pattern matches former ids of claims, or else ""."""
     old = ((f"{s.key}-{name}", s.key, to) for s in sources() for name, to in s.moved.items())
     found = [one for one in old if fnmatchcase(one[0], pattern)]
     if not found:

@@ -164,7 +164,6 @@ class Space:
         return sizes
 
     def _lowered(self, values: Values) -> list[str]:
-        """Return the names of the integer fields whose values can be decreased by one."""
         sizes = {**self._sizes(values), **_numbers(values)}
         return [
             name
@@ -173,7 +172,6 @@ class Space:
         ]
 
     def _repaired(self, values: Values) -> Values:
-        """Return the instance with each value moved into its range."""
         sizes = self._sizes(values)
         repaired: Values = {}
         for name, field in self.fields.items():

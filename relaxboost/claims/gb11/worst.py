@@ -294,14 +294,8 @@ def weak_means(x: Instance, algorithm: int) -> Slacks:
         yield at_most(worst.bracket, right, f"mean gap of {points}", x.T)
 
 
-@convex.convex_corrected.step(space=GRID, every=CONVEX)
-def _(x: Instance) -> Slacks:
-    yield from weak_means(x, 2)
-
-
-@residual.convex_corrected.step(space=GRID, every=CONVEX)
-def _(x: Instance) -> Slacks:
-    yield from weak_means(x, 3)
+convex.convex_corrected.step(space=GRID, every=CONVEX)(lambda x: weak_means(x, 2))
+residual.convex_corrected.step(space=GRID, every=CONVEX)(lambda x: weak_means(x, 3))
 
 
 # The gap of the last iterate, derived from the averages: G = 1

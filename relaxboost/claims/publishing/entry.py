@@ -57,7 +57,6 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
 
 
 def _printed(claim: Claim, brief: bool, in_errata: bool) -> Iterator[EntryPart]:
-    """Yield the place, the formula and the hypotheses of a claim, and its printed text."""
     refuted = bool(claim.counterexamples)
     quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
     page = "" if in_errata else f"{claim.page[:1].upper()}{claim.page[1:]}."

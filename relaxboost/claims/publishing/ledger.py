@@ -26,15 +26,7 @@ from relaxboost.claims.publishing.pages import (
     pages,
     title_of,
 )
-from relaxboost.claims.record import (
-    COUNTEREXAMPLE,
-    EXACT,
-    FALSE,
-    INSTANCES,
-    PROOF,
-    WORST,
-    WorstCases,
-)
+from relaxboost.claims.record import EVIDENCE, FALSE, WorstCases
 from relaxboost.claims.registry import sources
 from relaxboost.claims.source import Source
 
@@ -112,9 +104,7 @@ def _evidence(claims: Sequence[Claim]) -> str:
     statements = [statement for claim in claims for statement in claim.statements]
     kinds = [claim.evidence(one) for claim in claims for one in claim.statements]
     steps = sum(isinstance(step.every, WorstCases) for one in statements for step in one.steps)
-    first, proof, worst, exact, rest = map(
-        kinds.count, (COUNTEREXAMPLE, PROOF, WORST, EXACT, INSTANCES)
-    )
+    first, proof, worst, exact, rest = map(kinds.count, EVIDENCE)
     alone = f"{worst} rest" if worst else "None rests"
     return (
         "Corrections and other readings of claims have verdicts of their own. Of all "

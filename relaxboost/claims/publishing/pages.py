@@ -182,7 +182,6 @@ def _lines(source: Source) -> Iterator[str]:
 
 
 def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]:
-    """Yield one line for all places that share the same text."""
     groups: dict[str, list[str]] = {}
     for place, texts in found.items():
         groups.setdefault(separator.join(texts), []).append(place)
@@ -202,7 +201,6 @@ def _link(source: Source, id: str, text: str = "") -> str:
 
 
 def _linked(source: Source, markdown: str, here: str = "") -> str:
-    """Return the Markdown with names of claims turned into links, except the name `here`."""
     return _NAME.sub(partial(_as_link, source, here), markdown)
 
 
@@ -221,7 +219,6 @@ def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
 
 
 def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
-    """Yield the lines for the parts of a result, each of which a reader can expand."""
     for claim in source.claims.values():
         if claim.part_of == name:
             summary = f"<b>{claim.id}</b> ({_found(claim)}): {as_html(claim.stated.words)}"

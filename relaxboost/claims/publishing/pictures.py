@@ -244,7 +244,7 @@ def _least(part: StatementVerdict) -> Any:
 
 
 def _edges(drawn: Any) -> Any:
-    """Return the edges of equally wide bins of a histogram. Zero is one of the edges."""
+    # Zero is one of the edges of the bins.
     low, high = min(0.0, float(drawn.min())), max(0.0, float(drawn.max()))
     width = (high - low) / 24
     first, last = math.floor(low / width + 1e-6), math.ceil(high / width - 1e-6)

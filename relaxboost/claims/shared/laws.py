@@ -226,7 +226,6 @@ class Law:
                 )
 
     def _samples(self, t: int, order: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
-        """Return all samples in lexicographic order, and their probabilities."""
         if order is not None and not callable(order):
             return self._sorted_samples(t, order)
         moves = self._moves

@@ -98,7 +98,8 @@ GAMES = Space(
 
 @SOURCE.claim("E1", space=GAMES).checked(trials=40, resolution=1e-6)
 def norm_ball(x: Instance) -> Slack:
-    assume(_meets_simplex(x))
+    center = np.full(len(x.A), 1.0 / len(x.A))
+    assume(1.02 * norm(x).size(center) <= x.nu)  # The ball must meet the simplex.
     return equal(solved(hinge_side(x, False)), solved(edge_side(x, False)), x.norm)
 
 
@@ -106,11 +107,6 @@ def norm_ball(x: Instance) -> Slack:
 def monotone_norm_ball(x: Instance) -> Slack:
     assume(x.norm in MONOTONE or (x.norm == "ellipsoid" and x.c == 0.0))
     return norm_ball(x)[0]
-
-
-def _meets_simplex(x: Instance) -> bool:
-    m = len(x.A)
-    return 1.02 * norm(x).size(np.full(m, 1.0 / m)) <= x.nu
 
 
 @SOURCE.claim("E2", space=GAMES.but(nu=Real(-0.2, 1.5))).checked(trials=40, resolution=1e-6)
