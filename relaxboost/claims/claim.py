@@ -19,12 +19,7 @@ from relaxboost._core.parameters import count, natural
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
 from relaxboost.claims.record import (
-    COUNTEREXAMPLE,
-    EXACT,
     FALSE,
-    INSTANCES,
-    PROOF,
-    WORST,
     Check,
     Correction,
     Enumeration,
@@ -115,11 +110,11 @@ class Claim:
         for some parameters), "exact" (all instances of a finite space) or "instances".
         """
         if statement is self.stated and self.counterexamples:
-            return COUNTEREXAMPLE
+            return "counterexample"
         if statement.steps:
             worst = all(isinstance(step.every, WorstCases) for step in statement.steps)
-            return WORST if worst else PROOF
-        return INSTANCES if self.every is None else EXACT
+            return "worst case" if worst else "proof"
+        return "instances" if self.every is None else "exact"
 
     def instance(self, written: Mapping[str, Any]) -> Instance:
         """Return the instance with the given data, in the form of `Space.to_json`."""

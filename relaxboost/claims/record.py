@@ -18,8 +18,7 @@ FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "
 """The recorded statuses other than "holds"."""
 
 EVIDENCE = ("counterexample", "proof", "worst case", "exact", "instances")
-"""The types of evidence for a verdict."""
-COUNTEREXAMPLE, PROOF, WORST, EXACT, INSTANCES = EVIDENCE
+"""The types of evidence for a verdict, as `Claim.evidence` returns them."""
 
 ILLEGIBLE = "illegible in our copy"
 """The text of `Claim.printed` if the printed formula cannot be read in our copy of the source."""

@@ -144,8 +144,7 @@ class Space:
             )
         values = {name: _read(name, field, written[name]) for name, field in self.fields.items()}
         for name, near in self._repaired(values).items():
-            strict = self.fields[name].strict
-            if strict and not np.allclose(near, values[name], 1e-9, 1e-12):
+            if self.fields[name].strict and not np.allclose(near, values[name], 1e-9, 1e-12):
                 raise InputError(
                     f"{name} = {written[name]!r} is outside its range. The nearest valid value is "
                     f"{self.fields[name].to_json(near)!r}"

@@ -61,8 +61,7 @@ def longest(A: Array, norm: float = 2) -> float:
 
 def project(v: Array, B: float) -> Array:
     """Project vectors onto the ball of radius B: return v/max(1, ‖v‖/B)."""
-    size = np.linalg.norm(v, axis=-1, keepdims=True)
-    return v / np.maximum(1.0, size / B)
+    return v / np.maximum(1.0, np.linalg.norm(v, axis=-1, keepdims=True) / B)
 
 
 def rescale(v: Array, B: float) -> Array:

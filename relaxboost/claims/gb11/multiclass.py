@@ -68,8 +68,7 @@ def advantage(x: Instance) -> Number:
 def every_gradient(x: Instance) -> Slack:
     assume(advantage(x) > 0)
     H = outputs(x.C)
-    constant = np.ones(H.shape[:2])
-    products = np.einsum("nk,nkh->h", constant, H) / len(H)
+    products = np.einsum("nk,nkh->h", np.ones(H.shape[:2]), H) / len(H)
     lengths = math.sqrt(K) * np.sqrt((H * H).sum(axis=(0, 1)) / len(H))
     return at_least(float((products / lengths).max()), 1e-9, "max <∇, h'>/(‖∇‖‖h'‖) at ∇ = 1")
 

@@ -113,5 +113,4 @@ def stuck(x: Instance) -> Slacks:
 
 @stuck.step(space=Space(a=Real(0, 6), eta=Real(0, 1)))
 def _(x: Instance) -> Slack:
-    most = max(x.a - 2.0 * x.eta, 2.0 * x.eta)
-    return at_most(abs(x.a - 2.0 * x.eta), most, "|a − 2η|")
+    return at_most(abs(x.a - 2.0 * x.eta), max(x.a - 2.0 * x.eta, 2.0 * x.eta), "|a − 2η|")

@@ -274,8 +274,7 @@ def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool
     R = ConvexFunctional()
     best = Element()
     least, _ = R.at(best, Element({}))
-    steps = [root(Fraction(1, t)) for t in range(1, T + 1)]
-    run = Run(algorithm, gamma, steps, R)
+    run = Run(algorithm, gamma, [root(Fraction(1, t)) for t in range(1, T + 1)], R)
     requirements = [*run.bounded(), *(f @ f <= F**2 for f in [*run.points, best])]
     return worst_case(run.mean(least, proof), requirements, [R])
 
@@ -307,8 +306,7 @@ LAST = over("T ≤ 4, γ = 1/2, 9/10 and 1, D/G = 1 and 2", F=(1, 2), gamma=(*ED
 def _(x: Instance) -> Slack:
     R = ConvexFunctional()
     best, least = R.minimum()
-    steps = [root(Fraction(1, t)) for t in range(1, x.T)]
-    run = Run(2, fraction(x.gamma), steps, R)
+    run = Run(2, fraction(x.gamma), [root(Fraction(1, t)) for t in range(1, x.T)], R)
     away = [f - g for f, g in itertools.combinations([*run.points, best], 2)]
     requirements = [*run.bounded(), *(z @ z <= fraction(x.F) ** 2 for z in away)]
     worst = worst_case(run.values[-1] - least, requirements, [R])

@@ -63,8 +63,7 @@ def _(x: Instance) -> Slack:
     stream = AnyGradients([1 / b for b in beta[:-1]])
     squares = total(u @ u / (2 * b) for u, b in zip(stream.u, beta, strict=False))
     left = stream.regret - beta[-1] * stream.rise - squares
-    scale = stream.rise + total(u @ u for u in stream.u) == 1
-    worst = worst_case(left, [scale], [stream.V])
+    worst = worst_case(left, [stream.rise + total(u @ u for u in stream.u) == 1], [stream.V])
     return at_most(worst.bracket, 0, "regret less its bound", x.t)
 
 

@@ -246,7 +246,6 @@ def _(x: Instance) -> Slacks:
     squares = (x.A**2).sum(axis=1)
     for w in (x.length * x.w, -x.eta * x.A.sum(axis=0)):
         for steps, last in ((np.full(t, x.eta), x.eta), (x.eta / roots, x.eta / roots[-1])):
-            weights = -steps[:, None] * before
-            left = float((x.A * (weights - w)).sum())
+            left = float((x.A * (-steps[:, None] * before - w)).sum())
             right = float(w @ w) / (2.0 * last) + float(steps @ squares) / 2.0
             yield at_most(left, right, "Σ ⟨u_i, w_{i−1} − w⟩, bound")

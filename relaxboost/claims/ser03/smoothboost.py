@@ -40,8 +40,7 @@ def change(x: Instance) -> Slack:
     def phi(n: float) -> float:
         return -n if n <= 0.0 else math.expm1(-x.c * n) / x.c
 
-    measure = math.exp(-x.c * max(x.n, 0.0))
-    right = measure * math.expm1(-x.c * x.delta) / x.c
+    right = math.exp(-x.c * max(x.n, 0.0)) * math.expm1(-x.c * x.delta) / x.c
     return at_most(phi(x.n + x.delta) - phi(x.n), right, "change of φ, bound")
 
 

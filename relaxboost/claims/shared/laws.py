@@ -189,8 +189,7 @@ class Law:
             steps[:, -1] = 1.0
             for i in range(1, t):
                 samples[:, i] = (rng.random(runs)[:, None] >= steps[samples[:, i - 1]]).sum(axis=1)
-        probability = np.full(runs, 1.0 / runs)
-        return self._outcomes(method, samples, probability, output, drawn=True)
+        return self._outcomes(method, samples, np.full(runs, 1.0 / runs), output, drawn=True)
 
     def _width(self, method: OnlineMethod, lower: float, steep: float) -> float:
         """Return an upper bound on the largest risk over the domain minus the least risk."""
@@ -346,8 +345,7 @@ def _walk(
         fresh[1:] |= samples[1:, i] != samples[:-1, i]
         first = np.flatnonzero(fresh)
         parents = node[first]
-        atoms = samples[first, i].astype(np.intp)
-        states = _branched(learner, law, states, (parents, atoms))
+        states = _branched(learner, law, states, (parents, samples[first, i].astype(np.intp)))
         carried = carried[parents]
         node = np.cumsum(fresh) - 1
     return states, carried

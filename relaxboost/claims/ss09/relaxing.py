@@ -9,6 +9,7 @@ import numpy as np
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import in_l1_ball, indicator, on_simplex, optimum
 from relaxboost.claims.ss09 import SOURCE
+from relaxboost.claims.ss09.appendix import norm
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped, ChiSquarePenalty, NormPenalty, Relaxation
 from relaxboost.relaxations.bounds import bounds_of
@@ -28,19 +29,15 @@ def _k(m: int, s: float) -> int:
     return 1 + round(s * (m - 1))
 
 
-def _size(d: Array, p: float) -> float:
-    return float(np.linalg.norm(d, p))
-
-
 PENALTIES: dict[str, Penalty] = {
     "caps": Penalty(
-        f=lambda d, s: indicator(_size(d, math.inf) <= 1.0 / _k(d.size, s)),
-        f_star=lambda t, s: _size(t, 1) / _k(t.size, s),
+        f=lambda d, s: indicator(norm(d, math.inf) <= 1.0 / _k(d.size, s)),
+        f_star=lambda t, s: norm(t, 1) / _k(t.size, s),
         relaxation=lambda m, s: Capped(_k(m, s)),
     ),
     "max norm": Penalty(
-        f=lambda d, s: (0.1 + s) * _size(d, math.inf),
-        f_star=lambda t, s: indicator(_size(t, 1) <= 0.1 + s),
+        f=lambda d, s: (0.1 + s) * norm(d, math.inf),
+        f_star=lambda t, s: indicator(norm(t, 1) <= 0.1 + s),
         relaxation=lambda m, s: NormPenalty(math.inf, 0.1 + s),
     ),
     "square": Penalty(
@@ -51,7 +48,7 @@ PENALTIES: dict[str, Penalty] = {
     ),
     "open cube": Penalty(
         f=lambda d, s: _cube(d),
-        f_star=lambda t, s: _size(t, 1) / t.size,
+        f_star=lambda t, s: norm(t, 1) / t.size,
         relaxation=lambda m, s: Capped(m),
         constant=lambda m, s: 1.0,
     ),
@@ -65,7 +62,7 @@ STRENGTH = Real(0.0, 1.0)
 
 
 def _cube(d: Array) -> float:
-    most = _size(d, math.inf) * d.size
+    most = norm(d, math.inf) * d.size
     return math.inf if most > 1.0 + 1e-12 else float(most >= 1.0 - 1e-12)
 
 

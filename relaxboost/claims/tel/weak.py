@@ -48,8 +48,7 @@ def accuracy(x: Instance) -> Slack:
 @accuracy.corrected()
 def expected_accuracy(x: Instance) -> Slacks:
     gamma = float(weak_learnability(x).lower)
-    worst = [float(p) for p in x.optima[-1].d]
-    for phi in (_normalised(x.phi), np.array(worst)):
+    for phi in (_normalised(x.phi), np.array([float(p) for p in x.optima[-1].d])):
         best = max(float(phi @ (1.0 + r * a)) / 2.0 for a in x.A.T for r in (1.0, -1.0))
         yield at_least(best, 0.5 + gamma / 2.0, "expected accuracy")
 

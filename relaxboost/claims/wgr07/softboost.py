@@ -14,17 +14,14 @@ from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
 from relaxboost.solvers.boosters.lpboost import LPBoost
 
 
-def slow_for_lpboost(m: int, eps: float | None = None) -> Array:
-    """Return margins of shape (m, m/2 + 1) on which LPBoost needs more than m/2 rounds.
-
-    m must be even and at least 4. The distance eps between entries must be in (0, 1/(m + 1)).
-    """
+def slow_for_lpboost(m: int) -> Array:
+    """Return margins of shape (m, m/2 + 1) on which LPBoost needs more than m/2 rounds, m even."""
     # The linear program of LPBoost puts all weight on the next example of the second half. The
     # column that is right on this example is wrong on the following one, and nearly wrong on all
     # others. The first and the last column together have a positive margin, but LPBoost adds the
     # last column last.
     half = m // 2
-    eps = 1.0 / (10 * m) if eps is None else eps
+    eps = 1.0 / (10 * m)  # The distance between entries must be in (0, 1/(m + 1)).
     A = np.empty((m, half + 1))
     for q in range(1, half + 1):
         A[:, q - 1] = -1.0 + (2 * q + 1) * eps
