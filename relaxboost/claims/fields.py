@@ -186,10 +186,10 @@ class Choice(Field):
         return self.names[int(rng.integers(len(self.names)))]
 
     def simpler(self, value: str) -> Iterator[str]:
-        yield from self.names[: self.names.index(value)] if value in self.names else ()
+        yield from self.names[: self.names.index(value)]
 
     def length(self, value: str) -> float:
-        return 1.0 + (self.names.index(value) if value in self.names else len(self.names))
+        return 1.0 + self.names.index(value)
 
     def from_json(self, written: Any) -> str:
         if written not in self.names:
@@ -199,11 +199,10 @@ class Choice(Field):
 
 def short(x: float) -> str:
     """Return a float as text: a short fraction if the float equals one, and a decimal otherwise."""
-    if not math.isfinite(x):
-        return repr(float(x))
-    fraction = Fraction(x).limit_denominator(1000)
-    if float(fraction) == x and abs(fraction.numerator) < 10_000:
-        return str(fraction)
+    if math.isfinite(x):
+        fraction = Fraction(x).limit_denominator(1000)
+        if float(fraction) == x and abs(fraction.numerator) < 10_000:
+            return str(fraction)
     return repr(float(x))
 
 

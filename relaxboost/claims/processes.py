@@ -22,7 +22,6 @@ from typing import Any, BinaryIO
 _INTERRUPT = getattr(signal, "SIGUSR1", None)
 """The signal that makes a worker process interrupt its task. On Windows it is None."""
 _ANSWER_SECONDS = 5.0
-"""The time within which an interrupted worker process must answer."""
 # The worker imports modules from the paths of the parent, never from its working directory.
 _START = """
 import os, pickle, sys

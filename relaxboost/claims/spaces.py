@@ -36,8 +36,7 @@ class Space:
         axes = {axis for field in fields.values() for axis in field.axes}
         usual = {"m": (1, 8), "n": (1, 6)}
         self.sizes = {axis: (sizes or {}).get(axis, usual.get(axis, (1, 8))) for axis in axes}
-        unknown = set(sizes or {}) - axes
-        if unknown:
+        if unknown := set(sizes or {}) - axes:
             raise InputError(
                 f"no field has an axis {', '.join(sorted(unknown))}. The axes are "
                 f"{', '.join(sorted(axes)) or 'none'}"
@@ -76,7 +75,6 @@ class Space:
     def neighbour(self, rng: Rng, values: Values) -> Values:
         """Return an instance with one changed field, or with one row or column more or less."""
         axes = sorted(self.sizes)
-        changed = dict(values)
         if axes and rng.random() < 0.2:
             axis = axes[int(rng.integers(len(axes)))]
             least, most = self.sizes[axis]
@@ -85,17 +83,15 @@ class Space:
                 return self.without(values, axis, int(rng.integers(size)))
             if size < most:
                 at = int(rng.integers(size))
-                for name, field in self.fields.items():
-                    if axis in field.axes:
-                        changed[name] = field.doubled(values[name], axis, at)
-                return self._repaired(changed)
+                fields = self.fields.items()
+                return self._repaired({n: f.doubled(values[n], axis, at) for n, f in fields})
         names = [name for name, field in self.fields.items() if field.varies]
         if not names:
-            return changed
+            return values
         name = names[int(rng.integers(len(names)))]
         sizes = {**self._sizes(values), **_numbers(values)}
-        changed[name] = self.fields[name].changed(rng, values[name], sizes)
-        return self._repaired(changed)
+        near = self.fields[name].changed(rng, values[name], sizes)
+        return self._repaired({**values, name: near})
 
     def smaller(self, values: Values) -> Iterator[Values]:
         """Yield simpler instances: first those with fewer rows or columns, then shorter numbers."""
@@ -114,11 +110,8 @@ class Space:
 
     def without(self, values: Values, axis: str, at: int) -> Values:
         """Return a copy of the instance without one entry of an axis, such as one row or column."""
-        fewer = {
-            name: field.fewer(values[name], axis, at) if axis in field.axes else values[name]
-            for name, field in self.fields.items()
-        }
-        return self._repaired(fewer)
+        fields = self.fields.items()
+        return self._repaired({n: field.fewer(values[n], axis, at) for n, field in fields})
 
     def size(self, values: Values, axis: str) -> int:
         """Return the size of an instance along an axis, e.g. its number of rows."""
@@ -136,8 +129,7 @@ class Space:
         """Return the instance with the given JSON values, which are in the form of `to_json`."""
         if not isinstance(written, Mapping):
             raise InputError(f"an instance must be a mapping from names to values, got {written!r}")
-        missing = set(self.fields) ^ set(written)
-        if missing:
+        if missing := set(self.fields) ^ set(written):
             raise InputError(
                 f"an instance of this claim must have exactly the fields {', '.join(self.fields)}. "
                 f"Missing or unknown: {', '.join(sorted(missing))}"

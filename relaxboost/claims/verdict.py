@@ -184,9 +184,8 @@ class ClaimVerdict:
     @property
     def remedy(self) -> str:
         """The advice to try more instances if only this may settle the verdict, or else ""."""
-        if self.idle or self.interrupted or not self.unsettled:
-            return ""
-        if not all(part.is_rare for part in self.unsettled):
+        parts = self.unsettled
+        if self.idle or self.interrupted or not parts or not all(part.is_rare for part in parts):
             return ""
         return f"too few instances meet the hypotheses; give more --{self.effort}"
 

@@ -20,7 +20,6 @@ from relaxboost.solvers.boosters.votes import Votes
 from relaxboost.solvers.rounds import Rounds
 
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
-"""The space of games with a number t of rounds."""
 
 BURN_IN = 600
 """The number of rounds of AdaBoost before the search for a cycle starts."""

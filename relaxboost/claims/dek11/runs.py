@@ -20,7 +20,6 @@ LOSSES: dict[str, Any] = {
     "logistic": Logistic(),
     "exponential": Exponential(),
 }
-"""The convex losses φ(<w, x>, y)."""
 
 STREAMS = Space(
     sizes={"m": (1, 9), "n": (1, 3)},

@@ -10,7 +10,6 @@ from relaxboost.claims.dek11.runs import LAWS, LOSSES, Samples, azuma, never_mor
 from relaxboost.claims.language import *
 
 RUNS = LAWS.but(learner=Choice("GD", "EG"))
-"""The space of laws, together with the name of the learning algorithm."""
 
 LATER = RUNS.but(delta=Real(0.01, 0.99))
 

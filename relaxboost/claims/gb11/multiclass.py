@@ -14,7 +14,6 @@ from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
 
 K = 3
-"""The number K of classes."""
 
 
 class Classes(Matrix):

@@ -31,7 +31,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import count
 from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.claims.shared import violations
-from relaxboost.claims.shared.violations import Violation
+from relaxboost.claims.shared.violations import SOLVER_ERROR, Violation
 from relaxboost.relaxations.base import Relaxation, operands_of
 from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
@@ -39,9 +39,6 @@ from relaxboost.relaxations.custom import Custom
 from relaxboost.relaxations.own import resolved
 
 Verdict = Literal["holds", "declared", "fails", "undecided"]
-
-_TOLERANCE = 1e-6
-"""A computed minimum within this distance from zero is treated as zero."""
 
 
 class Condition(NamedTuple):
@@ -142,14 +139,14 @@ def _minimum(f: Relaxation, m: int, proved: bool) -> Condition:
     if proved and f.traits.zero_minimum:
         return Condition(name, "holds", _by_family(f))
     lowest = -f.conjugate(np.zeros(m)) + 0.0  # This avoids -0.
-    if lowest < -_TOLERANCE:
+    if lowest < -SOLVER_ERROR:
         d = violations.maximiser(f, np.zeros(m), 1e3)
-        if d is not None and f.penalty(d) < -_TOLERANCE:
+        if d is not None and f.penalty(d) < -SOLVER_ERROR:
             reason = f"f(d) = {f.penalty(d):.6g} at the witness d"
             if lowest == -math.inf:
                 reason += ", and f is not bounded below"
             return Condition(name, "fails", reason, d)
-    elif lowest > _TOLERANCE * _scale(f, m):
+    elif lowest > SOLVER_ERROR * _scale(f, m):
         return Condition(name, "fails", f"min f = -f*(0) = {lowest:.6g}", lowest)
     value, _ = f.cvxpy_penalty(cp.Variable(m))
     nonnegative = value.is_nonneg() if hasattr(value, "is_nonneg") else value >= 0

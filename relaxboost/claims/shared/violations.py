@@ -23,8 +23,8 @@ from relaxboost._core.lazy import cp
 from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
-_CLEARLY = 1e-6
-"""Smaller relative violations are ignored. Solvers have a tolerance of 1e-10."""
+SOLVER_ERROR = 1e-6
+"""An upper bound on the relative errors of solvers, which have a tolerance of 1e-10."""
 
 
 class Violation(NamedTuple):
@@ -98,7 +98,7 @@ def _compared(
 
 
 def _clear(high: float, low: float) -> bool:
-    return math.isfinite(low) and high - low > _CLEARLY * (1.0 + abs(low))
+    return math.isfinite(low) and high - low > SOLVER_ERROR * (1.0 + abs(low))
 
 
 def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> Iterator[Vector]:

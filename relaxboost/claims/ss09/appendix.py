@@ -63,7 +63,6 @@ KINDS: dict[str, Strong] = {
         lambda t: dual_vector(t, _P) * norm(t, dual(_P)),
     ),
 }
-"""The strongly convex functions by their names in instances."""
 
 
 STRONG = Space(

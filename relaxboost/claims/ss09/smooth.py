@@ -27,7 +27,6 @@ CAPPED_RUNS = Space(
 
 F = Choice(*FORMS)
 FAMILY_RUNS = CAPPED_RUNS.but(f=F)
-"""The space of runs of Fig. 1 with any f of the module `family`."""
 
 F_GIVEN = "f the indicator of ‖d‖_∞ ≤ 1/k, s‖d‖_∞, sh or s|d_1|, s = 3k/(10m)"
 
