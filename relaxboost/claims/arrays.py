@@ -1,7 +1,5 @@
 """Fields of instances whose values are arrays: matrices, vectors, distributions and weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any

@@ -182,9 +182,8 @@ class Claim:
     def corrected(self, words: str = "", formula: str = "") -> Callable[[Check], Correction]:
         """Return a decorator that declares the check of a corrected statement.
 
-        The corrected statement has the same fields as the claim. The decorated function gets a
-        method `step`, which declares the steps of the proof of the correction. If `words` is empty,
-        the next correction in the TOML file of the source is used.
+        The result has a method `step`, which declares the steps of the proof. By default the
+        statement is the next correction in the TOML file of the source.
         """
 
         def add(check: Check) -> Correction:

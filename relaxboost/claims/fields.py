@@ -1,7 +1,5 @@
 """The fields of an instance, whose values can be drawn, perturbed, simplified and written."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping

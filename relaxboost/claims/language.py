@@ -1,7 +1,4 @@
-"""All names that a file of claims uses, such as `Matrix` and `at_most`.
-
-Each file with claims of a source imports all of them.
-"""
+"""The names that each file with claims of a source imports, such as `Matrix` and `at_most`."""
 
 from collections.abc import Iterator
 from typing import TypeAlias

@@ -160,8 +160,8 @@ def _sum(a: Number, b: Number, unknown: float) -> Number:
 class Slack:
     """The slack of an inequality or of an equality on an instance.
 
-    The slack of left <= right is right − left, which is negative if the inequality fails. The slack
-    of left = right is −|left − right|, which is 0 if the equality holds.
+    It is right − left for left <= right, and −|left − right| for left = right. It is negative if
+    the relation fails.
     """
 
     low: float

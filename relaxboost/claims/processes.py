@@ -1,11 +1,8 @@
 """A pool of worker processes that check claims in parallel.
 
-Each worker process has one pipe for its tasks and one pipe for its answers. It imports the function
-that performs the tasks. It does not rerun the script of the caller, so the script does not need an
-``if __name__ == "__main__"`` block.
+Each worker process has one pipe for its tasks and one pipe for its answers. It does not rerun the
+script of the caller, which therefore needs no ``if __name__ == "__main__"`` block.
 """
-
-from __future__ import annotations
 
 import os
 import pickle
@@ -37,10 +34,9 @@ class Died(Exception):
 
 
 class Processes:
-    """A pool of `jobs` worker processes that apply `function` to tasks.
+    """A pool of `jobs` worker processes that apply a picklable `function` to tasks.
 
-    The function must be defined at the top level of a module, so that it can be pickled. If a
-    worker process dies, only its current task is lost.
+    If a worker process dies, only its current task is lost.
     """
 
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any], jobs: int) -> None:

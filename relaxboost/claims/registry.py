@@ -1,7 +1,5 @@
 """The registry of claims, which finds the claims of built-in sources and of files of users."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import sys
@@ -23,11 +21,7 @@ from relaxboost.claims.source import DISPLAYS, Source
 
 @cache
 def sources() -> tuple[Source, ...]:
-    """Return the built-in sources.
-
-    Each is a folder of this package. Its TOML file has the texts of the claims, and its other files
-    declare their checks.
-    """
+    """Return the built-in sources. Each is a folder of this package with a file statements.toml."""
     found = []
     for folder in sorted(file.parent for file in Path(__file__).parent.glob("*/statements.toml")):
         package = f"relaxboost.claims.{folder.name}"

@@ -1,10 +1,4 @@
-"""Check or attack many claims in several processes.
-
-The results do not depend on the number of processes. A worker process receives the id of a claim
-and the path of the file that defines it, and loads the claim itself.
-"""
-
-from __future__ import annotations
+"""Check or attack many claims in several processes. The results do not depend on their number."""
 
 import os
 import sys

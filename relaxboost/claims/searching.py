@@ -1,7 +1,5 @@
 """The search for a counterexample, and the simplification of the counterexample that it finds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -29,9 +27,8 @@ def search(
 ) -> tuple[Values, Evidence] | None:
     """Search for an instance that refutes a statement. Return None if the search finds none.
 
-    The search first draws instances. Then a local search starts from the drawn instances with the
-    least slack. `draw` returns the random generator for the instance with a given number. The
-    search tries `budget` instances, and adds the evidence of each to the verdict.
+    The search draws instances, and then changes those with the least slack. `draw` returns the
+    generator for the instance of a number. The evidence of all instances goes to the verdict.
     """
     pool: list[tuple[float, Values]] = []
     drawn = max(1, int(_DRAWN_SHARE * budget))

@@ -1,7 +1,5 @@
 """A semidefinite program that is solved in floats, with an exact proof of its bound."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Sequence

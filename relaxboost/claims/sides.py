@@ -1,7 +1,5 @@
 """Functions for the sides of equations and inequalities. Exact data are converted to fractions."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterable

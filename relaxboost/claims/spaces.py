@@ -1,8 +1,4 @@
-"""Spaces of instances. A space names the fields of an instance, and defines the type of each field.
-
-A claim declares its fields once, as in ``Space(A=Matrix(), k=Whole(1, "m"))``. The space defines
-how to draw, change and simplify instances, and how to write them to files.
-"""
+"""Spaces of instances, which define how to draw, change, simplify and write instances."""
 
 from __future__ import annotations
 
@@ -19,6 +15,8 @@ Values: TypeAlias = dict[str, Any]
 
 class Space:
     """The space of instances of a claim: named fields, and the ranges of the sizes that they share.
+
+    An example is ``Space(A=Matrix(), k=Whole(1, "m"))``.
 
     Parameters
     ----------

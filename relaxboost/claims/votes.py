@@ -1,7 +1,5 @@
 """Runs of AdaBoost and AdaBoost*, round by round, and independent simple implementations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -32,8 +32,7 @@ class Hypotheses(Matrix):
 class Kinks:
     """The functional R[f] = Σ_k |<a_k, f − y>| + (λ/2)‖f − y‖², with the minimum R[y] = 0.
 
-    The a_k are the rows of A, and λ >= 0 is `convexity`. The number `at_zero` in [−1, 1] is used as
-    the subgradient of the absolute value at 0.
+    The a_k are the rows of A, λ is `convexity`, and `at_zero` is the subgradient of |·| at 0.
     """
 
     def __init__(self, A: Array, y: Array, convexity: float = 0.0, at_zero: float = 0.0) -> None:
@@ -143,8 +142,7 @@ _SMALL = 1e-9
 def edge(H: Array, scaled: bool = True) -> float:
     """Return the edge of a class: the largest γ >= 0 with max_h <v, h> >= γ‖v‖‖h‖ for every v.
 
-    The hypotheses h are the columns of H. If `scaled` is true, the class also contains their
-    multiples, in particular −h.
+    The hypotheses h are the columns of H, and also −h if `scaled` is true.
     """
     from scipy.optimize import linprog
 

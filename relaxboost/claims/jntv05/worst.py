@@ -27,8 +27,7 @@ GRID = Space(t=Whole(1, 6), beta=Real(0.25, 4), growth=Whole(0, 2))
 class AnyGradients:
     """A stream of gradients u_1, ..., u_t, the iterates θ_0, ..., θ_{t−1}, and a point θ in Θ.
 
-    Each gradient may depend on all earlier ones. θ_0 = θ_* is the origin, and `rise` is V(θ) −
-    V(θ_*).
+    θ_0 = θ_* is the origin, and `rise` is V(θ) − V(θ_*).
     """
 
     def __init__(self, inverses: list[Fraction | Bracket]) -> None:

@@ -1,7 +1,5 @@
 """The text about a claim in parts, which pages print in Markdown and reports print in HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

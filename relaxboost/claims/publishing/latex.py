@@ -1,7 +1,5 @@
 """Claims and tables of errata in LaTeX for a paper."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from typing import Any

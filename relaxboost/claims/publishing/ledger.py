@@ -5,8 +5,6 @@ repository. ``make claims`` runs ``python -m relaxboost.claims.publishing.ledger
 updates the numbers on the page of findings.
 """
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The pages about a source: one with results and errata, and one with all claims and proofs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -228,11 +226,8 @@ def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
 
 
 def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
-    """Yield the lines in Markdown that follow the statement of a claim.
-
-    `proved` maps the text of each step that is already on the page to the claim of the step. A
-    repeated step becomes a reference to this claim.
-    """
+    """Yield the lines in Markdown that follow the statement of a claim."""
+    # `proved` has the claim of each step on the page, to which a repeated step refers.
     step = 0
     for part in parts(claim, brief=True):
         step = step + 1 if part.kind == "step" else 0

@@ -1,7 +1,5 @@
 """Pictures of verdicts: both sides, the slacks and the instance. They need matplotlib."""
 
-from __future__ import annotations
-
 import io
 import math
 import re

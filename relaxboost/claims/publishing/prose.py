@@ -1,7 +1,5 @@
 """The conversion of statements, notes and instances to Markdown, HTML and plain text."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator, Mapping

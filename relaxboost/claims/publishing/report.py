@@ -1,7 +1,5 @@
 """HTML reports of verdicts. A report is a single file that needs no scripts and no network."""
 
-from __future__ import annotations
-
 import base64
 import importlib.util
 import platform

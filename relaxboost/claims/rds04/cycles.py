@@ -87,8 +87,7 @@ def _margin(A: Array, w: Array) -> Bracket:
 
 
 def _near(value: float) -> Bracket:
-    # The distributions of a cycle have the accuracy 1e-9, so that numbers computed from them have
-    # an accuracy of about 1e-7.
+    # Numbers of a cycle, whose distributions have the accuracy 1e-9, have an accuracy of 1e-7.
     return Bracket(value - 1e-7, value + 1e-7)
 
 

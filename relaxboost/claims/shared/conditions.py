@@ -18,8 +18,6 @@ If f is *not* closed, the theorem can fail even under (i)–(iii). An example wi
 is 1. A `Relaxation` is closed by definition, and so is every function that cvxpy accepts.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal, NamedTuple
 
@@ -228,12 +226,9 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     f = resolved(relaxation, m)
     kinks = np.unique(u)
     best = float(kinks[0]) - f.conjugate(np.zeros(m))
-    gamma = cp.Variable()
-    x = cp.Variable(m)
-    active = cp.Parameter(m)
-    offset = cp.Parameter(m)
-    low = cp.Parameter()
-    high = cp.Parameter()
+    gamma, x = cp.Variable(), cp.Variable(m)
+    active, offset = cp.Parameter(m), cp.Parameter(m)
+    low, high = cp.Parameter(), cp.Parameter()
     value, constraints = f.cvxpy_conjugate(x)
     goal = cp.Maximize(gamma - value)
     piece = [x == active * gamma - offset, gamma >= low, *constraints]

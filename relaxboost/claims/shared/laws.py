@@ -1,11 +1,4 @@
-"""Laws of examples with finitely many values, for which expectations are sums.
-
-All samples of t examples are enumerated as a tree, level by level. A learner learns a common
-beginning of several samples only once. If there are too many samples, random samples are drawn, and
-the results have confidence bands.
-"""
-
-from __future__ import annotations
+"""Laws of examples with finitely many values, for which expectations are sums over samples."""
 
 import itertools
 import math

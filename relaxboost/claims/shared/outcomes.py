@@ -1,7 +1,5 @@
 """The excess risk of an online method over samples: its mean, probabilities and quantiles."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -75,9 +73,7 @@ class Outcomes:
     def exceeds(self, b: float) -> tuple[float, float]:
         """Return an interval that contains the probability of an excess risk above b.
 
-        For some samples, the excess risk is so close to b that the comparison is undecided, because
-        of rounding or of the interval `least`. The width of the interval is the probability of
-        these samples.
+        Its width is the probability of the samples for which the comparison with b is undecided.
         """
         self._enumerated()
         size = 1.0 + roundoff(2 * self.samples.shape[1] + 2)

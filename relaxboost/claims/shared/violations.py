@@ -8,8 +8,6 @@ f*(θ), the same argument with the roles of f and f* exchanged shows f(d') > f(d
 attains f*(θ').
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -48,10 +46,7 @@ class Violation(NamedTuple):
 
 
 def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
-    """Search for a violation on f and on f*. Return it, and the number of points tried.
-
-    The violation is None if the search finds no violation that both functions confirm.
-    """
+    """Return a violation that f and f* confirm, or None, and the number of points tried."""
     tried = 0
     for function, confirm, size, coordinates in (
         (f.penalty, _from_point, max(12, min(40, 2000 // m)), 8),

@@ -1,8 +1,7 @@
 """Functions f of SS09's Theorem 7, with closed forms of d_t and of the margin side −f̃*(−u).
 
-The checks of Sec. 5.1 use them. This module does not use the projections of the package. The
-margins u = Aw are along the last axis, with one row for each round. The number k in [m] sets the
-strength s = 3k/(10m) of f.
+This module does not use the projections of the package. The margins u = Aw are along the last axis,
+with one row for each round. The number k in [m] sets the strength s = 3k/(10m) of f.
 """
 
 import math

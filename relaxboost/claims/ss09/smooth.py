@@ -1,8 +1,4 @@
-"""The quantities D, P and d_t of SS09, Sec. 5.1, computed from their definitions.
-
-This module covers all functions f of the module `family`, and does not use the projections of the
-package. The margins u = Aw are along the last axis, with one row for each round.
-"""
+"""The quantities D, P and d_t of SS09, Sec. 5.1, from their definitions for the f of `family`."""
 
 import itertools
 import math
