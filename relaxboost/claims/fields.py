@@ -25,7 +25,7 @@ class Field(ABC):
     varies = True
     """Whether the field has more than one value, so that a search can change it."""
     strict = False
-    """Whether values outside the range are invalid, and not only never drawn."""
+    """Whether values outside the range are invalid, or valid but never drawn."""
 
     @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:

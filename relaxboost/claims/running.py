@@ -19,7 +19,7 @@ from relaxboost.claims.processes import Processes
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""A function of the number of finished claims, of all claims, and the id that finished last."""
+"""A function of the number of finished claims, the number of all claims, and the last id."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class Space:
         return Space(self.sizes if sizes is None else sizes, **{**self.fields, **fields})
 
     def including(self, *instances: Mapping[str, Any]) -> Space:
-        """Return a copy of the space that draws the given instances, as from `to_json`, first."""
+        """Return a copy that draws the given instances, in the form of `to_json`, before others."""
         found = self.but()
         found.first = [self.from_json(written) for written in instances]
         return found

@@ -178,7 +178,7 @@ def _(x: Instance) -> Slacks:
 
 
 def _changes(x: Instance) -> Array:
-    """Return the largest change of an entry of each estimate if γ_i and β_i are multiplied."""
+    """Return how much each estimate changes if γ_i and β_i are multiplied by `factor`."""
     beta = growing(x.beta, len(x.U))
     found = []
     for c in (1.0, x.factor):

@@ -14,9 +14,8 @@ def rate_product(x: Instance, step: str = "lecture") -> Slacks:
     bound = 1.0
     for vote in adaboost(x.A, x.t, step):
         bound *= math.sqrt(max(0.0, 1.0 - vote.edge**2))
-        if (
-            bound < 1e-6
-        ):  # If the edge is 1, the package makes a large step instead of an infinite one.
+        # If the edge is 1, the package makes a large step instead of an infinite one.
+        if bound < 1e-6:
             return
         yield at_most(risk(x.A, vote.w), bound, "L(−A w_t), Π sqrt(1 − γ_i²)", vote.number)
 
