@@ -112,7 +112,7 @@ class Statement:
 
 
 def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
-    """Return a function that makes a `Statement` from a check and a table of a TOML file."""
+    """Return a function that makes a `Statement` from its check, with the texts of a table."""
     return partial(
         Statement,
         texts["words"],

@@ -109,13 +109,12 @@ def draw_sides(axes: Any, evidence: Evidence) -> None:
 
 
 def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
-    rounds = np.array([s.round for s in trace])
-    left, right = np.array([(s.left, s.right) for s in trace]).T
+    rounds, left, right, high = np.array([(s.round, s.left, s.right, s.high) for s in trace]).T
     few = len(trace) <= 25
     style = {"linewidth": 1.8, "markersize": 4.5 if few else 0}
     axes.plot(rounds, left, "o-", color=LEFT, label=_left_side(trace), zorder=3, **style)
     axes.plot(rounds, right, "s--", color=RIGHT, label="right side", **style)
-    wrong = np.array([s.high < 0.0 for s in trace])
+    wrong = high < 0.0
     if wrong.any() and not evidence.slack.equality:
         shade: dict[str, Any] = {"color": WRONG, "alpha": 0.3, "linewidth": 0, "interpolate": True}
         axes.fill_between(rounds, left, right, where=wrong, label="too large", **shade)
