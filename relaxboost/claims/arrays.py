@@ -20,7 +20,7 @@ from relaxboost.claims.fields import (
 )
 
 
-class _Entries(Field):
+class _ArrayField(Field):
     """The base class of fields whose values are arrays of floats in [low, high]."""
 
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
@@ -113,7 +113,7 @@ class _Entries(Field):
         return np.clip(value, self.low, self.high) + 0.0  # This removes negative zeros.
 
 
-class Matrix(_Entries):
+class Matrix(_ArrayField):
     """A field for a matrix. By default its entries are in [−1, 1], and its axes are "m" and "n"."""
 
     def __init__(
@@ -148,7 +148,7 @@ class Matrix(_Entries):
         return self._clipped(value * max(abs(self.low), abs(self.high), 1.0))
 
 
-class Vector(_Entries):
+class Vector(_ArrayField):
     """A field for a vector with entries in [low, high], whose length is the size of an axis."""
 
     def __init__(self, axis: str = "m", low: float = -1.0, high: float = 1.0) -> None:

@@ -54,7 +54,9 @@ def conjugate(x: Instance, closed: bool = False) -> Slack:
     return equal(beta * (a * a + jump), most, "βV(θ), sup {−zᵀθ − W_β(z)}")
 
 
-conjugate_corrected = conjugate.corrected()(lambda x: conjugate(x, True))
+@conjugate.corrected()
+def conjugate_corrected(x: Instance) -> Slack:
+    return conjugate(x, True)[0]
 
 
 @conjugate_corrected.step(space=SMOOTH)
@@ -98,7 +100,9 @@ def argmax(x: Instance, closed: bool = False) -> Slack:
     return equal(value, _dual(d, beta), "−zᵀθ − βV(θ) at −∇W_β(z), W_β(z)")
 
 
-argmax_corrected = argmax.corrected()(lambda x: argmax(x, True))
+@argmax.corrected()
+def argmax_corrected(x: Instance) -> Slack:
+    return argmax(x, True)[0]
 
 
 @argmax_corrected.step(space=SMOOTH)
