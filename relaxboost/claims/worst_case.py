@@ -95,7 +95,7 @@ class Element(_Linear):
 
 
 class Expression(_Linear):
-    """A linear combination of inner products and values, whose comparisons are requirements."""
+    """A linear combination of inner products and values. Its comparisons are requirements."""
 
     def _terms_of(self, other: Any) -> Terms:
         return other.terms if isinstance(other, Expression) else {(): _exact(other)}

@@ -32,10 +32,9 @@ def theorem_2(x: Instance) -> Slack:
 @theorem_2.step()
 def _(x: Instance) -> Slack:
     law = Samples(x)
-    run = law.run()
     best = law.best()
     seen = law.drawn().of(best)[0].mean(axis=1) - float(law.risk(best))
-    over = excess(law) - deviations(law, run) - seen
+    over = excess(law) - deviations(law, law.run()) - seen
     return at_most(float(over.max()), 0.0, "excess − deviations − λXB/√m")
 
 
