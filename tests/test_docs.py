@@ -236,7 +236,7 @@ def test_the_first_screen_of_the_readme():
 
 
 def test_the_trace_is_explained_in_a_page():
-    assert words(ROOT / "docs" / "trace.md") <= 700
+    assert words(ROOT / "docs" / "trace.md") <= 750
 
 
 @pytest.mark.parametrize("page", PAGES)
