@@ -51,7 +51,7 @@ def solve_problem(problem: Any) -> tuple[str, float]:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Return whether an error is a panic of Clarabel, whose class derives from BaseException."""
+    """Return whether an error is a panic of Clarabel, which does not derive from Exception."""
     return type(error).__name__ == "PanicException"
 
 

@@ -234,7 +234,7 @@ class Programs(CompiledProblems):
         return f.above(found[0]) if f.explicit else found[1], found[0]
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), or inf if d violates a constraint of f by more than 1e-9."""
+        """Return f(d), or inf if d is outside the domain or violates a constraint by over 1e-9."""
         if self._pointwise.explicit:
             return self._pointwise.at(d)
         self.require_form()
@@ -288,6 +288,7 @@ def is_inside(relaxation: Any, d: Vector) -> bool:
 def solver_form(relaxation: Any, m: int) -> ConeForm | None:
     """Return the cone program of f, or None if it proves no bounds or has semidefinite cones."""
     form = programs(relaxation, m).form
+    # Solvers are slow for semidefinite cones.
     return None if form is None or form.matrix else form
 
 

@@ -34,7 +34,6 @@ class Pointwise:
 
     @cached_property
     def explicit(self) -> bool:
-        # A solver is needed if f contains variables other than d, or support functions.
         """Whether f has no variables except d and no support functions, and so needs no solver."""
         from cvxpy.atoms.suppfunc import SuppFuncAtom
 
@@ -47,7 +46,7 @@ class Pointwise:
         return [c for part in parts for c in part.domain]
 
     def at(self, d: Vector) -> float:
-        """Return f(d), or inf if d violates a constraint of f by more than 1e-9."""
+        """Return f(d), or inf if d is outside the domain or violates a constraint by over 1e-9."""
         self.d.value = d
         if any(np.max(c.violation(), initial=0.0) > 1e-9 for c in self.constraints):
             return math.inf
@@ -85,4 +84,5 @@ def _outside(constraint: Any) -> Any:
         return constraint.violation()
     sides = [np.asarray(a.value, dtype=np.float64) for a in constraint.args]
     size = sum(np.abs(side).max(initial=0.0) for side in sides)
+    # A matrix that is computed from d is symmetric only up to rounding.
     return np.maximum(np.abs(difference(constraint).value) - 1e-13 * (1.0 + size), 0.0)

@@ -135,7 +135,7 @@ def check_sum(owner: str, weights: Sequence[Fraction]) -> None:
 
 
 def of_weights(values: Sequence[Fraction]) -> Spectrum:
-    """Return the spectrum with the given weights, or raise InputError if they define none."""
+    """Return the spectrum with the given weights, or raise InputError if they are not valid."""
     tops = integers(values)
     for j, (here, after) in enumerate(pairwise(tops)):
         if after > here:
@@ -184,7 +184,8 @@ def gini(m: int) -> Spectrum:
 
 def extremile(m: int, r: Fraction) -> Spectrum:
     """Return the spectrum of m weights for the integrated spectrum φ(t) = 1 − (1 − t)^r."""
-    # The weights are exact, unless integers of more than 4096 bits would make them slow.
+    # The weights are exact if r is an integer and no power of j has more than 4096 bits. Larger
+    # integers would make every operation with the weights slow.
     if r.denominator == 1 and r.numerator * m.bit_length() <= 4096:
         powers: list[Any] = [j**r.numerator for j in range(m, -1, -1)]
         return Spectrum(here - after for here, after in pairwise(powers))

@@ -176,7 +176,8 @@ class SmoothedMethod(Method):
         beta = self.beta or default_beta(spread, tol)
         if self.smoothing == "binary-entropy":
             return beta, binary_projector(f, beta), ", binary entropy"
-        # A strongly convex f needs no smoothing, and without it the value does not change.
+        # A strongly convex f needs no smoothing, because its F has a Lipschitz continuous gradient
+        # (SS09 Lemma 18). Without smoothing the value does not change.
         curvature = f.curvature(m)
         if self.beta is None and not whole and curvature >= beta:
             return curvature, lambda u: f.relaxed_margin(u)[1], ", unsmoothed"

@@ -283,7 +283,8 @@ class _Search:
 
     def _handed_over(self) -> Any:
         # If the domain is a Euclidean set and A has more columns than rows, the solver gets A Q,
-        # where the columns of Q are an orthonormal basis of the row space of A.
+        # where the columns of Q are an orthonormal basis of the row space of A. The game with A Q
+        # has the same value.
         matrix = self.game.matrix
         if self._columns.size < matrix.known or not matrix.stored:
             A: Any = matrix.columns(self._columns)
@@ -401,8 +402,8 @@ class _Search:
 
 
 def _first_columns(game: Game) -> NDArray[np.int64]:
-    # A solver gets all columns of a small matrix. Otherwise it gets columns whose edges for the
-    # distribution f.center(m) are large.
+    # A solver gets all columns if the matrix is small or the domain is a Euclidean set. Otherwise
+    # it gets columns whose edges (or |edges| over a ball) at f.center(m) are large.
     n = game.n
     assert n is not None
     if game.m * n <= MAX_WHOLE_ENTRIES or not isinstance(game.over, AtomicSet):

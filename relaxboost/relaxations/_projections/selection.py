@@ -103,7 +103,10 @@ def sorted_near(x: Vector, sample: Vector, place: float, spread: float) -> tuple
 
 
 def pair_of_rank(x: Vector, j: int) -> tuple[float, float]:
-    """Return the entries of x with the ranks j and j + 1, or the largest entry twice."""
+    """Return the entries of x with the ranks j and j + 1, where the smallest entry has rank 0.
+
+    If j is the last rank, the function returns the largest entry twice.
+    """
     following = min(j + 1, x.size - 1)
     if x.size > MAX_SAMPLE:
         sample = sorted_sample(x)

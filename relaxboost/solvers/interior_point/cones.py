@@ -97,7 +97,7 @@ class Cones(ABC):
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return the right-hand side r of the equations dz + H ds = r of each cone.
+        """Return the right-hand side r of the equations Δz + H Δs = r of each cone.
 
         The target of the step is the point of the central path with the parameter `centre`. The
         arguments `ds` and `dz` are the steps of the predictor, whose second-order terms are

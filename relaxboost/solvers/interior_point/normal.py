@@ -123,7 +123,10 @@ class Normal(ABC):
 
     @property
     def iterations(self) -> int:
-        """The largest number of conjugate gradient iterations for a right-hand side, or 0."""
+        """The largest number of conjugate gradient iterations for a right-hand side.
+
+        The number is 0 if a factorisation solves the equations.
+        """
         return 0
 
 
