@@ -269,10 +269,17 @@ def stump_gram(codes: NDArray[Any], offsets: Whole, signs: Array, scaling: Array
 
 @njit(nogil=True)
 def _cross_block(
-    left: NDArray[Any], right: NDArray[Any], weights: Array, table: Array, out: Array
+    codes: tuple[NDArray[Any], NDArray[Any]],
+    weights: Array,
+    table: Array,
+    out: Array,
+    place: tuple[int, int],
 ) -> None:
     # The entry of the cuts a and b is Σ weights · s_a t_b for the sides s_a, t_b = ±1 of examples.
-    # `table` is a zero matrix with one more row and column than the block `out`.
+    # The block starts at `place` in `out`: a slice of `out` would need another signature for each
+    # memory layout. `table` is a zero matrix with one more row and column than the block.
+    left, right = codes
+    first, start = place
     rows, cols = table.shape[0] - 1, table.shape[1] - 1
     for i in range(weights.shape[0]):
         table[left[i], right[i]] += weights[i]
@@ -286,7 +293,7 @@ def _cross_block(
     for a in range(rows):
         for b in range(cols):
             alone = total - 2.0 * table[a, cols] - 2.0 * table[rows, b]
-            out[a, b] = alone + 4.0 * table[a, b]
+            out[first + a, start + b] = alone + 4.0 * table[a, b]
 
 
 @njit(nogil=True)
@@ -308,8 +315,9 @@ def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array)
     def fill(f: int) -> None:
         a, b = parts[f]
         for g, (c, e) in enumerate(parts[: f + 1]):
-            table = np.zeros((b - a + 1, e - c + 1))
-            _cross_block(codes[f], codes[g], weights, table, out[a:b, c:e])
+            if b > a and e > c:  # a restriction leaves many features without cuts
+                table = np.zeros((b - a + 1, e - c + 1))
+                _cross_block((codes[f], codes[g]), weights, table, out, (a, c))
 
     pool, _ = thread_pool()
     list(pool.map(fill, reversed(range(len(parts)))))  # the features with the most pairs first
