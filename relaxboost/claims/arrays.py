@@ -1,7 +1,5 @@
 """Fields of instances whose values are arrays: matrices, vectors, distributions and weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -22,11 +20,13 @@ from relaxboost.claims.fields import (
 )
 
 
-class _Entries(Field):
+class _ArrayField(Field):
     """The base class of fields whose values are arrays of floats in [low, high]."""
 
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
-        self.low, self.high, self.axes = float(low), float(high), axes
+        self.low = float(low)
+        self.high = float(high)
+        self.axes = axes
         if not self.low <= self.high:
             raise InputError(f"the entries need a range low <= high, got {low} and {high}")
 
@@ -34,12 +34,8 @@ class _Entries(Field):
         return tuple(int(sizes[axis]) for axis in self.axes)
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a random array of one of four types.
-
-        Its entries are uniform in [low, high], or each of them equals low or high, or all of them
-        are multiples of 1/4, or many of them are 0.
-        """
-        shape, kind = self._shape(sizes), rng.integers(4)
+        shape = self._shape(sizes)
+        kind = rng.integers(4)
         if kind == 0:
             return self._clipped(rng.choice([self.low, self.high], shape))
         value = rng.uniform(self.low, self.high, shape)
@@ -50,17 +46,12 @@ class _Entries(Field):
         return self._clipped(value)
 
     def changed(self, rng: Rng, value: Array, sizes: Sizes) -> Array:
-        """Return a copy of the array that differs slightly.
-
-        Either one entry is changed, or all entries are perturbed.
-        """
         kind = rng.integers(5)
         width = self.high - self.low
-        changed = value.copy()
         if kind == 0:
-            return self._clipped(
-                value + rng.normal(size=value.shape) * width * 10 ** -rng.uniform(1, 3)
-            )
+            noise = rng.normal(size=value.shape) * width * 10 ** -rng.uniform(1, 3)
+            return self._clipped(value + noise)
+        changed = value.copy()
         at = tuple(int(rng.integers(size)) for size in value.shape)
         if kind == 1:
             changed[at] = rng.choice([self.low, 0.0, self.high])
@@ -81,11 +72,6 @@ class _Entries(Field):
         return value
 
     def simpler(self, value: Array) -> Iterator[Array]:
-        """Yield arrays with simpler entries.
-
-        In the first arrays, all entries are rounded to fractions with a small denominator. In the
-        later arrays, only one entry is simplified.
-        """
         for denominator in DENOMINATORS:
             rounded = self._clipped(np.round(value * denominator) / denominator)
             if not np.array_equal(rounded, value):
@@ -124,10 +110,10 @@ class _Entries(Field):
         return [number for number, name in enumerate(self.axes) if name == axis]
 
     def _clipped(self, value: Array) -> Array:
-        return np.clip(value, self.low, self.high) + 0.0  # no negative zeros
+        return np.clip(value, self.low, self.high) + 0.0  # This removes negative zeros.
 
 
-class Matrix(_Entries):
+class Matrix(_ArrayField):
     """A field for a matrix. By default its entries are in [−1, 1], and its axes are "m" and "n"."""
 
     def __init__(
@@ -136,7 +122,6 @@ class Matrix(_Entries):
         super().__init__(low, high, axes)
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a matrix for which some inequalities tend to be tight, such as a sign matrix."""
         m, n = self._shape(sizes)
         kind = int(rng.integers(8))
         small = float(rng.choice([0.05, 0.1, 0.25, 0.5]))
@@ -147,30 +132,29 @@ class Matrix(_Entries):
             value = 2.0 * square - 1.0
         elif kind == 2:
             value = 1.0 - 2.0 * square
-        elif kind == 3:  # opposite rows: no margin
+        elif kind == 3:  # Opposite rows make the margin 0.
             value = rng.choice([-1.0, 1.0], (m, n))
             value[m // 2 :] = -value[: m - m // 2]
-        elif kind == 4:  # one column a little better than nothing, the other all but one right
+        elif kind == 4:  # One column is weak, and the others are wrong on one row only.
             value = np.ones((m, n))
             value[:, 0] = small
             value[0, 1:] = -rng.random()
         elif kind == 5:
             value = rng.choice([-1.0, 1.0], (m, 1)) * np.ones((m, n))
-        elif kind == 6:  # separable by much
+        elif kind == 6:  # The margin is large.
             value = rng.uniform(small, 1.0, (m, n))
         else:
             value = small * rng.choice([-1.0, 1.0], (m, n))
         return self._clipped(value * max(abs(self.low), abs(self.high), 1.0))
 
 
-class Vector(_Entries):
+class Vector(_ArrayField):
     """A field for a vector with entries in [low, high], whose length is the size of an axis."""
 
     def __init__(self, axis: str = "m", low: float = -1.0, high: float = 1.0) -> None:
         super().__init__(low, high, (axis,))
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a vector of equal entries, a unit vector, or equally spaced entries."""
         (size,) = self._shape(sizes)
         kind = rng.integers(3)
         if kind == 0:
@@ -189,12 +173,10 @@ class Distribution(Vector):
         super().__init__(axis, 0.0, 1.0)
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a draw from a symmetric Dirichlet distribution with the parameter 0.3, 1 or 5."""
         (size,) = self._shape(sizes)
         return self._clipped(rng.dirichlet(np.full(size, rng.choice([0.3, 1.0, 5.0]))))
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return the uniform distribution, a vertex, or weights of 1/2 on two entries."""
         (size,) = self._shape(sizes)
         pair = np.eye(size)[rng.integers(size)] + np.eye(size)[rng.integers(size)]
         return self._clipped(pair if rng.random() < 0.5 else np.ones(size))
@@ -213,7 +195,6 @@ class Weights(Vector):
         super().__init__(axis, -radius, radius)
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return the zero vector, a vertex of the ℓ1 ball, or weights on its boundary."""
         (size,) = self._shape(sizes)
         kind = rng.integers(3)
         if kind == 0:
@@ -223,24 +204,21 @@ class Weights(Vector):
         return self._clipped(1e6 * rng.normal(size=size))
 
     def _clipped(self, value: Array) -> Array:
-        radius = Fraction(self.radius)  # in the ball exactly, for claims that compute exactly
+        # Checks in exact arithmetic need weights that are in the ball exactly.
+        radius = Fraction(self.radius)
         while (total := sum(map(Fraction, np.abs(value).tolist()))) > radius:
             value = value * min(self.radius / float(total), 1.0 - 2.0**-52)
         return value + 0.0
 
 
 def normalised(raw: Array) -> Array:
-    """Divide the positive part of an array by its sum.
-
-    If no entry is positive, return uniform weights.
-    """
+    """Divide the positive part of an array by its sum, or return uniform weights if it is zero."""
     positive = np.maximum(raw, 0.0)
     total = float(positive.sum())
     return positive / total if total > 0.0 else np.full(raw.shape, 1.0 / raw.size)
 
 
 def _each(written: Any) -> Any:
-    """Convert the numbers in nested lists, as read from a file, to floats."""
     if isinstance(written, (list, tuple)):
         return [_each(entry) for entry in written]
     return as_number(written)

@@ -1,8 +1,4 @@
-"""A claim made in a source (a paper), declared with the decorator `Source.claim`.
-
-A claim can be checked on instances. It can also be attacked, which means that a search looks for
-counterexamples.
-"""
+"""Claims, which can be checked on instances and attacked by a search for counterexamples."""
 
 from __future__ import annotations
 
@@ -23,12 +19,7 @@ from relaxboost._core.parameters import count, natural
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
 from relaxboost.claims.record import (
-    COUNTEREXAMPLE,
-    EXACT,
     FALSE,
-    INSTANCES,
-    PROOF,
-    WORST,
     Check,
     Correction,
     Enumeration,
@@ -75,14 +66,12 @@ class Claim:
     page: str = ""
     """The position of the statement in the source: a page, or a line of the text."""
     counterexamples: Sequence[Mapping[str, Any]] = ()
-    """The recorded instances that refute the claim as stated, the smallest first. Their values are
-    in the form returned by `Space.to_json`. A check examines them before all other instances."""
+    """The recorded instances that refute the claim as stated, in the form of `Space.to_json`."""
     ruling: str = ""
     """The recorded status if it is "misprint", "ambiguous" or "open", and otherwise ""."""
     part_of: str = ""
-    """The name of the result to which this claim belongs, if the claim is a line of a proof or a
-    remark. It is "displays" for a claim that belongs to no result, and "" for a claim that is
-    itself a result."""
+    """The name of the result to which a line of a proof or a remark belongs. It is "displays" if it
+    belongs to no result, and "" if the claim is itself a result."""
     caused_by: str = ""
     """The name of the claim whose error causes the error of this claim."""
     harm: str = ""
@@ -92,14 +81,12 @@ class Claim:
     corrections: list[Statement] = field(default_factory=list)
     """The corrected statements. For an ambiguous claim, they are the other readings of the text."""
     resolution: float = 1e-7
-    """The tolerance for treating the two sides as equal. They are treated as equal if the interval
-    of the slack contains zero and its lower end is at least `-resolution`. If the interval contains
-    zero but its lower end is less than `-resolution`, the instance is undecided."""
+    """The tolerance for equal sides. If the interval of the slack contains zero, the sides are
+    treated as equal if its lower end is at least `-resolution`, and as undecided otherwise."""
     trials: int = 100
     """The default number of instances that a check draws."""
     file: Path | None = None
-    """The Python file in which a user has defined the claim. It is None for claims of the
-    package."""
+    """The Python file in which a user has defined the claim, or None."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
     """The entries for the corrections in the TOML file of the source."""
 
@@ -119,19 +106,18 @@ class Claim:
     def evidence(self, statement: Statement) -> str:
         """Return the type of evidence for the verdict on a statement.
 
-        The type is "counterexample", "proof" (the steps of the proof are checked), "worst
-        case" (all instances for some parameters), "exact" (all instances of a finite space)
-        or "instances".
+        The type is "counterexample", "proof" (its steps are checked), "worst case" (all instances
+        for some parameters), "exact" (all instances of a finite space) or "instances".
         """
         if statement is self.stated and self.counterexamples:
-            return COUNTEREXAMPLE
+            return "counterexample"
         if statement.steps:
             worst = all(isinstance(step.every, WorstCases) for step in statement.steps)
-            return WORST if worst else PROOF
-        return INSTANCES if self.every is None else EXACT
+            return "worst case" if worst else "proof"
+        return "instances" if self.every is None else "exact"
 
     def instance(self, written: Mapping[str, Any]) -> Instance:
-        """Return the instance with the given data, in the form returned by `Space.to_json`."""
+        """Return the instance with the given data, in the form of `Space.to_json`."""
         return self.make(self.space.from_json(written))
 
     def make(self, values: Mapping[str, Any]) -> Instance:
@@ -139,12 +125,10 @@ class Claim:
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
-        """Yield, for each instance of a check, a description of its origin, and its values.
+        """Yield a description of the origin and the values of each instance of a check.
 
-        Recorded counterexamples come first. If the space is finite, all its instances follow.
-        Otherwise, `trials` drawn instances follow.
-
-        Each drawn instance depends only on the seed and on its own number, and not on `trials`.
+        Recorded counterexamples come first. All instances of a finite space follow, or `trials`
+        drawn instances. Each drawn instance depends only on the seed and on its own number.
         """
         for number, written in enumerate(self.counterexamples, 1):
             yield f"recorded counterexample {number}", self.space.from_json(written)
@@ -162,8 +146,7 @@ class Claim:
     ) -> Evidence | None:
         """Measure a statement on an instance. Return None if the instance violates a hypothesis.
 
-        `origin` describes where the instance comes from. If `certificates` is given, the
-        certificate of each optimum is saved to a file whose path starts with `certificates`.
+        The certificates of optima are saved to files whose paths start with `certificates`.
         """
         x = self.make(values)
         try:
@@ -186,27 +169,21 @@ class Claim:
         )
 
     def command(self, action: str, options: str) -> str:
-        """Return the command line that repeats a check or an attack.
-
-        A step of a proof cannot be run alone. Its command line repeats the whole claim.
-        """
+        """Return the command line that repeats a check or an attack."""
+        # A step of a proof cannot be run alone. The command line repeats the whole claim.
         if not self.stated.check.__module__.startswith("relaxboost."):  # it is not built in
             options = f" --file {shlex.quote(str(self.file or 'FILE'))}{options}"
         return f"relaxboost claims {action} {self.id.partition('/')[0]}{options}"
 
     def __call__(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
-        """Measure the claim as stated on an instance, and return the slacks.
-
-        If a correction reuses the check of the claim, it passes `options` to this check.
-        """
+        # A correction that reuses the check of the claim passes `options`.
         return self.stated.measure(x, *options)
 
     def corrected(self, words: str = "", formula: str = "") -> Callable[[Check], Correction]:
         """Return a decorator that declares the check of a corrected statement.
 
-        The corrected statement has the same fields as the claim. The decorated function gets a
-        method `step`, which declares the steps of the proof of the correction. If `words` is empty,
-        the next correction in the TOML file of the source is used.
+        The result has a method `step`, which declares the steps of the proof. By default the
+        statement is the next correction in the TOML file of the source.
         """
 
         def add(check: Check) -> Correction:
@@ -322,9 +299,8 @@ class Claim:
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
         """Search for an instance that refutes the claim as stated, and simplify it.
 
-        The search tries `budget` instances, where `budget` is at least 1. If it finds a
-        counterexample, it tries at most `budget` simpler instances. If Ctrl-C interrupts the
-        attack, the verdict covers the instances tried so far.
+        The search tries `budget` >= 1 instances, and then at most `budget` simpler ones. If Ctrl-C
+        interrupts the attack, the verdict covers the instances tried so far.
         """
         budget = count("budget", budget)
         draw = partial(self.generator, natural("seed", seed))
@@ -341,17 +317,13 @@ class Claim:
     def _verdict(
         self, work: Callable[[list[StatementVerdict]], None], seed: int, repeat: str
     ) -> ClaimVerdict:
-        """Run `work`, which collects the evidence for each statement, and return the verdict.
-
-        If Ctrl-C interrupts `work` before it has tried the first instance, KeyboardInterrupt is
-        raised, because there is no evidence to report.
-        """
         parts = [StatementVerdict(statement.words) for statement in self.statements]
         start = time.perf_counter()
         interrupted = False
         try:
             work(parts)
         except (KeyboardInterrupt, SystemError) as error:
+            # If no instance has been tried, there is no evidence to report.
             if not is_interrupt(error) or not any(part.counts for part in parts):
                 raise
             interrupted = True
@@ -372,11 +344,11 @@ def statement_of(
 ) -> Callable[[Check], Statement]:
     """Return a function that makes a `Statement` from a check.
 
-    The statement uses `words` and `formula` if they are given. Otherwise it uses the first unused
-    entry of `texts`. The first `len(before)` entries are used by the statements in `before`. If the
-    entry has no note, the statement has no note either: the docstring of the check is not used as a
-    note, because it only says what the check measures.
+    The statement uses `words` and `formula` if they are given. Otherwise it uses the entry of
+    `texts` that follows those of the statements in `before`.
     """
+    # Without a note in the entry, the note is empty: the docstring of the check only says what the
+    # check measures.
     written = {"note": "", **texts[len(before)]} if len(before) < len(texts) else {}
     if words:
         written = {"words": words, "formula": formula, "step": written.get("step", ())}

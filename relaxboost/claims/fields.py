@@ -1,9 +1,4 @@
-"""The fields of an instance: the types of its data.
-
-A value of a field can be drawn, perturbed, simplified, written to a file and read from a file.
-"""
-
-from __future__ import annotations
+"""The fields of an instance, whose values can be drawn, perturbed, simplified and written."""
 
 import math
 from abc import ABC, abstractmethod
@@ -23,28 +18,21 @@ DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
 
 
 class Field(ABC):
-    """A field of an instance, that is, a named datum such as a matrix or a number.
-
-    The subclasses define how a value is drawn, perturbed and simplified.
-    """
+    """A field of an instance, that is, a named datum such as a matrix or a number."""
 
     axes: tuple[str, ...] = ()
     """The names of the sizes that the field shares with other fields, e.g. ``("m", "n")``."""
     varies = True
     """Whether the field has more than one value, so that a search can change it."""
     strict = False
-    """Whether values outside the range are invalid. If `strict` is False, values outside the range
-    are valid, but they are never drawn."""
+    """Whether values outside the range are invalid, or valid but never drawn."""
 
     @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:
         """Return a random value of the field."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Any:
-        """Return a value at which inequalities tend to be tight.
-
-        By default it is a random value.
-        """
+        """Return a value at which inequalities tend to be tight. By default it is random."""
         return self.random(rng, sizes)
 
     def changed(self, rng: Rng, value: Any, sizes: Sizes) -> Any:
@@ -85,16 +73,16 @@ class Field(ABC):
 
 
 class Real(Field):
-    """A field for a number in [low, high].
-
-    The number is drawn uniformly. If `log` is true, its logarithm is drawn uniformly instead.
+    """A field for a number in [low, high] that is drawn uniformly, or log-uniformly if `log`.
 
     The ends may be fractions written as strings, as in files: ``Real("1/10", "9/10")``.
     """
 
     def __init__(self, low: float | str, high: float | str, log: bool = False) -> None:
         try:
-            self.low, self.high, self.log = as_number(low), as_number(high), log
+            self.low = as_number(low)
+            self.high = as_number(high)
+            self.log = log
         except (TypeError, ValueError, ZeroDivisionError):
             raise InputError(
                 f"Real needs two numbers, such as Real(0, 1) or Real('1/10', 2), got {low!r} and "
@@ -112,7 +100,6 @@ class Real(Field):
         return float(rng.uniform(self.low, self.high))
 
     def structured(self, rng: Rng, sizes: Sizes) -> float:
-        """Return one of the two ends, or a number between them that is rounded to one decimal."""
         simple = round(self.random(rng, sizes), 1)
         return float(rng.choice([self.low, self.high, min(max(simple, self.low), self.high)]))
 
@@ -171,11 +158,7 @@ class Whole(Field):
             )
 
     def length(self, value: int) -> float:
-        """Return a length that increases with the integer.
-
-        A search then prefers small integers. For example, a run with fewer rounds is easier to
-        follow.
-        """
+        # Small integers are simpler: a run with fewer rounds is easier to follow.
         return 1.0 + math.log1p(abs(value))
 
     def repaired(self, value: int, sizes: Sizes) -> int:
@@ -189,10 +172,7 @@ class Whole(Field):
 
 
 class Choice(Field):
-    """A field for one of several names, such as the names of losses.
-
-    The check looks up the object with this name.
-    """
+    """A field for one of several names, such as names of losses that the check looks up."""
 
     def __init__(self, *names: str) -> None:
         if not names:
@@ -204,10 +184,10 @@ class Choice(Field):
         return self.names[int(rng.integers(len(self.names)))]
 
     def simpler(self, value: str) -> Iterator[str]:
-        yield from self.names[: self.names.index(value)] if value in self.names else ()
+        yield from self.names[: self.names.index(value)]
 
     def length(self, value: str) -> float:
-        return 1.0 + (self.names.index(value) if value in self.names else len(self.names))
+        return 1.0 + self.names.index(value)
 
     def from_json(self, written: Any) -> str:
         if written not in self.names:
@@ -217,11 +197,10 @@ class Choice(Field):
 
 def short(x: float) -> str:
     """Return a float as text: a short fraction if the float equals one, and a decimal otherwise."""
-    if not math.isfinite(x):
-        return repr(float(x))
-    fraction = Fraction(x).limit_denominator(1000)
-    if float(fraction) == x and abs(fraction.numerator) < 10_000:
-        return str(fraction)
+    if math.isfinite(x):
+        fraction = Fraction(x).limit_denominator(1000)
+        if float(fraction) == x and abs(fraction.numerator) < 10_000:
+            return str(fraction)
     return repr(float(x))
 
 
@@ -231,10 +210,7 @@ def as_number(written: Any) -> float:
 
 
 def json_number(x: float) -> Any:
-    """Return the value that represents a float in a JSON file.
-
-    The value is an integer, a short fraction as a string such as "1/10", or the float itself.
-    """
+    """Return a float as it is in a JSON file: an integer, a string such as "1/10", or a float."""
     if math.isfinite(x) and x == int(x):
         return int(x)
     text = short(x)

@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from relaxboost.game.game import Game
 
 _CROSSING = 1e-6
-"""The tolerance for bounds that cross because of rounding. The lower bound may exceed the upper
-bound by at most this number times 1 + |lower bound|."""
+"""The largest relative difference by which rounding may make the bounds cross."""
 
 _EXACT_ENTRIES = 20_000
-"""If the matrix of a game has at most this many entries, its optimum is computed in exact
-arithmetic."""
+"""The maximum number of entries of a matrix for exact arithmetic."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def _exactly(game: Game) -> CertifiedOptimum | None:
         return None
     try:
         found = exact_optimum(game)
-    except InputError:  # not a linear program with rational data
+    except InputError:  # The game is not a linear program with rational data.
         return None
     return CertifiedOptimum(
         game, found.d, (found.support, found.w), Bracket(found.lower, found.upper)
@@ -107,12 +105,13 @@ def _numerically(game: Game) -> CertifiedOptimum:
         raise KeyboardInterrupt
     lower, upper = found.lower, found.upper
     crossing = lower - upper
-    if crossing > 0.0:  # numerical bounds may cross by a little: the truth is about there
+    if crossing > 0.0:
         if crossing > _CROSSING * (1.0 + abs(lower)):
             raise ArithmeticError(
                 f"the lower bound of {game!r} must not exceed its upper bound, but is larger by "
                 f"{crossing:g}. {found.message}"
             )
+        # The optimum is near the bounds, so the interval becomes three times as wide.
         lower, upper = upper - crossing, lower + crossing
     return CertifiedOptimum(
         game, found.d, (found.support, found.coefficients), Bracket(lower, upper)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import TypeAlias
 
 from relaxboost._core.errors import InputError
@@ -13,8 +14,7 @@ from relaxboost._core.parameters import nearest
 from relaxboost._core.rounding import float_down, float_up
 
 _ROUNDING = 1e-12
-"""The assumed error of a float x, relative to max(1, |x|). Fractions and intervals are assumed to
-have no such error."""
+"""The assumed error of a float x, relative to max(1, |x|)."""
 
 HOLDS, TIGHT, UNDECIDED, REFUTED = "holds", "tight", "undecided", "refuted"
 
@@ -34,7 +34,8 @@ class Bracket:
     """A real number that is known only to lie in the interval [lower, upper].
 
     Both ends are treated as exact numbers, whether they are floats or fractions. Sums, products and
-    quotients of intervals are computed in fractions.
+    quotients of intervals are computed in fractions. In a sum, a float is treated as by `bracket`.
+    In a product or a quotient, it is exact. A divisor that contains 0 raises InputError.
     """
 
     lower: Number
@@ -62,22 +63,14 @@ class Bracket:
         return bracket(other) + -self
 
     def __mul__(self, other: Quantity) -> Bracket:
-        """Multiply the interval by another interval, or by a number that is treated as exact."""
         other = exact_bracket(other)
-        ends = (self.lower, self.upper), (other.lower, other.upper)
-        products = [_product(a, b) for a in ends[0] for b in ends[1]]
+        ends = product((self.lower, self.upper), (other.lower, other.upper))
+        products = [_product(a, b) for a, b in ends]
         return Bracket(min(products), max(products))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Quantity) -> Bracket:
-        """Divide the interval by an interval without zero, or by a number that is treated as exact.
-
-        Raises
-        ------
-        InputError
-            If the divisor contains zero.
-        """
         other = exact_bracket(other)
         if other.lower <= 0 <= other.upper:
             raise InputError(
@@ -101,7 +94,7 @@ class Bracket:
     def middle(self) -> float:
         """A float in the interval: the midpoint, if floats can represent both ends."""
         lower, upper = nearest(self.lower), nearest(self.upper)
-        if math.isinf(upper - lower):  # the finite end, or 0 where there is none
+        if math.isinf(upper - lower):  # Return the finite end, or 0 if both ends are infinite.
             return next((end for end in (lower, upper) if math.isfinite(end)), 0.0)
         return lower if lower == upper else lower + (upper - lower) / 2.0
 
@@ -140,19 +133,17 @@ def exact_bracket(value: Quantity) -> Bracket:
 
 
 def _is_finite(a: Number) -> bool:
-    """Return whether a number is finite. A fraction is, even beyond the range of floats."""
+    # `math.isfinite` fails for fractions beyond the range of floats.
     return not isinstance(a, float) or math.isfinite(a)
 
 
 def _inverse(a: Number) -> Number:
-    """Return 1/a as an exact fraction, or 0 if a is infinite."""
     return 1 / Fraction(a) if _is_finite(a) else 0
 
 
 def _product(a: Number, b: Number) -> Number:
-    """Return the exact product ab, where 0·∞ = 0 because an infinite end bounds finite numbers."""
     if not (a and b):
-        return 0
+        return 0  # Here 0·∞ = 0, because an infinite end bounds finite numbers.
     if not (_is_finite(a) and _is_finite(b)):
         return math.inf if (a > 0) == (b > 0) else -math.inf
     return Fraction(a) * Fraction(b)
@@ -170,8 +161,8 @@ def _sum(a: Number, b: Number, unknown: float) -> Number:
 class Slack:
     """The slack of an inequality or of an equality on an instance.
 
-    The slack of left <= right is right − left, which is negative if the inequality fails. The slack
-    of left = right is −|left − right|, which is 0 if the equality holds.
+    It is right − left for left <= right, and −|left − right| for left = right. It is negative if
+    the relation fails.
     """
 
     low: float
@@ -188,8 +179,8 @@ class Slack:
     def outcome(self, resolution: float) -> str:
         """Return the outcome of the measurement: "holds", "tight", "undecided" or "refuted".
 
-        The outcome is "tight" if the interval contains 0 and its lower end is at least −resolution.
-        In this case the two sides are treated as equal.
+        It is "tight", so that the two sides are treated as equal, if the interval contains 0 and
+        its lower end is at least −resolution.
         """
         if self.high < 0.0:
             return REFUTED
@@ -199,11 +190,8 @@ class Slack:
 
     @property
     def relative(self) -> float:
-        """The relative slack: the midpoint of the slack divided by |left| + |right|.
-
-        It is in [−1, 1], and it is 1 if both sides are 0.
-        """
-        if self.low <= 0.0 <= self.high:  # whatever the middle, which is noise
+        """The midpoint of the slack over |left| + |right|, in [−1, 1]. It is 1 if both are 0."""
+        if self.low <= 0.0 <= self.high:  # The midpoint is a rounding error.
             return 0.0 if self.left or self.right else 1.0
         size = abs(self.left) + abs(self.right)
         if size == math.inf:
@@ -214,11 +202,9 @@ class Slack:
 
     def __str__(self) -> str:
         relation = "=" if self.equality else "<="
-        at = ", ".join(
-            part for part in (self.where, f"round {self.round}" if self.round else "") if part
-        )
+        at = ", ".join(filter(None, (self.where, f"round {self.round}" if self.round else "")))
         left, right = f"{self.left:.6g}", f"{self.right:.6g}"
-        if left == right and self.high < 0.0:  # what refutes must be seen
+        if left == right and self.high < 0.0:  # The difference that refutes must be visible.
             left, right = repr(self.left), repr(self.right)
         text = f"{left} {relation} {right}"
         if not self.equality and self.right not in (0.0, math.inf) and self.left * self.right > 0:
@@ -234,7 +220,7 @@ def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None 
 
 
 def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of the inequality left >= right, which is printed as right <= left.
+    """Return the slack of left >= right, which is printed as right <= left.
 
     If `where` names both sides, it names the right side first: "δ/√N, γ" for γ >= δ/√N.
     """
@@ -252,7 +238,7 @@ def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = 
 
 
 def _end(a: Number, b: Number, rounding: Callable[[Fraction], float]) -> float:
-    """Return a − b as a float. The difference of two infinities of the same sign is 0."""
     if not (_is_finite(a) and _is_finite(b)):
+        # The difference of two infinities of the same sign is 0.
         return 0.0 if a == b else float(a if not _is_finite(a) else -b)
     return rounding(Fraction(a) - Fraction(b))

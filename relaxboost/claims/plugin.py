@@ -51,11 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _from(least: int) -> Callable[[str], int]:
-    """Return a parser for integers that are at least `least`.
-
-    The name of the parser appears in error messages of pytest.
-    """
-
+    # The name of the function appears in error messages of pytest.
     def whole_number(text: str) -> int:
         if int(text) < least:
             raise argparse.ArgumentTypeError(f"must be a whole number >= {least}, got {text}")

@@ -1,11 +1,8 @@
 """A pool of worker processes that check claims in parallel.
 
-Each worker process has one pipe for its tasks and one pipe for its answers. It imports the function
-that performs the tasks. It does not rerun the script of the caller, so the script does not need an
-``if __name__ == "__main__"`` block.
+Each worker process has one pipe for its tasks and one pipe for its answers. It does not rerun the
+script of the caller, which therefore needs no ``if __name__ == "__main__"`` block.
 """
-
-from __future__ import annotations
 
 import os
 import pickle
@@ -20,11 +17,8 @@ from threading import Lock, Thread
 from typing import Any, BinaryIO
 
 _INTERRUPT = getattr(signal, "SIGUSR1", None)
-"""The signal that makes a worker process interrupt its task and return an answer. On Windows there
-is no such signal, and the value is None."""
+"""The signal that makes a worker process interrupt its task. On Windows it is None."""
 _ANSWER_SECONDS = 5.0
-"""The number of seconds within which an interrupted worker process must return an answer. A limit
-is needed because compiled code cannot be interrupted."""
 # The worker imports modules from the paths of the parent, never from its working directory.
 _START = """
 import os, pickle, sys
@@ -40,15 +34,15 @@ class Died(Exception):
 
 
 class Processes:
-    """A pool of `jobs` worker processes that apply `function` to tasks.
+    """A pool of `jobs` worker processes that apply a picklable `function` to tasks.
 
-    The function must be defined at the top level of a module, so that it can be pickled. If a
-    worker process dies, only its current task is lost.
+    If a worker process dies, only its current task is lost.
     """
 
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any], jobs: int) -> None:
         self._function = function
-        self._lock, self._closed = Lock(), False
+        self._lock = Lock()
+        self._closed = False
         self._all: list[subprocess.Popen[bytes]] = []
         self._idle: list[subprocess.Popen[bytes]] = []
         # One thread waits for the answers of each worker. A worker inherits the blocked signals of
@@ -61,20 +55,19 @@ class Processes:
     def answers(self) -> Iterator[tuple[int, Future[Any]]]:
         """Yield the number and the future of each task, in the order in which the tasks finish.
 
-        The future raises the exception that the function has raised, or `Died` if the worker
-        process has died.
+        The future raises the exception of the function, or `Died` if the worker process has died.
         """
         for future in as_completed(self._numbers):
             yield self._numbers[future], future
 
     def interrupt(self) -> Iterator[tuple[int, Any]]:
-        """Interrupt all worker processes. Yield the number and the answer of each task.
+        """Raise KeyboardInterrupt in all workers. Yield the number and the answer of each task.
 
-        In the workers, KeyboardInterrupt is raised. If a worker does not answer in time, its task
-        is left out.
+        Tasks of workers that do not answer in time are left out.
         """
         self._stop()
-        with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the wait
+        # Compiled code cannot be interrupted, so the wait has a limit.
+        with suppress(KeyboardInterrupt):  # A second Ctrl-C ends the wait.
             if _INTERRUPT is not None:
                 for process in self._all:
                     process.send_signal(_INTERRUPT)
@@ -90,10 +83,10 @@ class Processes:
             process.kill()
         self._threads.shutdown()
         for process in self._all:
-            process.__exit__(None, None, None)  # wait for it, and close its pipes
+            process.__exit__(None, None, None)  # This waits for it, and closes its pipes.
 
     def _stop(self) -> None:
-        with self._lock:  # no process is started from here on
+        with self._lock:  # After this, `_do` starts no process.
             self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
 
@@ -128,7 +121,7 @@ def _started(function: Callable[[Any], Any]) -> subprocess.Popen[bytes]:
 
 
 def _block(blocked: bool) -> None:
-    """Block or unblock, in this thread, Ctrl-C and the signal that interrupts workers."""
+    # In this thread, block or unblock Ctrl-C and the signal that interrupts workers.
     if _INTERRUPT is not None:
         how = signal.SIG_BLOCK if blocked else signal.SIG_UNBLOCK
         signal.pthread_sigmask(how, {signal.SIGINT, _INTERRUPT})
@@ -137,7 +130,7 @@ def _block(blocked: bool) -> None:
 def serve(function: Callable[[Any], Any], tasks: BinaryIO) -> None:
     """Run tasks in this worker process until the parent process ends."""
     answers = os.dup(1)
-    os.dup2(2, 1)  # what a task prints is no answer
+    os.dup2(2, 1)  # What a task prints goes to standard error.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     waiting: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_receive, args=(tasks, waiting), daemon=True).start()
@@ -160,12 +153,9 @@ def serve(function: Callable[[Any], Any], tasks: BinaryIO) -> None:
 
 
 def _receive(tasks: BinaryIO, waiting: SimpleQueue[Any]) -> None:
-    """Read tasks from the parent process, and put them into a queue.
-
-    If the parent process has ended, this process ends too, even during a task.
-    """
     try:
         while True:
             waiting.put(pickle.load(tasks))
     finally:
+        # The parent process has ended, so this process ends too, even during a task.
         os._exit(1)

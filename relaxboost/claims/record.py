@@ -13,14 +13,12 @@ from typing import Any, TypeAlias
 from relaxboost._core.errors import InputError
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, Vacuous
-from relaxboost.claims.outline import Misprint as Misprint
 
 FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
 """The recorded statuses other than "holds"."""
 
-COUNTEREXAMPLE, PROOF, WORST = "counterexample", "proof", "worst case"
-EXACT, INSTANCES = "exact", "instances"
-"""The types of evidence for a verdict."""
+EVIDENCE = ("counterexample", "proof", "worst case", "exact", "instances")
+"""The types of evidence for a verdict, as `Claim.evidence` returns them."""
 
 ILLEGIBLE = "illegible in our copy"
 """The text of `Claim.printed` if the printed formula cannot be read in our copy of the source."""
@@ -40,19 +38,12 @@ class Enumeration:
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """A grid of parameters. A check covers all instances with the same parameters at once.
-
-    The check computes the worst case over these instances with `worst_case`.
-    """
+    """A grid of parameters. For each, a check computes the `worst_case` over all instances."""
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
-        """Return the grid of all combinations of the values of the parameters.
-
-        The last parameter varies fastest.
-        """
-        names, given = [*values], [[*one] for one in values.values()]
-        rows = [dict(zip(names, row, strict=True)) for row in product(*given)]
+        """Return the grid of all combinations of values. The last parameter varies fastest."""
+        rows = [dict(zip(values, row, strict=True)) for row in product(*values.values())]
         return cls(words, lambda: rows)
 
 
@@ -64,28 +55,20 @@ class Statement:
     formula: str
     check: Check
     steps: list[Any] = field(default_factory=list)
-    """The steps of the proof in the note, each of which is a `Claim`. The list is empty if the
-    statement has no proof."""
+    """The steps of the proof in the note, each of which is a `Claim`."""
     text: str | None = None
-    """The note in the TOML file of the source. If it is None, the docstring of the check is the
-    note."""
+    """The note in the TOML file of the source, or None."""
     step_texts: Sequence[Mapping[str, Any]] = ()
     """The entries for the steps of the proof, in order, in the TOML file of the source."""
 
     @property
     def note(self) -> str:
-        """The explanation of the statement, such as its derivation or its error.
-
-        By default it is the docstring of the check.
-        """
+        """The explanation of the statement: `text`, or the docstring of the check."""
         return (inspect.getdoc(self.check) or "") if self.text is None else self.text
 
     @property
     def code(self) -> str:
-        """The location of the check as ``file:line``.
-
-        The path is relative to the folder of the package.
-        """
+        """The location of the check as ``file:line``, relative to the folder of the package."""
         parts = Path(inspect.unwrap(self.check).__code__.co_filename).parts
         start = len(parts) - 1 - parts[::-1].index("relaxboost") if "relaxboost" in parts else -1
         return f"{'/'.join(parts[start:])}:{self.line}"
@@ -98,8 +81,7 @@ class Statement:
     def measure(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
         """Return the slack of each inequality of the statement on an instance, in order.
 
-        `options` are additional arguments of the check. A correction that reuses the check passes
-        them.
+        `options` are additional arguments of the check.
 
         Raises
         ------
@@ -130,26 +112,23 @@ class Statement:
 
 
 def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
-    """Return a function that makes a `Statement` from a check.
-
-    `texts` is a table of the TOML file of the source, with the words, the formula, the note and the
-    steps of the statement.
-    """
-    note, steps = texts.get("note"), texts.get("step", ())
-    formula = texts.get("formula", "")
-    return partial(Statement, texts["words"], formula, text=note, step_texts=steps)
+    """Return a function that makes a `Statement` from its check, with the texts of a table."""
+    return partial(
+        Statement,
+        texts["words"],
+        texts.get("formula", ""),
+        text=texts.get("note"),
+        step_texts=texts.get("step", ()),
+    )
 
 
 @dataclass(frozen=True)
 class Correction:
-    """The check of a corrected statement. It can be called like the check itself.
-
-    Its method `step` declares the steps of the proof.
-    """
+    """The check of a corrected statement. It can be called like the check itself."""
 
     check: Check
     step: Callable[..., Callable[[Check], Any]]
-    """The method `Claim.step` for the proof of this correction."""
+    """The method `Claim.step`, which declares the steps of the proof of this correction."""
 
     def __call__(self, x: Instance, *options: Any) -> Any:
         return self.check(x, *options)

@@ -1,10 +1,7 @@
 """The registry of claims, which finds the claims of built-in sources and of files of users."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
-import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -12,6 +9,7 @@ from contextlib import redirect_stdout
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import as_path
@@ -20,31 +18,18 @@ from relaxboost._core.parameters import is_given
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.source import DISPLAYS, Source
 
-_FOLDER = Path(__file__).parent
-_SOURCE = re.compile(r"relaxboost\.claims\.\w+\.source$")
-
 
 @cache
 def sources() -> tuple[Source, ...]:
-    """Return the built-in sources. Each is a folder of this package that has a file source.py."""
-    folders = sorted(file.parent.name for file in _FOLDER.glob("*/source.py"))
-    found = [importlib.import_module(f"relaxboost.claims.{name}").SOURCE for name in folders]
+    """Return the built-in sources. Each is a folder of this package with a file statements.toml."""
+    found = []
+    for folder in sorted(file.parent for file in Path(__file__).parent.glob("*/statements.toml")):
+        package = f"relaxboost.claims.{folder.name}"
+        for file in sorted(folder.glob("[!_]*.py")):
+            importlib.import_module(f"{package}.{file.stem}")
+        found.append(importlib.import_module(package).SOURCE)
+        found[-1].complete()
     return tuple(sorted(found, key=lambda source: source.place))
-
-
-def gather(package: str, order: str) -> Source:
-    """Import the files of a source, which declare its claims, and return its `Source`.
-
-    `package` is the ``__name__`` of the package of the source. `order` lists the names of files in
-    the order of the text, separated by spaces. All other files follow in alphabetical order.
-    """
-    folder = _FOLDER / package.rpartition(".")[2]
-    others = sorted(file.stem for file in folder.glob("[!_]*.py"))
-    for name in dict.fromkeys((*order.split(), *others)):
-        importlib.import_module(f"{package}.{name}")
-    source: Source = importlib.import_module(f"{package}.source").SOURCE
-    source.complete()
-    return source
 
 
 def all(source: str | None = None) -> list[Claim]:
@@ -109,6 +94,26 @@ def load(path: Path | str) -> list[Claim]:
             f"the file {path} does not exist. A file of claims is a Python file that defines a "
             "Source"
         )
+    found = [value for value in vars(_executed(path)).values() if isinstance(value, Source)]
+    own = (source for source in dict.fromkeys(found) if not _is_built_in(source))
+    claims = [claim for source in own for claim in source.claims.values()]
+    if not claims:
+        raise InputError(
+            f"{path} defines no claims. It needs a Source, and functions that are decorated "
+            "with the `claim` method of the Source"
+        )
+    for claim in claims:
+        claim.file = path
+    return claims
+
+
+def _is_built_in(source: Source) -> bool:
+    # The folder of a built-in source has the key of the source as its name.
+    module = sys.modules.get(f"relaxboost.claims.{source.key.lower()}")
+    return getattr(module, "SOURCE", None) is source
+
+
+def _executed(path: Path) -> ModuleType:
     name = f"relaxboost_claims_{abs(hash(path.resolve()))}"
     spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:
@@ -122,22 +127,11 @@ def load(path: Path | str) -> list[Claim]:
         del sys.modules[name]
         line = next((f":{n}" for n in _lines(error, path)), "")
         raise InputError(f"{path}{line}: {type(error).__name__}: {error}") from error
-    own = {id(value): value for value in vars(module).values() if isinstance(value, Source)}
-    # A source of the package can be in the list only if its module has been imported.
-    builtin = {id(module.SOURCE) for name, module in sys.modules.items() if _SOURCE.match(name)}
-    claims = [c for key, s in own.items() if key not in builtin for c in s.claims.values()]
-    if not claims:
-        raise InputError(
-            f"{path} defines no claims. It needs a Source, and functions that are decorated "
-            "with the `claim` method of the Source"
-        )
-    for claim in claims:
-        claim.file = path
-    return claims
+    return module
 
 
 def _lines(error: BaseException, path: Path) -> Iterator[int]:
-    """Yield the numbers of the lines of the user's file in a traceback, the innermost first."""
+    """Yield the lines of the user's file in a traceback, the innermost first."""
     if isinstance(error, SyntaxError) and error.lineno:
         yield error.lineno
     frames = traceback.extract_tb(error.__traceback__)
@@ -146,19 +140,18 @@ def _lines(error: BaseException, path: Path) -> Iterator[int]:
 
 
 def _moved(pattern: str) -> str:
-    """Return a hint if a pattern matches former ids of claims, or else ""."""
-    old = [(f"{s.key}-{name}", s.key, to) for s in sources() for name, to in s.moved.items()]
+    old = ((f"{s.key}-{name}", s.key, to) for s in sources() for name, to in s.moved.items())
     found = [one for one in old if fnmatchcase(one[0], pattern)]
     if not found:
         return ""
     id, key, where = found[0]
     if where == DISPLAYS:
         text = f"{id} is a line of the table on the page of {key} now"
+    elif where == "errata":
+        text = f"{id} is in the errata of {key} now: `relaxboost claims show {key}` shows it"
     else:
-        place, shown = f"part of {key}-{where}", f"{key}-{where}"
-        if where == "errata":
-            place, shown = f"in the errata of {key}", key
-        text = f"{id} is {place} now: `relaxboost claims show {shown}` shows it"
+        new = f"{key}-{where}"
+        text = f"{id} is part of {new} now: `relaxboost claims show {new}` shows it"
     others = f"; {pattern!r} stands for {len(found) - 1} more that moved"
     return text + others * (len(found) > 1)
 

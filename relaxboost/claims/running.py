@@ -1,10 +1,4 @@
-"""Check or attack many claims in several processes.
-
-The results do not depend on the number of processes. A worker process receives the id of a claim
-and the path of the file that defines it, and loads the claim itself.
-"""
-
-from __future__ import annotations
+"""Check or attack many claims in several processes. The results do not depend on their number."""
 
 import os
 import sys
@@ -25,8 +19,7 @@ from relaxboost.claims.processes import Processes
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""A function that reports progress. Its arguments are the number of finished claims, the total
-number of claims, and the id of the claim that finished last."""
+"""A function of the number of finished claims, the number of all claims, and the last id."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +47,7 @@ class Failure:
 Outcome: TypeAlias = ClaimVerdict | Failure
 Results: TypeAlias = Generator[tuple[Claim, Outcome], None, None]
 Task: TypeAlias = tuple[str, str, str, dict[str, Any]]
-"""A tuple (file, id, action, options). The file is "" for built-in claims, and the action is
-"check" or "attack"."""
+"""A tuple (file or "", id, "check" or "attack", options)."""
 
 
 def check_all(
@@ -119,9 +111,8 @@ def attack_all(
 ) -> Results:
     """Attack claims. Yield each claim with its verdict, in the order of the claims.
 
-    `budget` is the number of instances that are tried for each statement.
-
-    The other parameters and the yielded values are the same as those of `check_all`.
+    `budget` is the number of instances that are tried for each statement. The other parameters are
+    those of `check_all`.
     """
     options = {"budget": count("budget", budget), "seed": natural("seed", seed)}
     return _run(list(claims), "attack", options, jobs, progress)
@@ -137,7 +128,8 @@ def _run(
     jobs = min(2, os.cpu_count() or 1) if jobs is None else count("jobs", jobs)
     jobs = min(jobs, len(claims))
     tell = progress or (lambda finished, total, id: None)
-    own = {id(claim) for claim in claims if claim.file is None}  # those in files a worker can find
+    # A worker process finds only built-in claims and those of files.
+    own = {id(claim) for claim in claims if claim.file is None}
     if jobs > 1 and (not own or own <= {id(claim) for claim in registry.all()}):
         tasks = [(str(claim.file or ""), claim.id, action, options) for claim in claims]
         return _elsewhere(claims, tasks, jobs, tell)
@@ -183,9 +175,10 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
 def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
     """Check or attack a claim. Return its verdict, or a `Failure` if the check raised an error."""
     try:
-        with redirect_stdout(sys.stderr):  # what a check prints is no outcome
+        # What a check prints must not mix with the verdicts on standard output.
+        with redirect_stdout(sys.stderr):
             return claim.check(**options) if action == "check" else claim.attack(**options)
-    except MissingDependencyError:  # of the installation: it says nothing about the claim
+    except MissingDependencyError:  # This says nothing about the claim.
         raise
     except (Exception, SystemExit) as error:
         if is_interrupt(error):

@@ -1,10 +1,4 @@
-"""The search for a counterexample, and the simplification of the counterexample that it finds.
-
-The search draws random instances. Then it improves the instances with the least slack by local
-search.
-"""
-
-from __future__ import annotations
+"""The search for a counterexample, and the simplification of the counterexample that it finds."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -18,12 +12,10 @@ from relaxboost.claims.verdict import Evidence, StatementVerdict
 _DRAWN_SHARE = 0.4
 """The share of the budget that is used for drawn instances. The rest is used for local search."""
 _STEPS_WITHOUT_SUCCESS = 60
-"""The number of steps without success after which the local search restarts from the next
-instance."""
+"""The number of steps without success after which the search goes to the next instance."""
 
 Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
-"""A function that measures a statement on an instance. Its second argument is a string that
-describes the origin of the instance."""
+"""A function that measures a statement on an instance, given with a description of its origin."""
 
 
 def search(
@@ -35,11 +27,10 @@ def search(
 ) -> tuple[Values, Evidence] | None:
     """Search for an instance that refutes a statement. Return None if the search finds none.
 
-    The search first draws instances. Then a local search starts from the drawn instances with the
-    least slack. `draw` returns the random generator for the instance with a given number. The
-    search tries `budget` instances, and adds the evidence of each to the verdict.
+    The search draws instances, and then changes those with the least slack. `draw` returns the
+    generator for the instance of a number. The evidence of all instances goes to the verdict.
     """
-    pool: list[tuple[float, int, Values]] = []
+    pool: list[tuple[float, Values]] = []
     drawn = max(1, int(_DRAWN_SHARE * budget))
     for number in range(drawn):
         values = space.draw(draw(number), number)
@@ -48,11 +39,11 @@ def search(
         if evidence is not None:
             if evidence.outcome == REFUTED:
                 return values, evidence
-            pool.append((evidence.slack.relative, number, values))
-    pool.sort(key=lambda entry: entry[:2])
+            pool.append((evidence.slack.relative, values))
+    pool.sort(key=lambda entry: entry[0])
     rng = draw(2**32 - 1)
     left = budget - drawn
-    for best, _, values in pool:
+    for best, values in pool:
         failures = 0
         while left > 0 and failures < _STEPS_WITHOUT_SUCCESS:
             left -= 1
@@ -62,7 +53,9 @@ def search(
             if evidence is not None and evidence.outcome == REFUTED:
                 return near, evidence
             if evidence is not None and evidence.slack.relative < best:
-                values, best, failures = near, evidence.slack.relative, 0
+                values = near
+                best = evidence.slack.relative
+                failures = 0
             else:
                 failures += 1
     return None
@@ -71,14 +64,9 @@ def search(
 def shrink(
     examine: Examine, space: Space, values: Values, evidence: Evidence, left: int
 ) -> Evidence:
-    """Return a simpler counterexample, with fewer rows and columns or with shorter fractions.
-
-    The search tries at most `left` instances.
-    """
+    """Return a simpler counterexample after trying at most `left` instances."""
     origin = f"{evidence.origin}, shrunk"
-    improved = True
-    while improved:
-        improved = False
+    while True:
         length = space.complexity(values)
         for simpler in space.smaller(values):
             if space.complexity(simpler) >= length:
@@ -88,6 +76,8 @@ def shrink(
             left -= 1
             tried = examine(simpler, origin)
             if tried is not None and tried.outcome == REFUTED:
-                values, evidence, improved = simpler, tried, True
+                values = simpler
+                evidence = tried
                 break
-    return evidence
+        else:
+            return evidence

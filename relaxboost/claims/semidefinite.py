@@ -1,7 +1,5 @@
 """A semidefinite program that is solved in floats, with an exact proof of its bound."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Sequence
@@ -28,7 +26,9 @@ class Program:
     """A semidefinite program. A solver works in floats, and the bound is proved in fractions."""
 
     def __init__(self, objective: Terms, rows: Sequence[Terms], free: Sequence[bool]) -> None:
-        self.objective, self.rows, self.free = objective, rows, np.array(free)
+        self.objective = objective
+        self.rows = rows
+        self.free = np.array(free)
         keys = sorted({key for row in (objective, *self.rows) for key in row})
         self.values = [key for key in keys if len(key) == 1]
         self.elements = sorted({i for key in keys if len(key) == 2 for i in key})
@@ -37,7 +37,6 @@ class Program:
         self.matrix, self.slope, self.constant = target
 
     def _floats(self, terms: Terms) -> tuple[Array, Array, float]:
-        """Return the coefficients of inner products and of values in `terms`, and the constant."""
         matrix = np.array([[middle(x) for x in row] for row in self._matrix(terms)])
         slopes = np.array([middle(terms.get(key, 0)) for key in self.values])
         return matrix.ravel(), slopes, middle(terms.get((), 0))
@@ -81,7 +80,8 @@ class Program:
         import cvxpy as cp
 
         n = len(self.elements)
-        y, margin = cp.Variable(len(self.rows)), cp.Variable()
+        y = cp.Variable(len(self.rows))
+        margin = cp.Variable()
         form = cp.reshape(self.matrices.T @ y - self.matrix, (n, n), order="C")
         below = [self.constant - self.constants @ y <= limit, y[~self.free] >= margin]
         square = (form + form.T) / 2 >> margin * np.eye(n)
@@ -89,7 +89,7 @@ class Program:
         if y.value is None:
             raise SolverError("the solver found no proof of the worst case. Increase `tolerance`")
         exact = [Fraction(round(x * _SCALE), _SCALE) for x in y.value.tolist()]
-        # Values must cancel exactly. Only multipliers well above 0 are changed for this.
+        # Values must cancel exactly. Multipliers near 0 are not changed, so that they stay >= 0.
         large = self.free | (y.value > 1e-6 * y.value.max())
         rows, missing = [], []
         for key in self.values:
@@ -128,10 +128,7 @@ def _solve(problem: Any) -> None:
 
 
 def _positive_definite(matrix: list[list[Any]]) -> bool:
-    """Return True if all symmetric matrices with entries in the intervals are positive definite.
-
-    If the proof fails, return False.
-    """
+    """Return whether every symmetric matrix with entries in the intervals is positive definite."""
     ends = [
         [(Fraction(x.lower), Fraction(x.upper)) for x in map(exact_bracket, row)] for row in matrix
     ]

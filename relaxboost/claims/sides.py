@@ -1,7 +1,5 @@
 """Functions for the sides of equations and inequalities. Exact data are converted to fractions."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterable
@@ -14,14 +12,15 @@ from numpy.typing import NDArray
 from relaxboost._core.highs import OwnThread
 from relaxboost.claims import Bracket, Instance
 from relaxboost.game.game import Game
+from relaxboost.game.solution import Solution
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
+from relaxboost.solvers.solve import solve as solve_game
 
 Exact: TypeAlias = NDArray[Any]
 """An array of fractions, on which the operations +, *, @ and max cause no rounding errors."""
 
 _SOLVED = 1e-8
-"""The assumed error of the value of a linear or cone program, relative to max(1, |value|). It is
-ten times the error that solvers have in practice."""
+"""The relative error of the value of a program: ten times the error of solvers in practice."""
 
 
 def exactly(values: Any) -> Exact:
@@ -33,9 +32,7 @@ def exactly(values: Any) -> Exact:
 
 
 def root(x: int | Fraction) -> Fraction | Bracket:
-    """Return the square root of a nonnegative number.
-
-    The result is a fraction if the root is rational, and otherwise a narrow interval.
+    """Return the square root of a nonnegative number: a fraction, or a narrow interval around it.
 
     Examples
     --------
@@ -57,10 +54,7 @@ def near(value: float, tolerance: float = 1e-9) -> Bracket:
 
 
 def solved(value: float) -> Bracket:
-    """Return an interval around the value that a numerical solver has returned.
-
-    An infinite value is treated as exact.
-    """
+    """Return an interval around the value of a numerical solver. Infinity is treated as exact."""
     value = float(value)
     return near(value, _SOLVED) if math.isfinite(value) else Bracket(value, value)
 
@@ -71,17 +65,22 @@ def indicator(inside: Any) -> float:
 
 
 def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> float:
-    """Solve a cvxpy problem, and return its optimal value.
-
-    If the solver fails or the problem is infeasible, return `otherwise`.
-    """
+    """Return the optimal value of a cvxpy problem, or `otherwise` if the solver finds none."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # cvxpy's interval arithmetic meets inf − inf
+        warnings.simplefilter("ignore")  # The interval arithmetic of cvxpy meets inf − inf.
         if linear:
             OwnThread()(problem.solve, solver="HIGHS", warm_start=False)
         else:
             solve_problem(problem)
     return float(problem.value) if problem.status in SOLVED else otherwise
+
+
+def solve(game: Game, **options: Any) -> Solution:
+    """Solve a game as `relaxboost.solve` does, but raise KeyboardInterrupt after Ctrl-C."""
+    found = solve_game(game, **options)
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
+    return found
 
 
 def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
@@ -113,17 +112,15 @@ def on_simplex(weights: Exact) -> Exact:
 
 
 def under_cap(weights: Exact, k: int) -> Exact:
-    """Mix a distribution with the uniform distribution, so that no weight exceeds 1/k.
-
-    The share of the uniform distribution is as small as possible.
-    """
+    """Mix a distribution with the least share of the uniform one that lowers all weights to 1/k."""
     d = on_simplex(weights)
-    m = len(d)
-    cap, uniform, most = Fraction(1, k), Fraction(1, m), max(d)
+    cap = Fraction(1, k)
+    uniform = Fraction(1, len(d))
+    most = max(d)
     if most <= cap:
         return d
     share = (cap - uniform) / (most - uniform)
-    return share * d + (1 - share) * exactly([uniform] * m)
+    return share * d + (1 - share) * uniform
 
 
 def in_l1_ball(w: Exact) -> Exact:

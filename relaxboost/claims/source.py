@@ -1,20 +1,17 @@
-"""Sources, that is, papers and lectures, with their claims.
-
-Decorators declare the checks of the claims. TOML files contain their texts.
-"""
+"""Sources, that is, papers and lectures. TOML files have the texts of their claims."""
 
 from __future__ import annotations
 
 import math
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from relaxboost._core.errors import InputError
 from relaxboost.claims.claim import Claim
-from relaxboost.claims.outline import Line, Misprint, lines_of
 from relaxboost.claims.record import (
     AMBIGUOUS,
     ILLEGIBLE,
@@ -30,6 +27,31 @@ from relaxboost.claims.spaces import Space
 
 DISPLAYS = "displays"
 """The value of `Claim.part_of` for statements that belong to no result."""
+
+
+@dataclass(frozen=True)
+class Misprint:
+    """A misprint of a source, which is a row of its table of errata."""
+
+    id: str
+    """The id of the claim that refutes the printed text, or another unique name."""
+    place: str
+    printed: str
+    read: str
+    harm: str
+    """The consequence of the misprint for the reader."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A display, definition, statement or remark of a source, with the claims about it."""
+
+    place: str
+    """The number or name of the line in the source, e.g. "Eq. 5"."""
+    ids: tuple[str, ...]
+    """The ids of the claims about the line, and of its statements that have no check."""
+    reason: str
+    """The reason why no claim is about the line, or "" if there are claims."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +102,13 @@ class Source:
     """
 
     def __init__(self, key: str, reference: str, *, place: float = math.inf) -> None:
-        self.key, self.reference, self.place = key, reference, place
+        self.key = key
+        self.reference = reference
+        self.place = place
         self.moved: dict[str, str] = {}
-        """The new places of claims that were renamed. Each former name is mapped to the name of a
-        claim, or to "errata"."""
+        """The name of a claim, or "errata", for each former name of a renamed claim."""
         self.notation = ""
-        """The explanation of the symbols on the pages of the source, with a paragraph for each
-        group of symbols."""
+        """The explanation of the symbols on the pages of the source, in paragraphs."""
         self.claims: dict[str, Claim] = {}
         self.not_checked: list[Unchecked] = []
         self.lines: list[Line] = []
@@ -191,48 +213,77 @@ class Source:
         self.not_checked.append(Unchecked(f"{self.key}-{name}", location, words, reason))
 
     def complete(self) -> None:
-        """Check that the source is complete, and read its table of lines.
-
-        All claims must have been declared before.
+        """Put the declared claims in the order of the TOML file, and read its table of lines.
 
         Raises
         ------
         InputError
-            If a statement in the TOML file has no check, if an entry refers to a claim that does
-            not exist, or if a row of the table of lines is invalid.
+            If a statement has no check, an entry refers to an unknown claim, or a row is invalid.
         """
         if idle := [name for name in self._texts if f"{self.key}-{name}" not in self.claims]:
             raise InputError(
                 f"{self.key}: the statements {', '.join(idle)} have no check. Declare a check for "
                 "each of them"
             )
+        self._check_references()
+        written = (f"{self.key}-{name}" for name in self._texts)
+        self.claims = {id: self.claims[id] for id in written} | self.claims
+        if self._table:
+            self.outline(self._table)
+
+    def _check_references(self) -> None:
+        names = {id.removeprefix(f"{self.key}-") for id in self.claims}
         for claim in self.claims.values():
             claim.complete()
             for name in (claim.part_of, claim.caused_by):
-                if name not in ("", DISPLAYS) and f"{self.key}-{name}" not in self.claims:
+                if name not in {"", DISPLAYS, *names}:
                     raise InputError(
                         f"{claim.id} refers to {name!r}, but {self.key} has no such claim"
                     )
         for name, where in self.moved.items():
-            if f"{self.key}-{name}" in self.claims or not (
-                where in ("errata", DISPLAYS) or f"{self.key}-{where}" in self.claims
-            ):
+            if name in names or where not in {"errata", DISPLAYS, *names}:
                 raise InputError(
                     f"{self.key}: {name} cannot have moved to {where}. The former name must not be "
                     "a claim, and the new place must exist"
                 )
-        if self._table:
-            self.outline(self._table)
 
     def outline(self, table: str) -> None:
-        """Add the lines of a table to the source. `lines_of` describes the format of the table."""
+        """Add the lines of a table to the source.
+
+        Its rows are ``place | words | names of claims | reason for no claim``. A row without claims
+        has ``-`` as its third cell, and only such a row needs the fourth. A row that starts with
+        ``|`` has the place of the row above it. An indented line continues the row above it.
+
+        Raises
+        ------
+        InputError
+            If a row has neither claims nor a reason, or contains an unknown id.
+        """
         known = {*self.claims, *(one.id for one in self.not_checked)}
         known |= {one.id for one in self._misprints}
-        self.lines += lines_of(self.key, table, known)
+        self.lines += _lines_of(self.key, table, known)
+
+
+def _lines_of(key: str, table: str, known: Set[str]) -> Iterator[Line]:
+    place = ""
+    for row in re.split(r"\n(?! )", table.strip()):
+        cells = f" {' '.join(row.split())}".split(" | ")
+        if len(cells) not in (3, 4):
+            raise InputError(
+                f"a row must have the form place | words | claims | reason, got {row!r}"
+            )
+        where, _, names, reason = (*cells, "")[:4]
+        place = where.strip() or place
+        ids = tuple(f"{key}-{name}" for name in names.split(", ") if name != "-")
+        if not known >= {*ids} or not (ids or reason):
+            raise InputError(
+                f"the row of {place} must name claims that are already declared, or give a reason "
+                f"why there is no claim, got {row!r}"
+            )
+        yield Line(place, ids, reason)
 
 
 def _check_record(id: str, record: Mapping[str, Any]) -> None:
-    """Raise `InputError` if a key is unknown, or if the ruling contradicts the counterexamples."""
     known = "location page given printed ruling part_of caused_by harm counterexamples"
     if unknown := set(record) - {*known.split(), "corrected_texts"}:
         raise InputError(

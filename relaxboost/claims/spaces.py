@@ -1,9 +1,4 @@
-"""Spaces of instances. A space names the fields of an instance, and defines the type of each field.
-
-A claim declares its fields once, as in ``Space(A=Matrix(), k=Whole(1, "m"))``. The space then
-defines how to draw random and structured instances, how to change and simplify them, and how to
-write them to files.
-"""
+"""Spaces of instances, which define how to draw, change, simplify and write instances."""
 
 from __future__ import annotations
 
@@ -21,6 +16,8 @@ Values: TypeAlias = dict[str, Any]
 class Space:
     """The space of instances of a claim: named fields, and the ranges of the sizes that they share.
 
+    An example is ``Space(A=Matrix(), k=Whole(1, "m"))``.
+
     Parameters
     ----------
     sizes : mapping, optional
@@ -37,8 +34,7 @@ class Space:
         axes = {axis for field in fields.values() for axis in field.axes}
         usual = {"m": (1, 8), "n": (1, 6)}
         self.sizes = {axis: (sizes or {}).get(axis, usual.get(axis, (1, 8))) for axis in axes}
-        unknown = set(sizes or {}) - axes
-        if unknown:
+        if unknown := set(sizes or {}) - axes:
             raise InputError(
                 f"no field has an axis {', '.join(sorted(unknown))}. The axes are "
                 f"{', '.join(sorted(axes)) or 'none'}"
@@ -50,26 +46,17 @@ class Space:
                 )
 
     def but(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> Space:
-        """Return a copy of the space with other sizes or fields.
-
-        A given field replaces the field of the same name, or is added as a new field.
-        """
+        """Return a copy of the space with other sizes, and with other or additional fields."""
         return Space(self.sizes if sizes is None else sizes, **{**self.fields, **fields})
 
     def including(self, *instances: Mapping[str, Any]) -> Space:
-        """Return a copy of the space that draws the given instances first, and then random ones.
-
-        The given instances are in the form returned by `to_json`.
-        """
+        """Return a copy that draws the given instances, in the form of `to_json`, before others."""
         found = self.but()
         found.first = [self.from_json(written) for written in instances]
         return found
 
     def draw(self, rng: Rng, number: int = 0) -> Values:
-        """Return a random instance.
-
-        Every third instance is structured. The first instances are small.
-        """
+        """Return a random instance. Every third one is structured, and the first ones are small."""
         if number < len(self.first):
             return dict(self.first[number])
         sizes = {}
@@ -84,12 +71,8 @@ class Space:
         return values
 
     def neighbour(self, rng: Rng, values: Values) -> Values:
-        """Return an instance near the given instance.
-
-        Either one field is changed, or one row or column is duplicated or dropped.
-        """
+        """Return an instance with one changed field, or with one row or column more or less."""
         axes = sorted(self.sizes)
-        changed = dict(values)
         if axes and rng.random() < 0.2:
             axis = axes[int(rng.integers(len(axes)))]
             least, most = self.sizes[axis]
@@ -98,30 +81,26 @@ class Space:
                 return self.without(values, axis, int(rng.integers(size)))
             if size < most:
                 at = int(rng.integers(size))
-                for name, field in self.fields.items():
-                    if axis in field.axes:
-                        changed[name] = field.doubled(values[name], axis, at)
-                return self._repaired(changed)
+                fields = self.fields.items()
+                return self._repaired({n: f.doubled(values[n], axis, at) for n, f in fields})
         names = [name for name, field in self.fields.items() if field.varies]
         if not names:
-            return changed
+            return values
         name = names[int(rng.integers(len(names)))]
         sizes = {**self._sizes(values), **_numbers(values)}
-        changed[name] = self.fields[name].changed(rng, values[name], sizes)
-        return self._repaired(changed)
+        near = self.fields[name].changed(rng, values[name], sizes)
+        return self._repaired({**values, name: near})
 
     def smaller(self, values: Values) -> Iterator[Values]:
-        """Yield simpler instances.
-
-        The first instances have fewer rows or columns. The later ones have shorter numbers.
-        """
+        """Yield simpler instances: first those with fewer rows or columns, then shorter numbers."""
         for axis in sorted(self.sizes):
             size = self.size(values, axis)
             if size > self.sizes[axis][0]:
                 for at in range(size):
                     fewer = self.without(values, axis, at)
                     yield fewer
-                    for name in self._lowered(fewer):  # k <= m − 2 ties them together
+                    # A condition such as k <= m − 2 needs a smaller k too.
+                    for name in self._lowered(fewer):
                         yield self._repaired({**fewer, name: fewer[name] - 1})
         for name, field in self.fields.items():
             for simpler in field.simpler(values[name]):
@@ -129,11 +108,8 @@ class Space:
 
     def without(self, values: Values, axis: str, at: int) -> Values:
         """Return a copy of the instance without one entry of an axis, such as one row or column."""
-        fewer = {
-            name: field.fewer(values[name], axis, at) if axis in field.axes else values[name]
-            for name, field in self.fields.items()
-        }
-        return self._repaired(fewer)
+        fields = self.fields.items()
+        return self._repaired({n: field.fewer(values[n], axis, at) for n, field in fields})
 
     def size(self, values: Values, axis: str) -> int:
         """Return the size of an instance along an axis, e.g. its number of rows."""
@@ -151,16 +127,14 @@ class Space:
         """Return the instance with the given JSON values, which are in the form of `to_json`."""
         if not isinstance(written, Mapping):
             raise InputError(f"an instance must be a mapping from names to values, got {written!r}")
-        missing = set(self.fields) ^ set(written)
-        if missing:
+        if missing := set(self.fields) ^ set(written):
             raise InputError(
                 f"an instance of this claim must have exactly the fields {', '.join(self.fields)}. "
                 f"Missing or unknown: {', '.join(sorted(missing))}"
             )
         values = {name: _read(name, field, written[name]) for name, field in self.fields.items()}
         for name, near in self._repaired(values).items():
-            strict = self.fields[name].strict
-            if strict and not np.allclose(near, values[name], 1e-9, 1e-12):
+            if self.fields[name].strict and not np.allclose(near, values[name], 1e-9, 1e-12):
                 raise InputError(
                     f"{name} = {written[name]!r} is outside its range. The nearest valid value is "
                     f"{self.fields[name].to_json(near)!r}"
@@ -179,7 +153,6 @@ class Space:
         return sizes
 
     def _lowered(self, values: Values) -> list[str]:
-        """Return the names of the integer fields whose value can be decreased by one."""
         sizes = {**self._sizes(values), **_numbers(values)}
         return [
             name
@@ -188,10 +161,6 @@ class Space:
         ]
 
     def _repaired(self, values: Values) -> Values:
-        """Return the instance with each value moved into its range.
-
-        A range may depend on the sizes.
-        """
         sizes = self._sizes(values)
         repaired: Values = {}
         for name, field in self.fields.items():
@@ -200,10 +169,6 @@ class Space:
 
 
 def _read(name: str, field: Field, written: Any) -> Any:
-    """Return the value of a field as read from a file.
-
-    Error messages contain the name of the field.
-    """
     try:
         value = field.from_json(written)
     except (InputError, ValueError, TypeError, ArithmeticError) as error:

@@ -13,8 +13,7 @@ from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
 _ENOUGH = 0.05
-"""If a smaller share of the instances than this satisfies the hypotheses, the statement is treated
-as undecided."""
+"""A statement is undecided if the hypotheses hold for a smaller share of the instances."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,7 @@ class Evidence:
     """The slack that decides the outcome of the instance."""
     outcome: str
     slacks: tuple[Slack, ...]
-    """The slacks of all inequalities, in order. For an algorithm they show both sides in each
-    round."""
+    """The slacks of all inequalities, in order."""
     optima: tuple[Bound, ...]
 
     def data(self) -> dict[str, Any]:
@@ -66,8 +64,7 @@ class StatementVerdict:
 
     words: str
     counts: Counter[str] = field(default_factory=Counter)
-    """The number of instances with each outcome. The outcomes are "holds", "tight", "undecided",
-    "refuted" and "vacuous"."""
+    """The number of instances for "holds", "tight", "undecided", "refuted" and "vacuous"."""
     slacks: list[float] = field(default_factory=list)
     """The least relative slack of each instance that satisfies the hypotheses."""
     outcomes: list[str] = field(default_factory=list)
@@ -76,22 +73,17 @@ class StatementVerdict:
     least: Evidence | None = None
     """The instance with the least relative slack among those that do not refute the statement."""
     counterexample: Evidence | None = None
-    """The first instance that refutes the statement. After an attack, it is the simplified
-    instance."""
+    """The first instance that refutes the statement. An attack simplifies it."""
     optima: int = 0
     """The number of certified optima that the check has used."""
     known: list[Evidence | None] = field(default_factory=list)
-    """The evidence at each recorded counterexample. It is None for an instance that does not
-    satisfy the hypotheses."""
+    """The evidence at each recorded counterexample, or None if it violates the hypotheses."""
     steps: list[ClaimVerdict] = field(default_factory=list)
     """The verdicts on the steps of the proof, if the statement has one."""
 
     @property
     def status(self) -> str:
-        """The status that follows from the instances and from the steps of the proof.
-
-        It is "refuted", "undecided" or "holds".
-        """
+        """The status of the instances and the steps: "refuted", "undecided" or "holds"."""
         if self.counts[REFUTED]:
             return REFUTED
         if any(step.status != HOLDS for step in self.steps):
@@ -112,10 +104,7 @@ class StatementVerdict:
         return sum(self.counts[outcome] for outcome in (HOLDS, TIGHT, UNDECIDED, REFUTED))
 
     def add(self, evidence: Evidence | None) -> None:
-        """Add the evidence of an instance to the verdict.
-
-        None means that the instance violates the hypotheses.
-        """
+        """Add the evidence of an instance, or None if the instance violates the hypotheses."""
         if evidence is None:
             self.counts["vacuous"] += 1
             return
@@ -166,8 +155,7 @@ class ClaimVerdict:
     interrupted: bool = False
     """Whether Ctrl-C interrupted the check or the attack before all instances were tried."""
     effort: str = "trials"
-    """The option that sets the number of instances. It is "trials" for a check and "budget" for an
-    attack."""
+    """The option that sets the number of instances: "trials" of a check, "budget" of an attack."""
 
     @property
     def status(self) -> str:
@@ -196,18 +184,14 @@ class ClaimVerdict:
     @property
     def remedy(self) -> str:
         """The advice to try more instances if only this may settle the verdict, or else ""."""
-        if self.idle or self.interrupted or not self.unsettled:
-            return ""
-        if not all(part.is_rare for part in self.unsettled):
+        parts = self.unsettled
+        if self.idle or self.interrupted or not parts or not all(part.is_rare for part in parts):
             return ""
         return f"too few instances meet the hypotheses; give more --{self.effort}"
 
     @property
     def idle(self) -> list[int]:
-        """The numbers of the recorded counterexamples that do not refute the claim.
-
-        The numbers start at 1.
-        """
+        """The numbers, from 1, of the recorded counterexamples that do not refute the claim."""
         refuted = (known is not None and known.outcome == REFUTED for known in self.stated.known)
         return [number for number, refutes in enumerate(refuted, 1) if not refutes]
 
@@ -224,11 +208,7 @@ class ClaimVerdict:
 
     @property
     def decisive(self) -> Evidence | None:
-        """The most important instance.
-
-        It is the counterexample, or the instance with the least slack if there is no
-        counterexample.
-        """
+        """The counterexample, or the instance with the least slack if there is none."""
         return self.stated.counterexample or self.stated.least
 
     def data(self) -> dict[str, Any]:
@@ -265,7 +245,6 @@ class ClaimVerdict:
         return "\n".join(lines)
 
     def _stated(self, title: str, part: StatementVerdict) -> Iterator[str]:
-        """Yield the lines of text about the verdict on one statement."""
         if self.interrupted and not part.counts:
             yield f"  {title}: not reached"
             return
@@ -283,7 +262,6 @@ class ClaimVerdict:
 
 
 def _proved(part: StatementVerdict) -> str:
-    """Return the results of the steps of a proof as text, e.g. ``3 steps, each checked``."""
     wrong = []
     for step in part.steps:
         if step.status != HOLDS:
@@ -301,8 +279,7 @@ def in_one_line(instance: dict[str, Any]) -> str:
 
 
 def _finite(x: float) -> float | str:
-    """Return a number in a form that JSON can store. Infinity and nan become strings."""
-    return x if math.isfinite(x) else str(x)
+    return x if math.isfinite(x) else str(x)  # JSON has no infinity and no nan.
 
 
 def _counted(part: StatementVerdict) -> str:

@@ -1,7 +1,5 @@
 """Runs of AdaBoost and AdaBoost*, round by round, and independent simple implementations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,15 +18,13 @@ from relaxboost.solvers.boosters.votes import Votes
 from relaxboost.solvers.rounds import Rounds
 
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
-"""The space of games with a number t of rounds."""
 
 BURN_IN = 600
 """The number of rounds of AdaBoost before the search for a cycle starts."""
 
 _LONGEST_CYCLE = 60
 _RETURNS = 1e-9
-"""The tolerance for a cycle. Two distributions d are treated as equal if no entry differs by more
-than this."""
+"""Two distributions d are treated as equal if no entry differs by more than this."""
 
 
 @dataclass(frozen=True)
@@ -64,26 +60,22 @@ def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
 
 
 def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
-    """Run AdaBoost* as implemented in the package, and return at most `steps` rounds.
-
-    ν is `accuracy`.
-    """
+    """Run AdaBoost* of the package with ν = `accuracy`, and return at most `steps` rounds."""
     game = Game(A)
     return list(_votes(game, AdaBoostStarRun(game, accuracy), steps))
 
 
 def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
-    """Yield the rounds until an edge exceeds 0.999.
-
-    For larger edges, the step artanh γ_t is very large.
-    """
+    """Yield the rounds until an edge exceeds 0.999, for which the step artanh γ_t is very large."""
     return takewhile(lambda vote: vote.edge <= 0.999, votes)
 
 
 def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
-    shown, before = None, np.zeros(game.n or 0)
+    shown = None
+    before = np.zeros(game.n or 0)
     for state in Rounds(game, update):
-        votes, w = state.active, np.zeros(game.n or 0)
+        votes = state.active
+        w = np.zeros(game.n or 0)
         assert isinstance(votes, Votes)
         support, coefficients = votes.coefficients(votes.snapshot())
         w[support] = coefficients * votes.norm
@@ -94,20 +86,22 @@ def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
             yield Vote(shown.round, shown.d, *answer, before, w, votes.raw, votes.log_risk)
         if state.round > steps:
             return
-        shown, before = state, w
+        shown = state
+        before = w
 
 
 def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
     """Return w_1, w_2, ... of AdaBoost with steps artanh γ_t, without using the package.
 
-    If several columns have the largest edge up to rounding, the first of them is chosen. The run
-    ends before a column of edge 1 would be chosen. If all edges are zero, w stays the same.
+    The run ends before a column of edge 1 would be chosen. If all edges are zero, w stays the same.
     """
-    w, found = np.zeros(A.shape[1]), []
+    w = np.zeros(A.shape[1])
+    found = []
     for _ in range(steps):
         u = A @ w
         d = np.exp(-(u - u.min()))
         edges = d @ A / d.sum()
+        # If several columns have the largest edge up to rounding, the first of them is chosen.
         j = int(np.argmax(np.abs(edges) >= np.max(np.abs(edges)) - 1e-12))
         if abs(edges[j]) >= 1.0 - 1e-12:
             break
@@ -117,10 +111,7 @@ def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
 
 
 def weak_learnability(x: Instance) -> Bracket:
-    """Return γ, the infimum over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1.
-
-    Instances are skipped unless γ is positive.
-    """
+    """Return γ, the infimum over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1. Skip instances with γ = 0."""
     gamma = x.optimum(Game(x.A))
     assume(gamma.lower > 0)
     return gamma
@@ -143,49 +134,43 @@ def gradient(A: Array, w: Array) -> Array:
 
 @dataclass(frozen=True)
 class Cycle:
-    """A cycle of AdaBoost.
-
-    `d` are the distributions that recur, `edges` are the edges in one period, and `w` is the sum of
-    the steps in one period.
-    """
+    """A cycle of AdaBoost: the distributions `d` that recur, and the edges in one period."""
 
     d: list[Array]
     edges: Array
     w: Array
-    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period. The weights w_t/‖w_t‖_1 of AdaBoost
-    converge to w/‖w‖_1."""
+    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period, to whose direction AdaBoost converges."""
 
 
 def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
     """Return the next distribution of AdaBoost, the chosen column, and its edge.
 
-    The entries of A are 1 and −1. The next distribution is d_i/(1 + a_i γ), which is the iterated
-    map of Rudin, Daubechies & Schapire (2004). It is computed independently of the package.
+    The entries of A are 1 and −1. The map is that of Rudin, Daubechies & Schapire (2004).
     """
     edges = A.T @ d
     j = int(np.argmax(np.abs(edges)))
-    after = d * (1.0 - A[:, j] * edges[j])  # 1/(1 + aγ) = (1 − aγ)/(1 − γ²) for a = ±1
-    total = float(after.sum())  # 0 for a column that is never wrong
+    # The next distribution is d_i/(1 + a_i γ), and 1/(1 + aγ) = (1 − aγ)/(1 − γ²) for a = ±1.
+    after = d * (1.0 - A[:, j] * edges[j])
+    total = float(after.sum())  # It is 0 for a column that is never wrong.
     return after / total if total > 0.0 else d, j, float(edges[j])
 
 
 def cycle(A: Array, d: Array) -> Cycle | None:
-    """Return the cycle of AdaBoost after `BURN_IN` rounds, or None if there is no cycle.
-
-    The result is None if no distribution recurs. It is also None if some weight grows from one
-    period to the next, because this weight, even if it is near zero, would end the cycle later.
-    This occurs if rounding errors have broken a tie between columns.
-    """
+    """Return the cycle of AdaBoost after `BURN_IN` rounds, or None if there is no cycle."""
     for _ in range(BURN_IN):
         d, _, edge = reweighted(A, d)
         if abs(edge) < 1e-6 or abs(edge) > 1.0 - 1e-6:
-            return None  # no weak learner, or a column that is never wrong
-    seen, edges, w = [d], [], np.zeros(A.shape[1])
+            return None  # No column has an edge, or a column is never wrong.
+    seen = [d]
+    edges = []
+    w = np.zeros(A.shape[1])
     for _ in range(_LONGEST_CYCLE):
         d, j, edge = reweighted(A, d)
         edges.append(abs(edge))
         w[j] += np.arctanh(edge)
         if float(np.abs(d - seen[0]).max()) < _RETURNS:
+            # If rounding errors have broken a tie between columns, a weight may grow from one
+            # period to the next. It would end the cycle later.
             if not (d > 0.0).all() or (d > seen[0] * (1.0 + 1e-6)).any():
                 return None
             return Cycle(seen, np.array(edges), w)
@@ -208,7 +193,6 @@ class SignMatrix(Matrix):
         return self._clipped(super().structured(rng, sizes))
 
     def simpler(self, value: Array) -> Iterator[Array]:
-        """Yield matrices in which one entry −1 is replaced by 1."""
         for at in np.ndindex(value.shape):
             if value[at] < 0.0:
                 one = value.copy()
@@ -217,17 +201,10 @@ class SignMatrix(Matrix):
 
 
 class Separable(SignMatrix):
-    """A field for a matrix with entries 1 and −1 that weak hypotheses can separate.
-
-    Some weights v >= 0 have no negative margin. Only drawn matrices have this property.
-    """
+    """A field for a sign matrix. In drawn matrices, some weights v >= 0 have no negative margin."""
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return a random matrix with entries 1 and −1.
-
-        For random weights v > 0, each row of a random matrix is multiplied by the sign of its
-        margin. So v has no negative margin.
-        """
+        # Each row is multiplied by the sign of its margin for random weights v > 0.
         H = rng.choice([-1.0, 1.0], self._shape(sizes))
         margins = H @ rng.dirichlet(np.ones(H.shape[1]))
         return self._clipped(H * np.where(margins >= 0.0, 1.0, -1.0)[:, None])

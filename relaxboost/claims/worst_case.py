@@ -31,20 +31,19 @@ _fresh = itertools.count()
 
 
 class _Linear(ABC):
-    """A linear combination of unknowns.
+    """A linear combination of unknowns, whose coefficients are fractions or intervals.
 
-    The coefficients are fractions or intervals. Floats are treated as exact. To multiply a
-    combination by an interval, write the interval on the right, as in ``f * root(2)``.
+    Floats are treated as exact. To multiply a combination by an interval, write the interval on the
+    right, as in ``f * root(2)``.
     """
 
-    __array_ufunc__ = None  # so that numpy's numbers leave products to this class
+    __array_ufunc__ = None  # The numbers of numpy then leave products to this class.
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
 
     @abstractmethod
-    def _terms_of(self, other: Any) -> Terms:
-        """Return the terms of `other`, which is to be added to this combination."""
+    def _terms_of(self, other: Any) -> Terms: ...
 
     def __add__(self, other: Any) -> Any:
         terms = dict(self.terms)
@@ -67,7 +66,8 @@ class _Linear(ABC):
     def __rsub__(self, other: Any) -> Any:
         return -self + other
 
-    __radd__, __rmul__ = __add__, __mul__
+    __radd__ = __add__
+    __rmul__ = __mul__
 
 
 class Element(_Linear):
@@ -95,10 +95,7 @@ class Element(_Linear):
 
 
 class Expression(_Linear):
-    """A linear combination of inner products, values of functionals, and numbers.
-
-    A comparison of two expressions is a `Requirement`.
-    """
+    """A linear combination of inner products and values. Its comparisons are requirements."""
 
     def _terms_of(self, other: Any) -> Terms:
         return other.terms if isinstance(other, Expression) else {(): _exact(other)}
@@ -136,8 +133,7 @@ def unit(elements: Iterable[Element]) -> Requirement:
     elements by c multiplies all expressions by c². The worst case is then 0 if and only if the
     inequality is tight at an instance other than the origin.
     """
-    required: Requirement = total(f @ f for f in elements) == 1
-    return required
+    return Requirement(total(f @ f for f in elements) - 1, equality=True)
 
 
 class ConvexFunctional:
@@ -153,7 +149,8 @@ class ConvexFunctional:
     """
 
     def __init__(self, smooth: Number | None = None, strong: Number = 0) -> None:
-        self.smooth, self.strong = None if smooth is None else _exact(smooth), _exact(strong)
+        self.smooth = None if smooth is None else _exact(smooth)
+        self.strong = _exact(strong)
         if self.strong < 0 or (self.smooth is not None and self.smooth <= self.strong):
             raise InputError(
                 f"ConvexFunctional needs 0 <= strong < smooth, got strong = {strong} and smooth = "
@@ -163,7 +160,8 @@ class ConvexFunctional:
 
     def at(self, f: Element, gradient: Element | None = None) -> tuple[Expression, Element]:
         """Return the value and a subgradient at f. By default the subgradient is a new element."""
-        value, gradient = Expression({(next(_fresh),): Fraction(1)}), gradient or Element()
+        value = Expression({(next(_fresh),): Fraction(1)})
+        gradient = gradient or Element()
         self.known.append((f, value, gradient))
         return value, gradient
 
@@ -185,12 +183,14 @@ class ConvexFunctional:
         They are also sufficient for the existence of the functional if `value` has not been used
         (Taylor, Hendrickx & Glineur 2017, Thm 4).
         """
-        share, strong = 0 if self.smooth is None else 1 / self.smooth, self.strong
+        share = 0 if self.smooth is None else 1 / self.smooth
+        strong = self.strong
         found = []
         for (f, value, g), (other, value2, g2) in itertools.permutations(self.known, 2):
             if g2 is None:
                 continue
-            d, s = f - other, (g or g2) - g2
+            d = f - other
+            s = (g or g2) - g2
             bend = share * (s @ s) + strong * (d @ d) - 2 * strong * share * (s @ d)
             found.append(value >= value2 + g2 @ d + bend / (2 * (1 - strong * share)))
         return found

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from relaxboost import claims
+
+
+def source(key):
+    """Return a source of the package with all of its claims."""
+    return next(one for one in claims.sources() if one.key == key)
+
 
 def refuted(claim, figures, corrections=(), **near):
     """Compare the decisive inequality at each counterexample, and hold corrections to it."""
@@ -16,8 +23,8 @@ def refuted(claim, figures, corrections=(), **near):
             assert all(s.high >= 0.0 for s in correction.measure(x))
 
 
-def complete(source, figures):
+def complete(whole, figures):
     """Hold every claim that fails to have figures and a correction."""
-    failing = {id for id, claim in source.claims.items() if claim.counterexamples}
+    failing = {id for id, claim in whole.claims.items() if claim.counterexamples}
     assert failing == set(figures)
-    assert all(source.claims[id].corrections for id in failing)
+    assert all(whole.claims[id].corrections for id in failing)

@@ -10,13 +10,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.derandomised import errors, vote_errors
 from relaxboost.claims.dek11.runs import LAWS, Samples, never_more
 from relaxboost.claims.dek11.validation import memory
 from relaxboost.claims.instance import Instance
 from relaxboost.online import ExponentiatedGradient, Horizon
-from tests.claims.figures import complete, refuted
+from tests.claims.figures import complete, refuted, source
+
+SOURCE = source("DEK11")
 
 FIGURES = {
     "DEK11-projection": [(0.5, 0.0)],

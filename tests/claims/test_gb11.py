@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from relaxboost.claims import registry
-from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import Bowl, Descent, Kinks, edge
 from relaxboost.claims.gb11.repeated import bound4
 from relaxboost.claims.gb11.smooth import example
 from relaxboost.functional import Naive, Repeated, Residual
-from tests.claims.figures import complete, refuted
+from tests.claims.figures import complete, refuted, source
+
+SOURCE = source("GB11")
 
 FIGURES = {
     "GB11-subgradients-emp": [(0.3, -0.2)],

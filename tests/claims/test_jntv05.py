@@ -8,13 +8,14 @@ import re
 import numpy as np
 import pytest
 
-from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import MIRRORS, VALUES, FiniteLaw, growing, modulus
 from relaxboost.claims.jntv05.ratios import _largest_normal
 from relaxboost.claims.jntv05.theorems import bayes
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Growing, MirrorDescent, MirrorSteps
-from tests.claims.figures import complete, refuted
+from tests.claims.figures import complete, refuted, source
+
+SOURCE = source("JNTV05")
 
 FIGURES = {
     "JNTV05-R2": [(2.23607, 2.0)],

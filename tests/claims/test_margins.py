@@ -9,7 +9,6 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.certificates import exact_optimum
-from relaxboost.claims import rds04, rw05
 from relaxboost.claims.rds04.cycles import EIGHT as THEIRS
 from relaxboost.claims.votes import (
     Separable,
@@ -20,6 +19,7 @@ from relaxboost.claims.votes import (
     reweighted,
     risk,
 )
+from tests.claims.figures import source
 
 EIGHT = np.array(THEIRS, dtype=float)
 
@@ -38,9 +38,9 @@ def test_adaboost_misses_the_maximum_margin():
 
 
 def test_the_abstracts_have_claims_or_reasons():
-    for source, count in ((rds04.SOURCE, 7), (rw05.SOURCE, 5)):
-        assert len(source.lines) == count
-        assert {id for line in source.lines for id in line.ids} == set(source.claims)
+    for one, count in ((source("RDS04"), 7), (source("RW05"), 5)):
+        assert len(one.lines) == count
+        assert {id for line in one.lines for id in line.ids} == set(one.claims)
 
 
 def test_the_margins_of_the_example_of_order_eight():
@@ -57,7 +57,7 @@ def test_the_lectures_step_does_better_there():
 
 @pytest.mark.parametrize(
     "written",
-    rds04.SOURCE.claims["RDS04-maximum-margin"].every.instances(),
+    source("RDS04").claims["RDS04-maximum-margin"].every.instances(),
     ids=lambda c: len(c["A"]),
 )
 def test_the_cycle_is_that_of_the_package(written):

@@ -6,7 +6,7 @@ import pytest
 
 from relaxboost import InputError, claims
 from relaxboost.claims import Real, Source, Space, at_most
-from relaxboost.claims.record import Misprint
+from relaxboost.claims.source import Misprint
 from tests.command import refused
 
 TEXT = """

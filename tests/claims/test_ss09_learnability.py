@@ -9,8 +9,10 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.claims.measure import REFUTED
-from relaxboost.claims.ss09 import SOURCE, examples, relaxing
+from relaxboost.claims.ss09 import examples, relaxing
+from tests.claims.figures import source
 
+SOURCE = source("SS09")
 NUMBERS = {
     ("SS09-T3-exclusion", 0): (0, 1),
     ("SS09-remark-noise", 0): (-1, -2.5),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relaxboost.claims import Instance, get
-from relaxboost.claims.ss09 import appendix, exact, figure2
+from relaxboost.claims.ss09 import appendix, exact, projection
 from relaxboost.relaxations._projections import capped_distribution
 
 FAILING = {
@@ -40,7 +40,7 @@ def test_recorded_counterexamples(id):
 def test_what_the_figure_returns_in_doubles(theta, k, weights):
     theta = np.array(theta, dtype=float)
     with np.errstate(all="ignore"):
-        d = figure2.fig2(list(exact.softmax(theta)), 1.0 / k)
+        d = projection.fig2(list(exact.softmax(theta)), 1.0 / k)
     np.testing.assert_allclose(d, weights, rtol=1e-4)
     mended = capped_distribution(-theta, 1.0, k)
     np.testing.assert_allclose(mended, exact.projected_softmax(theta, 1.0 / k), rtol=1e-9)
@@ -49,10 +49,10 @@ def test_what_the_figure_returns_in_doubles(theta, k, weights):
 def test_the_figure_beyond_its_domain():
     """A cap below 1/m gives the mass mν; the strict test never passes at ν = 1/m."""
     d0 = [Fraction(1, 3)] * 3
-    assert sum(figure2.fig2(d0, Fraction(1, 4))) == Fraction(3, 4)
+    assert sum(projection.fig2(d0, Fraction(1, 4))) == Fraction(3, 4)
     with pytest.raises(ZeroDivisionError):
-        figure2.fig2([Fraction(1), Fraction(0)], Fraction(1, 2))
-    assert figure2.fig2([Fraction(9, 10), Fraction(1, 10), Fraction(0)], Fraction(1, 2)) == [
+        projection.fig2([Fraction(1), Fraction(0)], Fraction(1, 2))
+    assert projection.fig2([Fraction(9, 10), Fraction(1, 10), Fraction(0)], Fraction(1, 2)) == [
         Fraction(1, 2),
         Fraction(1, 2),
         0,

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from relaxboost.claims import registry
-from relaxboost.claims.tel import SOURCE
 from relaxboost.claims.tel.closing import LOSSES
 from relaxboost.claims.tel.theorem import turning
-from tests.claims.figures import complete, refuted
+from tests.claims.figures import complete, refuted, source
+
+SOURCE = source("TEL")
 
 FIGURES = {
     "TEL-gradient": [(2.0, 0.3679)],

@@ -259,7 +259,9 @@ class TestVerdicts:
 
 class TestRegistry:
     def test_every_folder_with_a_source_is_one(self):
-        folders = {file.parent.name for file in Path(claims.__file__).parent.glob("*/source.py")}
+        folders = {
+            file.parent.name for file in Path(claims.__file__).parent.glob("*/statements.toml")
+        }
         known = claims.sources()
         assert {source.key.lower() for source in known} == folders
         assert [source.place for source in known] == sorted(source.place for source in known)
@@ -305,8 +307,8 @@ class TestRegistry:
         [
             ("x = 1", r"mine\.py defines no claims. It needs a Source"),
             ("import sys\nsys.exit(3)", r"mine\.py:2: SystemExit: 3"),
-            ("import relaxboost.claims.ss09.source as s\nS = s.SOURCE", "defines no claims"),
-            ("from relaxboost.claims.rds04.source import SOURCE", "defines no claims"),
+            ("import relaxboost.claims.ss09 as s\nS = s.SOURCE", "defines no claims"),
+            ("from relaxboost.claims.rds04 import SOURCE", "defines no claims"),
             ("x = 1\ny = (", r"mine\.py:2: SyntaxError: "),
             ("x = 1\n\nimport nothing_of_that_name", r"mine\.py:3: ModuleNotFoundError: No module"),
             ("def f():\n    return 1 / 0\nf()", r"mine\.py:2: ZeroDivisionError: division by zero"),

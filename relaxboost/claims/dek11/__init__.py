@@ -1,5 +1,7 @@
 """Every statement of Dekel's lecture on online-to-batch conversion, in the order of the text."""
 
-from relaxboost.claims.registry import gather
+from pathlib import Path
 
-SOURCE = gather(__name__, "descent learning derandomised validation experts")
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

@@ -1,12 +1,9 @@
-"""DEK11, Sec. 2.3: two deterministic predictors that replace a randomly chosen hypothesis.
-
-They are the mean of the hypotheses and their majority vote.
-"""
+"""DEK11, Sec. 2.3: the mean and the majority vote, which replace a random hypothesis."""
 
 import numpy as np
 
+from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.runs import LAWS, LOSSES, Samples
-from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 
 
@@ -19,9 +16,7 @@ def jensen(x: Instance, first: int = 1, extra: float = 0.0) -> Slack:
     return at_most(float(over.max()), extra * law.regret / law.m**1.5, "l(mean; D) − l(Q; D)")
 
 
-@jensen.corrected()
-def jensen_corrected(x: Instance) -> Slacks:
-    yield jensen(x, 0)[0]
+jensen_corrected = jensen.corrected()(lambda x: jensen(x, 0))
 
 
 @jensen_corrected.step(
@@ -54,19 +49,12 @@ def cost(margins: Array, at_zero: float) -> Array:
 
 
 def errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the mean 0-1 risk of the hypotheses with weights w of shape (S, m, n).
-
-    The mean is over the m hypotheses of each of the S runs. A prediction of 0 has the loss
-    `at_zero`.
-    """
+    """Return the mean 0-1 risk of the m hypotheses of each run, for w of shape (S, m, n)."""
     return np.asarray((cost((w @ law.A.T) * law.y, at_zero) @ law.p).mean(axis=1))
 
 
 def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the 0-1 risk of the majority vote of the hypotheses with weights w of shape (S, m, n).
-
-    A tie has the loss `at_zero`.
-    """
+    """Return the 0-1 risk of the majority vote of each run, for w of shape (S, m, n)."""
     return np.asarray(cost(np.sign(w @ law.A.T).sum(axis=1) * law.y, at_zero) @ law.p)
 
 
@@ -87,7 +75,8 @@ def majority(x: Instance, first: int = 1, costs: tuple[float, ...] = (1.0, 0.5))
 def _(x: Instance) -> Slacks:
     votes = np.round(x.s)
     for zero in (0.5, 1.0):
-        left, each = float(cost(votes.sum(), zero)), cost(votes, zero)
+        left = float(cost(votes.sum(), zero))
+        each = cost(votes, zero)
         where = f"cost of the vote, 0 costs {zero:g}"
         yield at_most(left, 2.0 * float(each.mean()), where)
         yield at_most(left, 2.0 * (zero + float(each[:-1].sum())) / len(each), where)
@@ -124,7 +113,8 @@ SURROGATES = ("hinge", "exponential", "absolute")
 def surrogate(x: Instance) -> Slacks:
     law = Samples(x)
     before = law.run().before
-    middle, right = 2.0 * errors(law, before, 1.0), 2.0 * law.risk(before).mean(axis=1)
+    middle = 2.0 * errors(law, before, 1.0)
+    right = 2.0 * law.risk(before).mean(axis=1)
     yield at_most(float((vote_errors(law, before, 1.0) - middle).max()), 0.0, "vote − 2 l_{0-1}(Q)")
     yield at_most(float((middle - right).max()), 0.0, "2 l_{0-1}(Q) − 2 l(Q)")
 

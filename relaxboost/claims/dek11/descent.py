@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.runs import (
     LAWS,
     STREAMS,
@@ -20,17 +21,13 @@ from relaxboost.claims.dek11.runs import (
     rescale,
     tossed,
 )
-from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.game.domains import L2Ball
 from relaxboost.online import GradientDescent, Horizon
 
 
 def deviations(law: Samples, run: Passed) -> Array:
-    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) for each sample z_1, ..., z_m of the law D.
-
-    Q is the uniform distribution on the weights w_0, ..., w_{m−1}.
-    """
+    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) for each sample of D, with Q uniform on the w_i."""
     return np.asarray(law.risk(run.before).mean(axis=1) - run.losses.mean(axis=1))
 
 
@@ -45,11 +42,11 @@ def equation_1(x: Instance) -> Slacks:
 @equation_1.step(trials=60)
 def _(x: Instance) -> Slacks:
     law = Samples(x)
-    run, k = law.run(), len(law.p)
+    run = law.run()
+    k = len(law.p)
     change = law.risk(run.before) - run.losses
     for i in range(law.m):
-        # Samples are ordered by their first examples, so samples with the same past are a block of
-        # rows.
+        # Samples with the same past are a block of rows.
         w = run.before[:, i].reshape(k**i, -1, run.before.shape[2])
         yield equal(float(np.ptp(w, axis=1).max()), 0.0, "range of h_{i−1} given the past", i + 1)
         parts = (law.chances * change[:, i]).reshape(k**i, -1).sum(axis=1)
@@ -65,9 +62,10 @@ POINTS = Space(
 
 def learned(x: Instance) -> Passed:
     """Run the gradient descent of `relaxboost.online` on the stream of an instance."""
-    options = {"bound": longest(x.A) * (1.0 + 1e-12), "targets": 1.0}
+    bound = longest(x.A) * (1.0 + 1e-12)
     schedule = Horizon(len(x.A))
-    return online(x, GradientDescent(x.loss, over=L2Ball(x.B), schedule=schedule, **options))
+    method = GradientDescent(x.loss, over=L2Ball(x.B), schedule=schedule, bound=bound, targets=1.0)
+    return online(x, method)
 
 
 def step(x: Instance) -> tuple[float, float]:
@@ -80,7 +78,8 @@ def step(x: Instance) -> tuple[float, float]:
 @SOURCE.claim("projection", space=POINTS)
 def projection(x: Instance, onto: Callable[[Array, float], Array] = rescale) -> Slacks:
     assume(bool(x.v.any()))
-    w, image = project(x.w, x.B), onto(x.v, x.B)
+    w = project(x.w, x.B)
+    image = onto(x.v, x.B)
     right = float(np.linalg.norm(w - x.v))
     yield at_most(float(np.linalg.norm(image - x.v)), right, "‖Π[v] − v‖, ‖w − v‖")
     yield at_most(float(np.linalg.norm(image - w)), right, "‖Π[v] − w‖, ‖v − w‖")
@@ -102,8 +101,8 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim("A1", space=STREAMS).checked(trials=40)
 def algorithm(x: Instance) -> Slacks:
-    found, expected = learned(x), one(x).descended(x.B, step(x)[1])
-    off = np.abs(found.w - expected.w).max()
+    found = learned(x)
+    off = np.abs(found.w - one(x).descended(x.B, step(x)[1]).w).max()
     yield equal(float(off) / x.B, 0.0, "distance of the two runs, over B")
     yield at_most(float(np.linalg.norm(found.w[0], axis=1).max()), x.B, "‖w_i‖, B")
 
@@ -121,15 +120,14 @@ def theorem_1(x: Instance, onto: Callable[..., Array] | None = rescale) -> Slack
         yield at_most(linear, right, "linearised regret")
 
 
-@theorem_1.corrected()
-def theorem_1_corrected(x: Instance) -> Slacks:
-    yield from theorem_1(x, None)
+theorem_1_corrected = theorem_1.corrected()(lambda x: theorem_1(x, None))
 
 
 @theorem_1_corrected.step()
 def nearer(x: Instance) -> Slack:
     steep, eta = step(x)
-    run, w = one(x).descended(x.B, eta), project(x.w, x.B)
+    run = one(x).descended(x.B, eta)
+    w = project(x.w, x.B)
     distance = ((run.w[0] - w) ** 2).sum(axis=1) / 2.0
     gain = run.losses[0] - one(x).of(w)[0][0]
     least = (distance[:-1] - distance[1:] - eta * gain) / (eta * steep) ** 2
@@ -142,9 +140,7 @@ def root_of_n(x: Instance) -> Slack:
     return at_most(regret, step(x)[0] * x.B * math.sqrt(x.A.shape[1]), "regret")
 
 
-@root_of_n.corrected()
-def root_of_m(x: Instance) -> Slacks:
-    yield from theorem_1(x, None)
+root_of_m = root_of_n.corrected()(lambda x: theorem_1(x, None))
 
 
 root_of_m.step()(nearer.stated.check)

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.special import bdtr
 
+from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.descent import deviations
 from relaxboost.claims.dek11.runs import LINES, Samples, azuma, never_more
-from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 
 
@@ -32,15 +32,14 @@ def theorem_2(x: Instance) -> Slack:
 @theorem_2.step()
 def _(x: Instance) -> Slack:
     law = Samples(x)
-    run, best = law.run(), law.best()
+    best = law.best()
     seen = law.drawn().of(best)[0].mean(axis=1) - float(law.risk(best))
-    over = excess(law) - deviations(law, run) - seen
+    over = excess(law) - deviations(law, law.run()) - seen
     return at_most(float(over.max()), 0.0, "excess − deviations − λXB/√m")
 
 
 COINS = Space(p=Real(0.5, 0.95), a=Real(0.1, 1.0), m=Whole(1, 500))
-"""The space of laws of two examples: (1, +1) with probability p, and (a, −1) with probability 1 −
-p."""
+"""The space of laws of the examples (1, +1), with probability p, and (a, −1)."""
 
 
 def tossed_coins(x: Instance, most: int = 500) -> Samples:
@@ -51,7 +50,8 @@ def tossed_coins(x: Instance, most: int = 500) -> Samples:
 
 @SOURCE.claim("T2-order", space=COINS).checked(trials=12)
 def sorted_labels(x: Instance) -> Slack:
-    law, heads = tossed_coins(x), np.arange(x.m + 1)
+    law = tossed_coins(x)
+    heads = np.arange(x.m + 1)
     samples = (np.arange(x.m) >= heads[:, None]).astype(int)
     return rarely(law, excess(law, samples), np.diff(bdtr(heads, x.m, x.p), prepend=0.0))
 

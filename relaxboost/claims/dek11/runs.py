@@ -20,8 +20,6 @@ LOSSES: dict[str, Any] = {
     "logistic": Logistic(),
     "exponential": Exponential(),
 }
-"""The convex losses φ(<w, x>, y). They are Lipschitz continuous and bounded if |<w, x>| is
-bounded."""
 
 STREAMS = Space(
     sizes={"m": (1, 9), "n": (1, 3)},
@@ -31,8 +29,7 @@ STREAMS = Space(
     B=Real(0.25, 4.0, log=True),
     loss=Choice(*LOSSES),
 )
-"""The space of streams. The examples are the rows of A, the labels are sign(y), and the comparator
-is w after its projection onto the class."""
+"""The space of streams: examples, labels sign(y), and a comparator w that is projected."""
 
 LAWS = Space(
     sizes={"k": (1, 3), "n": (1, 2)},
@@ -46,8 +43,7 @@ LAWS = Space(
 """The space of laws with k atoms (examples), and the number m of examples that are drawn."""
 
 LINES = LAWS.but(sizes={"k": (1, 3), "n": (1, 1)})
-"""The space of one-dimensional laws, for which `Samples.best` computes the minimiser of the
-risk."""
+"""The space of one-dimensional laws, which `Samples.best` needs."""
 
 
 def signs(y: Array) -> Array:
@@ -56,10 +52,7 @@ def signs(y: Array) -> Array:
 
 
 def longest(A: Array, norm: float = 2) -> float:
-    """Return X, the largest norm of a row of A.
-
-    Instances with X below 1e-6 are skipped.
-    """
+    """Return X, the largest norm of a row of A. Skip instances with X of at most 1e-6."""
     size = float(np.linalg.norm(A, norm, axis=1).max())
     assume(size > 1e-6)
     return size
@@ -67,8 +60,7 @@ def longest(A: Array, norm: float = 2) -> float:
 
 def project(v: Array, B: float) -> Array:
     """Project vectors onto the ball of radius B: return v/max(1, ‖v‖/B)."""
-    size = np.linalg.norm(v, axis=-1, keepdims=True)
-    return v / np.maximum(1.0, size / B)
+    return v / np.maximum(1.0, np.linalg.norm(v, axis=-1, keepdims=True) / B)
 
 
 def rescale(v: Array, B: float) -> Array:
@@ -78,10 +70,7 @@ def rescale(v: Array, B: float) -> Array:
 
 
 def lipschitz(loss: str, reach: float) -> tuple[float, float]:
-    """Return the Lipschitz constant λ and the maximum c of a loss.
-
-    Both refer to predictions in [−reach, reach]. The losses are non-negative there.
-    """
+    """Return the Lipschitz constant λ and the maximum c of a loss on [−reach, reach]."""
     values, slopes = LOSSES[loss].pointwise(np.array([-reach, reach]), np.ones(2))
     return float(np.abs(slopes).max()), float(values[0])
 
@@ -95,19 +84,13 @@ class Sequences:
     loss: str
 
     def of(self, w: Array) -> tuple[Array, Array]:
-        """Return the losses l_i, shape (S, m), and the gradients ∇l_i, shape (S, m, n).
-
-        The weights w have the shape (n,) or (S, m, n).
-        """
+        """Return the losses (S, m) and gradients (S, m, n) at w of shape (n,) or (S, m, n)."""
         u = (self.x * w).sum(axis=-1)
         value, slope = LOSSES[self.loss].pointwise(u.ravel(), self.y.ravel())
         return value.reshape(u.shape), slope.reshape(u.shape)[..., None] * self.x
 
     def run(self, start: Array, step: Callable[[Array, Array], Array]) -> Passed:
-        """Return the run with the weights w_0, ..., w_m.
-
-        w_0 is `start`, and `step` computes w_i from w_{i−1} and ∇l_i(w_{i−1}).
-        """
+        """Return the run with w_0 = `start` and w_i = step(w_{i−1}, ∇l_i(w_{i−1}))."""
         S, m, n = self.x.shape
         w = np.empty((S, m + 1, n))
         w[:, 0] = start
@@ -132,11 +115,7 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Passed:
-    """A run of an algorithm on S streams of m examples.
-
-    `w` holds the weights w_0, ..., w_m and has shape (S, m + 1, n). `losses` and `slopes` are the
-    losses l_i and the gradients ∇l_i at w_{i−1}.
-    """
+    """A run on S streams: weights w_0, ..., w_m, shape (S, m + 1, n), and losses and gradients."""
 
     w: Array
     losses: Array
@@ -169,15 +148,16 @@ def online(x: Instance, method: Any) -> Passed:
 
 
 class Samples:
-    """A law with finitely many atoms, and all its samples of m examples.
-
-    The algorithm is Algorithm 2 of the lecture if `learner` is "EG", and Algorithm 1 otherwise.
-    """
+    """A law with finitely many atoms, and the runs of an algorithm on all samples of m examples."""
 
     def __init__(self, x: Any) -> None:
-        self.A, self.y, self.p, self.loss = x.A, signs(x.y), x.p, x.loss
+        self.A = x.A
+        self.y = signs(x.y)
+        self.p = x.p
+        self.loss = x.loss
         self.experts = getattr(x, "learner", "GD") == "EG"
-        self.m, self.B = x.m, 1.0 if self.experts else x.B
+        self.m = x.m
+        self.B = 1.0 if self.experts else x.B
         self.X = longest(x.A, math.inf if self.experts else 2)
         self.lam, self.c = lipschitz(x.loss, self.B * self.X)
         self.regret = self.lam * self.X * self.B * math.sqrt(self.m)  # as Theorem 1 has it
@@ -186,13 +166,9 @@ class Samples:
 
     @cached_property
     def samples(self) -> Array:
-        """All possible samples of m examples, shape (k^m, m).
-
-        Each row contains the index of the atom of each example, in the order in which the examples
-        arrive.
-        """
+        """The indices of the atoms in all possible samples of m examples, shape (k^m, m)."""
         k = len(self.p)
-        assume(k**self.m <= 5000)  # more are not enumerated
+        assume(k**self.m <= 5000)  # More samples would take too long.
         return np.indices((k,) * self.m).reshape(self.m, -1).T
 
     @cached_property
@@ -221,10 +197,7 @@ class Samples:
         return np.asarray(self.atoms(w) @ self.p)
 
     def best(self) -> Array:
-        """Return the minimiser of the risk in [−B, B] if the weights are one-dimensional.
-
-        The minimiser is an end of [−B, B], a kink of the risk, or a point at which the slope is 0.
-        """
+        """Return the minimiser of the risk in [−B, B] if the weights are one-dimensional."""
         assume(self.A.shape[1] == 1)
         points = self.A[:, 0]
         kinks = [y / a for y, a in zip(self.y, points, strict=True) if abs(a) * self.B > 1.0]
@@ -233,6 +206,7 @@ class Samples:
             middle = (low + high) / 2.0
             slope = LOSSES[self.loss].pointwise(middle * points, self.y)[1]
             low, high = (low, middle) if (slope * points) @ self.p > 0.0 else (middle, high)
+        # The minimiser is an end, a kink, or the point at which the slope changes its sign.
         tried = np.array([0.0, -self.B, self.B, low, *kinks])[:, None]
         return np.asarray(tried[int(np.argmin(self.risk(tried)))])
 
@@ -257,10 +231,7 @@ def azuma(c: float, m: float) -> Callable[[Array], Array]:
 
 
 def tossed(m: int) -> Slack:
-    """Return the slack of the bound `azuma` for 200·m tosses of a fair coin and ε = c/5.
-
-    Both sides are logarithms of probabilities. The bound is nearly tight for fair coins.
-    """
+    """Return the slack of the logarithm of the bound `azuma`, for 200·m fair coins and ε = c/5."""
     N = 200 * m
     left = math.log(float(bdtrc(N * 7 // 10 - 1, N, 0.5)))
     right = float(np.log(azuma(1.0, N)(np.array([0.2])))[0])

@@ -5,22 +5,17 @@ import math
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
+from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.runs import LAWS, LOSSES, Samples, azuma, never_more, tossed
-from relaxboost.claims.dek11.source import SOURCE
 from relaxboost.claims.language import *
 
 RUNS = LAWS.but(learner=Choice("GD", "EG"))
-"""The space of laws, together with the name of the learning algorithm."""
 
 LATER = RUNS.but(delta=Real(0.01, 0.99))
 
 
 def later(law: Samples) -> tuple[Array, Array, Array]:
-    """Return the loss on later examples, the risk, and the number of later examples.
-
-    For the iterate w_{i−1} they are l(w_{i−1}; z_i, ..., z_m), l(w_{i−1}; D) and m − i + 1. The
-    loss and the risk have the shape (S, m).
-    """
+    """Return l(w_{i−1}; z_i, ..., z_m), l(w_{i−1}; D) and m − i + 1 for each sample and each i."""
     before = law.run().before
     streams = law.drawn()
     u = np.einsum("sin,skn->sik", before, streams.x)
@@ -36,8 +31,9 @@ def radius(x: Instance, sides: float = 1.0, both: bool = True) -> Slack:
     seen, risk, rest = later(law)
     off = np.abs(risk - seen) if both else risk - seen
     worst = (2.0 * rest * np.maximum(off / law.c, 0.0) ** 2).max(axis=1)
-    allowed = lambda t: sides * law.m * np.exp(-t)  # noqa: E731
-    return never_more(worst, law.chances, allowed, "P(one is off by more), δ")
+    return never_more(
+        worst, law.chances, lambda t: sides * law.m * np.exp(-t), "P(one is off by more), δ"
+    )
 
 
 @radius.corrected()
@@ -62,9 +58,9 @@ def as_good(x: Instance) -> Slack:
     law = Samples(x)
     seen, risk, rest = later(law)
     bound = seen + law.c * np.sqrt(math.log(x.m / x.delta) / (2.0 * rest))
-    losses, first = law.atoms(law.run().before[:, : x.m // 2]), law.samples[:, None, : x.m // 2 - 1]
-    at = first.astype(np.intp).repeat(x.m // 2, axis=1)
-    found = np.take_along_axis(losses, at, axis=2)
+    losses = law.atoms(law.run().before[:, : x.m // 2])
+    first = law.samples[:, None, : x.m // 2 - 1]
+    found = np.take_along_axis(losses, first.astype(np.intp).repeat(x.m // 2, axis=1), axis=2)
     rows = np.arange(len(bound))
     ours, theirs = (risk[rows, u.argmin(axis=1)] for u in (bound, found.mean(axis=2)))
     worse = float(law.chances[ours > theirs + 1e-9].sum())
@@ -74,7 +70,7 @@ def as_good(x: Instance) -> Slack:
 @as_good.corrected()
 def as_good_corrected(x: Instance) -> Slack:
     seen, risk, rest = later(Samples(x))
-    needed = (2.0 * rest * (risk - seen) ** 2).max(axis=1, keepdims=True)  # least that hold
+    needed = (2.0 * rest * (risk - seen) ** 2).max(axis=1, keepdims=True)
     bounds = seen + np.sqrt(needed / (2.0 * rest))
     chosen = np.take_along_axis(risk, bounds.argmin(axis=1)[:, None], axis=1)[:, 0]
     return at_most(float((chosen - bounds.min(axis=1)).max()), 0.0, "l(h̃; D) − least bound")
@@ -88,20 +84,20 @@ COINS = Space(
     delta=Real(0.01, 0.99),
 )
 """The space of families of m = 2h fixed hypotheses with independent errors. One hypothesis of the
-first half errs with probability q. The other hypotheses err more often. Their additional error
-probability is `over` times the amount that the statement allows."""
+first half errs with probability q. The others exceed q by `over` times the allowed amount."""
 
 
 @SOURCE.claim("chosen", space=COINS).checked(trials=40)
 def chosen_is_good(x: Instance) -> Slack:
-    m, best = 2 * x.h, min(x.h - 1, math.floor(x.place * x.h))
+    m = 2 * x.h
+    best = min(x.h - 1, math.floor(x.place * x.h))
     worse = x.q + 2.0 * x.over * math.sqrt(math.log(2 * m / x.delta) / m)
     assume(worse <= 1.0)
     rest = np.arange(m, 0, -1)
     radii = np.sqrt(math.log(m / x.delta) / (2.0 * rest))
     errors = np.arange(rest[best] + 1.0)
     bounds = errors[:, None] / rest[best] + radii[best]
-    misses = np.floor(rest * (bounds - radii) + 1e-9)  # with as many another is preferred
+    misses = np.floor(rest * (bounds - radii) + 1e-9)  # With as many, another is preferred.
     above = np.where(misses < 0.0, 1.0, bdtrc(np.clip(misses, 0.0, rest), rest, worse))
     above[:, best] = 1.0
     likely = np.diff(bdtr(errors, rest[best], x.q), prepend=0.0)
@@ -127,7 +123,8 @@ TAILS = Space(m=Whole(2, 400), delta=Real(0.001, 0.999))
 @chosen_is_good.step(space=TAILS)
 def _(x: Instance) -> Slacks:
     a, L = math.log(x.m / x.delta), math.log(2 * x.m / x.delta)
-    n, y = np.arange(1.0, x.m + 1.0), (math.sqrt(L) - math.sqrt(a)) / math.sqrt(x.m)
+    n = np.arange(1.0, x.m + 1.0)
+    y = (math.sqrt(L) - math.sqrt(a)) / math.sqrt(x.m)
     total = float(np.exp(a - 2.0 * n * (np.sqrt(a / (2.0 * n)) + y) ** 2).sum())
     yield at_most(total / x.m, 0.6, "Σ exp(...)/δ, 3/5")
     yield at_least(y * math.sqrt(8.0 * x.m * a), 0.81, ".81, y√(8ma)")
@@ -135,15 +132,15 @@ def _(x: Instance) -> Slacks:
 
 @chosen_is_good.step(space=TAILS)
 def _(x: Instance) -> Slacks:
-    L, n = math.log(2 * x.m / x.delta), np.arange(x.m // 2 + 1.0, x.m + 1.0)
+    L = math.log(2 * x.m / x.delta)
+    n = np.arange(x.m // 2 + 1.0, x.m + 1.0)
     total = float(np.exp(L - 2.0 * n * L / x.m).sum()) / (2.0 * x.m)
     yield at_most(total, 1.0 / (4.0 * L), "Σ exp(...)/δ, 1/(4L)")
     yield at_most(1.0 / (4.0 * L), 0.2, "1/(4L), 1/5")
 
 
 HALVES = Space(h=Whole(2, 500), bits=Whole(0, 27), q=Real(0.01, 0.5), delta=Real(0.01, 0.99))
-"""The space of samples of m = 2h examples. Each example is one of N = 2^bits equally likely atoms,
-and its label is −1 with probability q."""
+"""The space of m = 2h examples, 2^bits equally likely atoms, and the probability q of label −1."""
 
 
 def within(successes: int, trials: int, p: float) -> float:
@@ -152,37 +149,30 @@ def within(successes: int, trials: int, p: float) -> float:
 
 
 def half_radius(x: Instance) -> float:
-    """Return the radius √(log(m/δ)/m), which is the radius for half of the m examples.
-
-    Instances with at most h atoms are skipped.
-    """
+    """Return √(log(m/δ)/m), the radius for h = m/2 examples. Skip laws with at most h atoms."""
     assume(x.h < 2**x.bits)
     return math.sqrt(math.log(2 * x.h / x.delta) / (2 * x.h))
 
 
 def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
-    """Return g and t, which determine the predictions of the weighted experts.
+    """Return g and t: the weighted experts predict g on new atoms, and g + (1 − g)ty on seen ones.
 
-    The prediction is g on new atoms, and g + (1 − g)ty on the `seen` atoms with label y.
-
-    The seen atoms are distinct, and `minus` of them had the label y = −1. The weight of the experts
-    that always predict 1 is 2^N exp(η Σ y), and the weight of all other experts is 2^N
-    cosh(η)^seen.
+    The `seen` atoms are distinct, and `minus` of them had the label y = −1.
     """
+    # The experts that always predict 1 have the weight 2^N exp(η Σ y), and the others have 2^N
+    # cosh(η)^seen.
     eta = math.sqrt(2.0 * (2.0**bits + 1.0) * math.log(2.0) / m)
     odds = seen * (math.log1p(math.exp(-2.0 * eta)) - math.log(2.0)) + 2.0 * eta * minus
     return 1.0 / (1.0 + math.exp(min(odds, 700.0))), math.tanh(eta)
 
 
 def over(x: Instance, rise: float, best: bool) -> float:
-    """Return a lower bound on P(l(h̃̃; D) > l(h̃̃; S') + rise).
-
-    If `best` is true, the risk l(h_0; D) replaces l(h̃̃; S').
-
-    The bound counts only samples whose atoms in S' are distinct and whose labels contain a −1. In
-    these samples h̃̃ is the last hypothesis, because all other hypotheses have seen less of S'.
-    """
-    N, last, total = 2.0**x.bits, x.h - 1, 0.0
+    """Return a lower bound on P(l(h̃̃; D) > b + rise), where b is l(h_0; D) or l(h̃̃; S')."""
+    # Only samples are counted whose atoms in S' are distinct and whose labels contain a −1. In
+    # these samples h̃̃ is the last hypothesis, because all others have seen less of S'.
+    N = 2.0**x.bits
+    last = x.h - 1
+    total = 0.0
     for k in range(1, last + 1):
         g, t = memory(x.bits, 2 * x.h, last, k)
         met = g * (1.0 - 2.0 * k / last) + (1.0 - g) * t
@@ -203,7 +193,9 @@ def half(x: Instance) -> Slacks:
 
 @half.corrected()
 def second_half(x: Instance) -> Slacks:
-    r, K, N = half_radius(x), x.h + 1, 2**x.bits
+    r = half_radius(x)
+    K = x.h + 1
+    N = 2**x.bits
     risks = [x.q, *(1.0 - d / N for d in range(1, x.h))]
     bad = sum(within(math.ceil(K * (p - r)) - 1, K, p) for p in risks)
     yield at_most(bad, x.delta, "P(not so), δ")
@@ -217,5 +209,6 @@ def second_half(x: Instance) -> Slacks:
 
 @second_half.step()
 def _(x: Instance) -> Slack:
-    r, K = half_radius(x), x.h + 1
+    r = half_radius(x)
+    K = x.h + 1
     return at_most(x.h * math.exp(-2.0 * K * r**2), x.delta, "(m/2) e^(−2Kr²), δ")

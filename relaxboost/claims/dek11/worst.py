@@ -23,10 +23,12 @@ class AnyStream:
     """A stream of m examples: gradients ∇l_1, ..., ∇l_m, weights w_0, ..., w_m, and w* in H."""
 
     def __init__(self, m: int, eta: Fraction | Bracket) -> None:
-        self.slopes, self.best = [Element() for _ in range(m)], Element()
+        self.slopes = [Element() for _ in range(m)]
+        self.best = Element()
         w = [Element({}), *(Element() for _ in range(m))]
-        lengths: list[Requirement] = [z @ z <= 1 for z in (*self.slopes, *w[1:], self.best)]
-        self.requirements = lengths
+        self.requirements: list[Requirement] = [
+            z @ z <= 1 for z in (*self.slopes, *w[1:], self.best)
+        ]
         for g, before, after in zip(self.slopes, w, w[1:], strict=False):
             others = (z for z in (*w, self.best) if z is not after)
             self.requirements += [(before - g * eta - after) @ (z - after) <= 0 for z in others]
@@ -36,7 +38,7 @@ class AnyStream:
 
 @cache
 def _regret(m: int, eta: Fraction | None = None) -> WorstCase:
-    """Return the largest possible regret for a step size η. By default η = B/(λX√m)."""
+    # By default η = B/(λX√m).
     stream = AnyStream(m, root(Fraction(1, m)) if eta is None else eta)
     return worst_case(stream.regret, stream.requirements)
 

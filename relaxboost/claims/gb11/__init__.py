@@ -1,8 +1,7 @@
 """Every statement of Grubb & Bagnell (2011) on boosting, in the order of the text."""
 
-from relaxboost.claims.registry import gather
+from pathlib import Path
 
-SOURCE = gather(
-    __name__,
-    "functions projections weak multiclass smooth repeated convex residual remarks leaves",
-)
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

@@ -2,9 +2,9 @@
 
 import math
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import RUNS, STRONG
 from relaxboost.claims.gb11.repeated import means, paired, strongly, wasted, weakly
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 
 
@@ -20,7 +20,8 @@ def double(x: Instance) -> Slacks:
 def lengths_corrected(x: Instance) -> Slacks:
     run = strongly(x)
     for before, after, direction in run.moves():
-        size, t = run.norm(before.gradient), after.round
+        size = run.norm(before.gradient)
+        t = after.round
         if size > 1e-9:
             power = (1.0 - min(1.0, *map(abs, direction.edges)) ** 2) ** t
             rest = run.norm(before.gradient - direction.values) / size
@@ -33,10 +34,12 @@ def lengths_corrected(x: Instance) -> Slacks:
 def _(x: Instance) -> Slacks:
     run = strongly(x)
     for before, after, direction in run.moves():
-        left, first = before.gradient, run.norm(before.gradient) ** 2
+        left = before.gradient
+        first = run.norm(before.gradient) ** 2
         for part in direction.parts:
             share = 1.0 - part.edge**2
-            square, left = run.norm(left) ** 2, left - part.point
+            square = run.norm(left) ** 2
+            left = left - part.point
             yield equal(run.norm(left) ** 2 / first, share * square / first, "", after.round)
 
 
@@ -56,7 +59,8 @@ def convex_corrected(x: Instance) -> Slacks:
     run = weakly(x)
 
     def bound(t: int, gamma: float, G: float) -> float:
-        q, D = wasted(gamma), 2.0 * run.radius(t)
+        q = wasted(gamma)
+        D = 2.0 * run.radius(t)
         return (D**2 / 2.0 + G**2) / math.sqrt(t) + D * G * q / ((1.0 - q) * t)
 
     yield from means(run, bound)
@@ -66,12 +70,16 @@ def convex_corrected(x: Instance) -> Slacks:
 def _(x: Instance) -> Slacks:
     run = weakly(x)
     gaps = others = most = 0.0
+    inner = run.risk.measure.inner
     for before, after, direction in run.moves():
-        h, z, inner = direction.values, before.F - x.y, run.risk.measure.inner
-        gaps, most = gaps + before.value, max(most, inner(z, z))
+        h = direction.values
+        z = before.F - x.y
+        gaps += before.value
+        most = max(most, inner(z, z))
         others += after.step / 2.0 * inner(h, h) + inner(z, before.gradient - h)
-        size, last = 1.0 + abs(others) + most, run.norm(after.F - x.y) ** 2
-        right = math.sqrt(after.round) / 2.0 * (most - last) + others
+        size = 1.0 + abs(others) + most
+        gain = most - run.norm(after.F - x.y) ** 2
+        right = math.sqrt(after.round) / 2.0 * gain + others
         yield at_most(gaps / size, right / size, "Σ gaps", after.round)
 
 

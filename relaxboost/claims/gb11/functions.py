@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.language import *
 
 
@@ -43,10 +43,9 @@ def empirical(x: Instance) -> Slacks:
 
 @empirical.corrected()
 def empirical_means(x: Instance) -> Slack:
-    f, g = x.f[_points(x)], x.g[_points(x)]
-    at, there = loss(x.loss, f, x.y).mean(), loss(x.loss, g, x.y).mean()
-    tangent = at + (g - f) @ _at_points(x) / x.y.size
-    return at_least(there, tangent, "R[f] + <g − f, ∇R[f]>, R[g]")
+    f, g = (values[_points(x)] for values in (x.f, x.g))
+    tangent = loss(x.loss, f, x.y).mean() + (g - f) @ _at_points(x) / x.y.size
+    return at_least(loss(x.loss, g, x.y).mean(), tangent, "R[f] + <g − f, ∇R[f]>, R[g]")
 
 
 @empirical_means.step()
@@ -67,29 +66,19 @@ def _(x: Instance) -> Slacks:
 
 
 def _points(x: Instance) -> Any:
-    """Return the index of the point x_n of each example.
-
-    If `x.at` is "apart", each example has its own point. Otherwise all examples share one point.
-    """
+    # The result is the index of the point x_n of each example. All examples may share one point.
     return np.arange(x.y.size) * (x.at == "apart")
 
 
 def _at_points(x: Instance) -> Array:
-    """Return the subgradient g(x_n) of the risk at the point of each example.
-
-    It is the mean of the subgradients of the loss l over the examples at x_n. Each of these
-    subgradients lies between the smallest one (`share` = 0) and the largest one (`share` = 1).
-    """
     points = _points(x)
     low, high = slopes(x.loss, x.f[points], x.y)
     v = low + x.share * (high - low)
+    # A subgradient of the risk at x_n is the mean of subgradients of the loss over its examples.
     return np.array([v[points == point].mean() for point in points])
 
 
 def _reach(name: str, f: float, y: float, sign: float) -> float:
-    """Return how far f can increase (`sign` = 1) or decrease (`sign` = −1) while |f − y| is linear.
-
-    The result is at most 1. For the square loss it is always 1.
-    """
+    # In the direction `sign`, |f − y| is linear up to the kink at y.
     ahead = sign * (y - f)
     return min(1.0, ahead) if name == "absolute" and ahead > 0.0 else 1.0

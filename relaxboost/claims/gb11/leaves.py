@@ -1,15 +1,11 @@
-"""A comparison of two updates of regression trees.
-
-The first update refits the leaves to the loss (Friedman 2001). The second update projects the
-gradient, as in GB11.
-"""
+"""A comparison of trees whose leaves are refitted (Friedman 2001) or projected (GB11)."""
 
 from typing import Any
 
 import numpy as np
 
 from relaxboost import functional as fn
-from relaxboost.claims.gb11.source import SOURCE
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.losses.leaves import sums
 from relaxboost.functional.schedules import line_search
@@ -26,20 +22,14 @@ EXAMPLES = Space(
 
 
 def bound(x: Instance) -> Any:
-    """Return the risk: the weighted mean of a loss over the examples of an instance.
-
-    For the loss of a classifier, the labels are the signs of y.
-    """
+    """Return the risk: the weighted mean of a loss over the examples of an instance."""
     loss = getattr(fn, x.loss)()
     y = x.y if loss.task == "regression" else np.where(x.y < 0.0, -1.0, 1.0)
     return fn.losses.PointwiseRisk(loss, y, fn.Empirical(y.size, x.p), None)
 
 
 def means(p: Array, values: Array, leaf: Any) -> Array:
-    """Project values onto the functions that are constant on each leaf.
-
-    On each leaf, the projection equals the weighted mean of the values there.
-    """
+    """Return the weighted mean of the values on each leaf."""
     leaves = int(leaf.max()) + 1
     weight = sums(leaf, p, leaves)
     return np.divide(sums(leaf, p * values, leaves), weight, out=np.zeros(leaves), where=weight > 0)
@@ -47,7 +37,8 @@ def means(p: Array, values: Array, leaf: Any) -> Array:
 
 @SOURCE.claim("leaves", space=EXAMPLES)
 def never_rises(x: Instance) -> Slacks:
-    risk, leaf = bound(x), (2.99 * x.leaf).astype(int)
+    risk = bound(x)
+    leaf = (2.99 * x.leaf).astype(int)
     v = risk.loss.minimisers(x.f, risk.y, x.p, leaf, 3)[leaf]
     h = means(risk.measure.p, risk.evaluate(x.f)[1], leaf)[leaf]
     start = risk.value(x.f)

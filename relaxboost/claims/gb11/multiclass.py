@@ -6,15 +6,14 @@ from itertools import product
 import numpy as np
 
 from relaxboost.claims.fields import Rng, Sizes
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import edge
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.claims.measure import Number
 from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
 
 K = 3
-"""The number K of classes."""
 
 
 class Classes(Matrix):
@@ -24,7 +23,6 @@ class Classes(Matrix):
         return np.clip(np.round(value), 1.0, float(K)) + 0.0
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return the first n of the K^m classifiers on m examples."""
         m, n = self._shape(sizes)
         every = np.array(list(product(range(K), repeat=m)), dtype=np.float64).T + 1.0
         return every[:, np.arange(n) % every.shape[1]]
@@ -38,10 +36,7 @@ _BASIS = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]]
 
 
 def outputs(C: Array) -> Array:
-    """Return the vectors h'(x_n) that encode the predicted classes, shape (N, K, n).
-
-    Entry k of h'(x_n) is 1 if the classifier h predicts class k, and −1/(K−1) otherwise.
-    """
+    """Return h'(x_n)_k, which is 1 for the predicted class k, or else −1/(K−1), shape (N, K, n)."""
     hit = C[:, None, :] == np.arange(1.0, K + 1.0)[None, :, None]
     return np.where(hit, 1.0, -1.0 / (K - 1.0))
 
@@ -53,14 +48,13 @@ def centred_edge(C: Array) -> float:
 
 
 def advantage(x: Instance) -> Number:
-    """Return the largest δ with Σ w_{n,h(n)} >= (1/K − δ/K) Σ w + δ Σ w_{n,y_n} for every w, y.
-
-    A constant may be added to each row of w. So the condition w_{n,y} >= w_{nk} can be written as
-    w_{n,y} = Σ u_k/K and w_{nk} = w_{n,y} − u_k with u >= 0. With the normalisation Σ w_{n,y_n} = 1
-    and d = u/K, the largest δ is the value of a game. The adversary chooses an example and a class
-    k ≠ y. The payoff of h is 1 − K if h predicts k, and otherwise 1.
-    """
-    size, least = len(x.C), []
+    """Return the largest δ with Σ w_{n,h(n)} >= (1/K − δ/K) Σ w + δ Σ w_{n,y_n} for every w, y."""
+    # A constant may be added to each row of w. So w_{n,y} >= w_{nk} can be written as w_{n,y} =
+    # Σ u_k/K and w_{nk} = w_{n,y} − u_k with u >= 0. With Σ w_{n,y_n} = 1 and d = u/K, the largest
+    # δ is the value of a game. The adversary chooses an example and a class k ≠ y. The payoff of h
+    # is 1 − K if h predicts k, and otherwise 1.
+    size = len(x.C)
+    least = []
     for y in product(range(K), repeat=size):
         wrong = [(n, k) for n, k in product(range(size), range(K)) if k != y[n]]
         rows = [np.where(x.C[n] == k + 1.0, 1.0 - K, 1.0) for n, k in wrong]
@@ -73,8 +67,7 @@ def advantage(x: Instance) -> Number:
 def every_gradient(x: Instance) -> Slack:
     assume(advantage(x) > 0)
     H = outputs(x.C)
-    constant = np.ones(H.shape[:2])
-    products = np.einsum("nk,nkh->h", constant, H) / len(H)
+    products = np.einsum("nk,nkh->h", np.ones(H.shape[:2]), H) / len(H)
     lengths = math.sqrt(K) * np.sqrt((H * H).sum(axis=(0, 1)) / len(H))
     return at_least(float((products / lengths).max()), 1e-9, "max <∇, h'>/(‖∇‖‖h'‖) at ∇ = 1")
 

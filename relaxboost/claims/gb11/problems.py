@@ -19,12 +19,11 @@ class Hypotheses(Matrix):
     """A field for a finite class of hypotheses. Each column has the outputs of one hypothesis."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
-        """Return the standard basis, half of a regular polygon in the plane, or a sign matrix."""
         m, n = self._shape(sizes)
         kind = int(rng.integers(3))
         if kind == 0:
             return np.eye(m)[:, np.arange(n) % m]
-        if kind == 1 and m == 2:
+        if kind == 1 and m == 2:  # These are half of the corners of a regular polygon.
             angles = np.pi * (np.arange(n) / n) + rng.choice([0.0, rng.uniform(0.0, np.pi)])
             return self._clipped(np.vstack([np.cos(angles), np.sin(angles)]))
         return self._clipped(rng.choice([-1.0, 1.0], (m, n)))
@@ -33,12 +32,14 @@ class Hypotheses(Matrix):
 class Kinks:
     """The functional R[f] = Σ_k |<a_k, f − y>| + (λ/2)‖f − y‖², with the minimum R[y] = 0.
 
-    The a_k are the rows of A, and λ >= 0 is `convexity`. The number `at_zero` in [−1, 1] is used as
-    the subgradient of the absolute value at 0.
+    The a_k are the rows of A, λ is `convexity`, and `at_zero` is the subgradient of |·| at 0.
     """
 
     def __init__(self, A: Array, y: Array, convexity: float = 0.0, at_zero: float = 0.0) -> None:
-        self.A, self.y, self.convexity, self.at_zero = A, y, convexity, at_zero
+        self.A = A
+        self.y = y
+        self.convexity = convexity
+        self.at_zero = at_zero
         self.measure = Empirical(y.size)
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
@@ -49,19 +50,16 @@ class Kinks:
         return value, slopes @ self.A + self.convexity * z
 
     def _pieces(self, along: Array) -> tuple[Array, Array]:
-        """Return the summands of R for the given values of <a_k, f − y>, and their derivatives."""
+        # The summands of R, and their derivatives, are functions of <a_k, f − y>.
         return np.abs(along), np.where(along == 0.0, self.at_zero, np.sign(along))
 
 
 class Bowl(Kinks):
-    """The functional R[f] = Σ_k log cosh <a_k, f − y> + (λ/2)‖f − y‖², minimal at f* = y.
-
-    It is λ-strongly convex. It is also Λ-smooth for Λ = λ + ‖Σ_k a_k ⊗ a_k‖, because the second
-    derivative of log cosh is in [0, 1].
-    """
+    """The functional R[f] = Σ_k log cosh <a_k, f − y> + (λ/2)‖f − y‖², minimal at f* = y."""
 
     def __init__(self, A: Array, y: Array, convexity: float) -> None:
         super().__init__(A, y, convexity)
+        # The second derivative of log cosh is in [0, 1]. So Λ = λ + ‖Σ_k a_k ⊗ a_k‖.
         self.smoothness = convexity + float(np.linalg.norm(A, 2)) ** 2 / y.size
 
     def _pieces(self, along: Array) -> tuple[Array, Array]:
@@ -92,10 +90,7 @@ class Descent:
 
     @property
     def last(self) -> int:
-        """The number of rounds of the run.
-
-        It is smaller than requested if the run has reached a gradient of 0.
-        """
+        """The number of rounds. It is smaller than requested if a gradient is 0."""
         return len(self.states) - 1
 
     def norm(self, f: Array) -> float:
@@ -107,11 +102,8 @@ class Descent:
         return max(self.norm(state.gradient) for state in self.states[: upto + 1])
 
     def gamma(self, upto: int) -> float:
-        """Return the smallest edge over all vectors that were projected in rounds 1, ..., upto.
-
-        Vectors that consist only of rounding errors are included. Their edges are also at least the
-        edge of H.
-        """
+        """Return the smallest edge over all vectors that were projected in rounds 1, ..., upto."""
+        # Vectors of rounding errors are included. Their edges are at least the edge of H too.
         made = [direction.edges for _, _, direction in islice(self.moves(), upto)]
         return min([1.0, *(abs(e) for edges in made for e in edges)])
 
@@ -121,18 +113,12 @@ class Descent:
         return max(self.norm(f) for f in [*points, self.risk.y])
 
     def mean(self, upto: int, proof: bool) -> float:
-        """Return the mean gap of f_1, ..., f_upto.
-
-        If `proof` is true, return the mean gap of f_0, ..., f_{upto−1} instead.
-        """
+        """Return the mean gap of f_0, ..., f_{upto−1} if `proof`, or else of f_1, ..., f_upto."""
         return float(self.gaps[:upto].mean() if proof else self.gaps[1 : upto + 1].mean())
 
 
 def spans(x: Instance) -> float:
-    """Return the edge of the class of all multiples of the columns of x.H.
-
-    Instances with an edge of at most 0.05 are skipped.
-    """
+    """Return the edge of all multiples of the columns of x.H. Skip edges of at most 0.05."""
     gamma = edge(x.H)
     assume(gamma > 0.05)
     return gamma
@@ -154,16 +140,9 @@ _SMALL = 1e-9
 
 
 def edge(H: Array, scaled: bool = True) -> float:
-    """Return the edge of a class: the largest γ with max_h <v, h> >= γ‖v‖‖h‖ for every v.
+    """Return the edge of a class: the largest γ >= 0 with max_h <v, h> >= γ‖v‖‖h‖ for every v.
 
-    The edge is 0 if no γ > 0 satisfies the inequality. The hypotheses h are the columns of H. If
-    `scaled` is true, the class also contains their multiples, in particular −h. The edge is
-    computed with the Euclidean inner product, and any multiple of this inner product gives the same
-    edge.
-
-    The edge γ is the inverse of the largest norm in the polar set {v: <v, h> <= ‖h‖ for every h}.
-    This norm is attained at a vertex, where d independent constraints are tight. The polar set is
-    unbounded if some v ≠ 0 has <v, h> <= 0 for every h. A linear program searches for such a v.
+    The hypotheses h are the columns of H, and also −h if `scaled` is true.
     """
     from scipy.optimize import linprog
 
@@ -173,6 +152,9 @@ def edge(H: Array, scaled: bool = True) -> float:
     d = H.shape[0]
     if not len(U) or np.linalg.matrix_rank(U, tol=_SMALL) < d:
         return 0.0
+    # The edge is the inverse of the largest norm in the polar set {v: <v, h> <= ‖h‖ for every h}.
+    # This set is unbounded if some v ≠ 0 has <v, h> <= 0 for every h. The linear program searches
+    # for such a v. Otherwise the norm is largest at a vertex, where d constraints are tight.
     if linprog(U.sum(axis=0), A_ub=U, b_ub=np.zeros(len(U)), bounds=(-1.0, 1.0)).fun < -_SMALL:
         return 0.0
     longest = 0.0

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import Hypotheses
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.learners import FiniteSet
 from relaxboost.functional.measure import Empirical
@@ -36,7 +36,6 @@ def at_best(x: Instance) -> Slacks:
 
 
 def _chosen(H: Array, v: Array, projection: str) -> Array:
-    """Return the hypothesis h that the weak learner `FiniteSet` of relaxboost selects for v."""
     pool = FiniteSet().prepare(H, Empirical(v.size), None, projection, np.random.default_rng(0))
     return pool.nearest(v)[1]
 
@@ -48,21 +47,22 @@ def _columns(x: Instance) -> list[Array]:
 
 
 def _length(v: Array, h: Array) -> float:
-    """Return the length <v, h>/‖h‖ of the projection of v onto h."""
-    return float(mean(v, h)) / math.sqrt(float(mean(h, h)))
+    return float(mean(v, h)) / math.sqrt(float(mean(h, h)))  # This is <v, h>/‖h‖.
 
 
 @SOURCE.claim("Eq3", space=CLASSES)
 def inner(x: Instance) -> Slacks:
-    columns, h = _columns(x), _chosen(x.H, x.v, "least-squares")
+    columns = _columns(x)
+    h = _chosen(x.H, x.v, "least-squares")
     for other in columns:
         yield at_least(_length(x.v, h) + 1e-9, _length(x.v, other), "<∇, h>/‖h‖, <∇, h*>/‖h*‖")
 
 
 @inner.corrected()
 def inner_corrected(x: Instance) -> Slacks:
-    columns, both = _columns(x), np.hstack([x.H, -x.H])
-    rounding = mean(x.v, x.v) / 10**12  # of the learner's comparison of two h, made in doubles
+    columns = _columns(x)
+    both = np.hstack([x.H, -x.H])
+    rounding = mean(x.v, x.v) / 10**12  # The learner compares two h in floats.
     for found in (_chosen(x.H, x.v, "least-squares"), _chosen(both, x.v, "inner")):
         for other in columns:
             yield at_least(abs(_length(x.v, found)) + 1e-9, _length(x.v, other), "|<∇, h>|/‖h‖")
@@ -95,7 +95,9 @@ forms_rescaled.step(space=PAIR)(at_best)
     space=Space(sizes={"m": (1, 6), "n": (1, 6)}, H=Matrix(), v=Vector("m", -3, 3)),
 )
 def classification(x: Instance) -> Slacks:
-    H, w, labels = np.where(x.H >= 0.0, 1.0, -1.0), abs(exactly(x.v)), np.sign(x.v)
+    H = np.where(x.H >= 0.0, 1.0, -1.0)
+    w = abs(exactly(x.v))
+    labels = np.sign(x.v)
     errors = [sum(w[h != labels], Fraction(0)) for h in H.T]
     h = _chosen(H, x.v, "inner")
     taken = sum(w[h != labels], Fraction(0))
@@ -107,5 +109,6 @@ def classification(x: Instance) -> Slacks:
 def _(x: Instance) -> Slacks:
     for v in x.v.tolist():
         for h in (-1, 1):
-            size, wrong = abs(Fraction(v)), h * v < 0.0
+            size = abs(Fraction(v))
+            wrong = h * v < 0.0
             yield equal(Fraction(v) * h, size - 2 * wrong * size, "∇(x_n) h(x_n)")

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import RUNS, STRONG, spans
 from relaxboost.claims.gb11.repeated import strongly, wasted, weakly
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Repeated
 
@@ -21,7 +21,10 @@ def average(x: Instance) -> Slacks:
     for T in range(1, run.last + 1):
         points = [*(state.F for state in run.states[:T]), x.y]
         D = max(run.norm(f - g) for f in points for g in points)
-        q, G, eta, t = wasted(run.gamma(T)), run.gradients(T), steps[:T], np.arange(1.0, T + 1.0)
+        q = wasted(run.gamma(T))
+        G = run.gradients(T)
+        eta = steps[:T]
+        t = np.arange(1.0, T + 1.0)
         S = np.cumsum((2.0 * (G * eta) ** 2 + D * G * eta * q**t)[::-1])[::-1]
         k = np.arange(T - 1.0, 0.0, -1.0)
         most = (D**2 / 2.0 + S[0]) / T + float((S[:-1] / (k * (k + 1.0))).sum())
@@ -57,13 +60,13 @@ def _(x: Instance) -> Slack:
 
 @average.step(space=Space(T=Whole(1, 60), q=Real(0, 0.95)))
 def _(x: Instance) -> Slacks:
-    T, q, log = x.T, x.q, math.log(x.T)
+    log = math.log(x.T)
     for terms, end in (
-        ([1.0 / t for t in range(1, T + 1)], 2.0 + log),
-        ([q**t for t in range(1, T + 1)], q * (2.0 - q) / (1.0 - q) ** 2),
+        ([1.0 / t for t in range(1, x.T + 1)], 2.0 + log),
+        ([x.q**t for t in range(1, x.T + 1)], x.q * (2.0 - x.q) / (1.0 - x.q) ** 2),
     ):
-        total = math.fsum(sum(terms[T - k - 1 :]) / (k * (k + 1.0)) for k in range(1, T))
-        yield at_most(total, end / T, "weighted sum")
+        total = math.fsum(sum(terms[x.T - k - 1 :]) / (k * (k + 1.0)) for k in range(1, x.T))
+        yield at_most(total, end / x.T, "weighted sum")
 
 
 @SOURCE.claim("threshold", space=STRONG.but(tau=Real(0.01, 0.9, log=True))).checked(trials=60)
@@ -73,7 +76,8 @@ def threshold(x: Instance) -> Slacks:
     run = strongly(x, Repeated(threshold=x.tau))
     most = math.ceil(math.log(x.tau) / math.log(q) - 1e-9)
     for before, after, direction in run.moves():
-        t, rest = after.round, run.norm(before.gradient - direction.values)
+        t = after.round
+        rest = run.norm(before.gradient - direction.values)
         yield at_most(rest / run.norm(before.gradient), x.tau, "‖∇_t − h_t‖/‖∇_t‖", t)
         yield at_most(len(direction.parts), max(1, most), "projections", t)
         right = run.gradients(t - 1) ** 2 / x.lam * ((1.0 + math.log(t)) / t + x.tau**2)
@@ -88,7 +92,9 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("efficiency", space=Space(gamma=Real(0.05, 1), T=Whole(2, 400)))
 def efficiency(x: Instance) -> Slacks:
-    rest, T, gamma = 1.0 + math.log(x.T), x.T, x.gamma
+    rest = 1.0 + math.log(x.T)
+    T = x.T
+    gamma = x.gamma
     fourth = (rest + (1.0 - gamma**2) / gamma**2) / T
     yield equal(fourth, math.log(T) / T + 1.0 / (gamma**2 * T), "Theorem 4, its order")
     sixth = 8.0 / gamma**4 * (rest + 2.0 / T) / T

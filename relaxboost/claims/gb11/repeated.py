@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import STRONG, Descent, Kinks, Step, spans
 from relaxboost.claims.gb11.projections import PAIR, at_best
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Direction, Repeated
 
@@ -21,10 +21,7 @@ def strongly(x: Instance, algorithm: Algorithm | None = None, factor: float = 2.
 def weakly(
     x: Instance, algorithm: Algorithm | None = None, first: float = 1.0, power: float = 0.5
 ) -> Descent:
-    """Run an algorithm on a functional with λ = 0, with the step sizes η_t = first/t^power.
-
-    The default algorithm is Algorithm 2.
-    """
+    """Run an algorithm, by default Algorithm 2, with λ = 0 and the step sizes first/t^power."""
     return _run(x, 0.0, algorithm, lambda t, *_: first / t**power)
 
 
@@ -41,10 +38,9 @@ def wasted(gamma: float) -> float:
 
 
 def means(run: Descent, bound: Callable[[int, float, float], float]) -> Slacks:
-    """Yield the slacks of an upper bound on both mean gaps in every round.
+    """Yield the slacks of an upper bound on the mean gaps of f_0..f_{t−1} and of f_1..f_t.
 
-    The bound is a function of t, γ and G. The two means are over f_0, ..., f_{t−1} and over f_1,
-    ..., f_t. For each mean, G is the largest gradient norm up to its last point.
+    The bound is a function of t, γ and the largest gradient norm G at the points of the mean.
     """
     for t in range(1, run.last + 1):
         for proof, points in ((True, "f_0..f_{T−1}"), (False, "f_1..f_T")):
@@ -96,9 +92,14 @@ def strong(x: Instance) -> Slacks:
 @strong.step()
 def paired(x: Instance) -> Slacks:
     run = strongly(x)
+    inner = run.risk.measure.inner
     for before, after, direction in run.moves():
-        inner, h, v, eta = run.risk.measure.inner, direction.values, before.gradient, after.step
-        z, then, r = before.F - x.y, after.F - x.y, v - h
+        h = direction.values
+        v = before.gradient
+        eta = after.step
+        z = before.F - x.y
+        then = after.F - x.y
+        r = v - h
         left = eta * inner(h, h) / 2.0 + inner(r, z)
         right = eta * (inner(v, v) - inner(r, r)) / 2.0 + inner(r, then)
         size = 1.0 + inner(v, v) / x.lam + abs(left)
@@ -115,7 +116,8 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("T4-sharp", space=STRONG)
 def strong_sharp(x: Instance) -> Slacks:
-    run, total, harmonic, powers = strongly(x), 0.0, 0.0, 0.0
+    run = strongly(x)
+    total = harmonic = powers = 0.0
     q = wasted(run.gamma(run.last))
     first = x.lam / 4.0 * run.norm(x.f0 - x.y) ** 2
     for before, after, direction in run.moves():
@@ -123,7 +125,8 @@ def strong_sharp(x: Instance) -> Slacks:
         rest = run.norm(before.gradient - direction.values) ** 2
         total += run.norm(before.gradient) ** 2 / t + (1.0 - 1.0 / t) * rest
         yield at_most(float(run.gaps[:t].sum()), total / x.lam - first, "Σ gaps of f_0..", t)
-        harmonic, powers = harmonic + 1.0 / t, powers + (1.0 - 1.0 / t) * q ** (2 * t)
+        harmonic += 1.0 / t
+        powers += (1.0 - 1.0 / t) * q ** (2 * t)
         right = run.gradients(t - 1) ** 2 * (harmonic + powers)
         yield at_most(total, right * (1.0 + 1e-12), "Σ ‖∇‖²/t + ..., by G and γ", t)
 

@@ -2,21 +2,18 @@
 
 import math
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import RUNS, STRONG, Descent
 from relaxboost.claims.gb11.projections import PAIR, at_best
 from relaxboost.claims.gb11.repeated import means, strongly, wasted, weakly
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Residual
 
 
 def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
-    """Return t, Δ_t + ∇_t, h_t and Δ_{t+1} for each round t of a run.
-
-    ∇_t is the gradient, h_t is the direction of the step, and Δ_t is the residual before round t.
-    The residuals are recomputed from the states.
-    """
-    found, left = [], 0.0 * run.risk.y
+    """Return t, Δ_t + ∇_t, h_t and Δ_{t+1} for each round. Δ is the residual, h the direction."""
+    found = []
+    left = 0.0 * run.risk.y
     for before, after, direction in run.moves():
         total = left + before.gradient
         left = total - direction.values
@@ -41,19 +38,21 @@ def _(x: Instance) -> Slack:
 
 
 _ONE = {"H": [[1]], "A": [[0]], "y": [0], "f0": [1], "lam": 1, "T": 1}
-"""An instance for which the sharp bound is an equality: the functional f²/2 with the start f_0 =
-1."""
+"""The functional f²/2 with the start f_0 = 1, for which the sharp bound is an equality."""
 
 
 @SOURCE.claim("T6-sharp", space=STRONG.including(_ONE))
 def strong_sharp(x: Instance) -> Slacks:
-    run, total = strongly(x, Residual(), 1.0), 0.0
+    run = strongly(x, Residual(), 1.0)
+    inner = run.risk.measure.inner
+    total = 0.0
     for (t, whole, h, left), state in zip(residuals(run), run.states, strict=False):
-        inner, v = run.risk.measure.inner, state.gradient
+        v = state.gradient
         size = inner(whole, whole) + 1e-300
         yield equal(inner(left, h) / size, 0.0, "<Δ_{t+1}, h_t>", t)
         total += (2.0 * inner(whole, v) - inner(v, v)) / t
-        q, G = wasted(run.gamma(t)), run.gradients(t - 1)
+        q = wasted(run.gamma(t))
+        G = run.gradients(t - 1)
         yield at_most(run.mean(t, True), total / (2.0 * x.lam * t), "mean gap of f_0..f_{T−1}", t)
         right = G**2 / (2.0 * x.lam * t) * (1.0 + q) / (1.0 - q) * (1.0 + math.log(t))
         yield at_most(total / (2.0 * x.lam * t), right * (1.0 + 1e-7), "by G and γ", t)
@@ -63,8 +62,9 @@ def strong_sharp(x: Instance) -> Slacks:
 def in_the_end(x: Instance) -> Slacks:
     left = right = size = 0.0
     run = strongly(x, Residual(), 1.0)
+    inner = run.risk.measure.inner
     for (t, _, h, rest), (before, after, _) in zip(residuals(run), run.moves(), strict=True):
-        inner, z = run.risk.measure.inner, before.F - x.y
+        z = before.F - x.y
         left, right = left + inner(before.gradient, z), right + inner(h, z)
         size += 1.0 + abs(inner(h, z))
         end = right + inner(rest, after.F - x.y)
@@ -73,10 +73,13 @@ def in_the_end(x: Instance) -> Slacks:
 
 @strong_sharp.step()
 def lengths_paid(x: Instance) -> Slacks:
-    run, last = strongly(x, Residual(), 1.0), 0.0
+    run = strongly(x, Residual(), 1.0)
+    inner = run.risk.measure.inner
+    last = 0.0
     for (t, whole, h, rest), state in zip(residuals(run), run.states, strict=False):
-        inner, v = run.risk.measure.inner, state.gradient
-        size, square = 1.0 + inner(whole, whole), inner(rest, rest)
+        v = state.gradient
+        size = 1.0 + inner(whole, whole)
+        square = inner(rest, rest)
         right = 2.0 * inner(whole, v) - inner(v, v) + last - square
         yield equal(inner(h, h) / size, right / size, "‖h_t‖²", t)
         last = square
@@ -84,7 +87,8 @@ def lengths_paid(x: Instance) -> Slacks:
 
 @SOURCE.claim("T6-h", space=STRONG).checked(trials=60)
 def lengths(x: Instance) -> Slacks:
-    run, root = strongly(x, Residual(), 1.0), math.sqrt(x.y.size)
+    run = strongly(x, Residual(), 1.0)
+    root = math.sqrt(x.y.size)
     for t, _, h, _ in residuals(run):
         yield at_most(root * run.norm(h), root * run.gradients(run.last - 1), "‖h_t‖, G", t)
 
@@ -120,7 +124,8 @@ def convex_corrected(x: Instance) -> Slacks:
     run = weakly(x, Residual())
 
     def bound(t: int, gamma: float, G: float) -> float:
-        q, D = wasted(gamma), 2.0 * run.radius(t)
+        q = wasted(gamma)
+        D = 2.0 * run.radius(t)
         return (D**2 / 2.0 + G**2 * (1.0 + q) / (1.0 - q)) / math.sqrt(t) * (1.0 + 1e-7)
 
     yield from means(run, bound)

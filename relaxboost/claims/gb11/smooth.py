@@ -4,14 +4,13 @@ import math
 
 import numpy as np
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import STRONG, Bowl, Descent, Kinks, spans
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Naive
 
 _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1], "lam": 1, "T": 1}
-"""An instance with the functional ‖f‖²/2 in the plane and directions along the axes, so that γ =
-1/sqrt(2) and λ = Λ = 1."""
+"""The functional ‖f‖²/2 in the plane with axes as directions: γ = 1/sqrt(2) and λ = Λ = 1."""
 BOWLS = STRONG.including(_CROSS)
 
 
@@ -28,7 +27,7 @@ def theorem(x: Instance) -> Slacks:
     spans(x)
     risk, run = _run(x)
     for t in range(1, run.last + 1):
-        if run.gaps[t] < 1e-12 * run.gaps[0]:  # as small as the rounding of R
+        if run.gaps[t] < 1e-12 * run.gaps[0]:  # Smaller gaps are rounding errors of R.
             return
         rate = 1.0 - run.gamma(t) ** 2 * x.lam / risk.smoothness
         yield at_most(run.gaps[t] / run.gaps[0], rate**t, "(R[f_T] − R*)/(R[f_0] − R*)", t)
@@ -64,19 +63,15 @@ def smooth(x: Instance) -> Slacks:
 
 
 _A = np.array([[4.0, 0.0], [0.0, 2.0]])
-"""The rows a_1 and a_2 of the functional R[f] = |<a_1, f>| + |<a_2, f>|. Since the inner product is
-a mean, the gradients in L²(P̂) are (±4, ±2)."""
+"""The rows a_1 and a_2 of R[f] = |<a_1, f>| + |<a_2, f>|, with the gradients (±4, ±2) in L²(P̂)."""
 H = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
 
 STARTS = Space(a=Real(-3, 3), b=Real(-6, 6), T=Whole(1, 60))
 
 
 def example(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> Descent:
-    """Run an algorithm on the example of the paper with the step sizes η_t = 1/(2 sqrt(t)).
-
-    They correspond to the step sizes 1/sqrt(t) of the paper, which uses the inner product Σ f(x_n)
-    g(x_n) instead of the mean.
-    """
+    """Run an algorithm on the example of the paper with the step sizes η_t = 1/(2 sqrt(t))."""
+    # The paper has the step sizes 1/sqrt(t), and Σ f(x_n) g(x_n) instead of the mean.
     risk = Kinks(_A, np.zeros(2), at_zero=at_zero)
     return Descent(risk, H, np.array([a, b]), algorithm, lambda t, *_: 0.5 / math.sqrt(t), last)
 
@@ -85,20 +80,19 @@ def example(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float)
 def select(x: Instance, always: bool = True) -> Slacks:
     for before, after, direction in example(x.a, x.b, Naive(), x.T, x.g).moves():
         if always or abs(x.g) > 0.5 or before.F[0] != 0.0:
-            moved = abs(float(direction.values[1])) / 2.0  # as for Σ f(x_n) g(x_n)
+            moved = abs(float(direction.values[1])) / 2.0
             yield equal(moved, 0, "step at x_2, subtracted over η", after.round)
 
 
-@select.corrected()
-def select_corrected(x: Instance) -> Slacks:
-    yield from select(x, False)
+select_corrected = select.corrected()(lambda x: select(x, False))
 
 
 @select_corrected.step()
 def _(x: Instance) -> Slacks:
     for before, after, direction in example(x.a, x.b, Naive(), x.T, x.g).moves():
         first, second = np.abs(before.gradient) / 2.0  # as for Σ f(x_n) g(x_n)
-        taken, slope = abs(float(direction.values[0])), 1.0 if before.F[0] else abs(x.g)
+        taken = abs(float(direction.values[0]))
+        slope = 1.0 if before.F[0] else abs(x.g)
         yield equal(float(first), 2.0 * slope, "|<∇, e_1>|", after.round)
         yield at_most(float(second), 1.0, "|<∇, e_2>|", after.round)
         if slope < 0.5 and before.F[1]:
@@ -119,5 +113,4 @@ def stuck(x: Instance) -> Slacks:
 
 @stuck.step(space=Space(a=Real(0, 6), eta=Real(0, 1)))
 def _(x: Instance) -> Slack:
-    most = max(x.a - 2.0 * x.eta, 2.0 * x.eta)
-    return at_most(abs(x.a - 2.0 * x.eta), most, "|a − 2η|")
+    return at_most(abs(x.a - 2.0 * x.eta), max(x.a - 2.0 * x.eta, 2.0 * x.eta), "|a − 2η|")

@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 
+from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.gb11.problems import edge
-from relaxboost.claims.gb11.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.claims.measure import Number
 from relaxboost.claims.votes import SignMatrix
@@ -19,11 +19,9 @@ LABELLED = SETS.but(y=Vector("m"))
 
 
 def advantage(x: Instance, y: Array | None = None) -> Number:
-    """Return the exact largest δ of statement (2), for the labels y or for all labelings.
-
-    The condition that the error is at most (1/2 − δ/2) Σ w means Σ w_n y_n h(x_n) >= δ Σ w. So the
-    largest δ is the value of a game.
-    """
+    """Return the exact largest δ of statement (2), for the labels y or for all labelings."""
+    # An error of at most (1/2 − δ/2) Σ w means Σ w_n y_n h(x_n) >= δ Σ w. So the largest δ is the
+    # value of a game.
     labels = product((-1.0, 1.0), repeat=len(x.H)) if y is None else [y]
     games = (Game(np.array(each)[:, None] * x.H, over=Simplex()) for each in labels)
     return min(x.optimum(game).lower for game in games)
@@ -47,7 +45,9 @@ WEIGHED = Space(sizes={"m": (1, 6), "n": (1, 1)}, H=SignMatrix(), v=Vector("m", 
 
 @weak_learning_corrected.step(space=WEIGHED)
 def _(x: Instance) -> Slacks:
-    v, w, h = exactly(x.v), abs(exactly(x.v)), exactly(x.H[:, 0])
+    v = exactly(x.v)
+    w = abs(exactly(x.v))
+    h = exactly(x.H[:, 0])
     right = sum(w[v * h > 0], Fraction(0))
     yield equal(2 * right - sum(w), sum(v * h), "right − wrong, N<∇, h>")
     yield at_least(sum(w) ** 2, sum(w**2), "‖w‖_2², ‖w‖_1²")

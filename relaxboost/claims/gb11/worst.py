@@ -31,17 +31,16 @@ from relaxboost.claims.worst_case import (
 )
 
 GRID = Space(T=Whole(1, 6), gamma=Real(0.1, 1), lam=Real(0, 0.9), F=Real(0.5, 8))
-"""The space of parameters of the worst cases. If γ = 1, the weak learner returns the gradient
-itself."""
+"""The space of parameters. If γ = 1, the weak learner returns the gradient itself."""
 
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:
     """Return a grid of parameters. By default T = 1, F = 1, γ = 1/2 and λ = 0."""
-    usual = {name: (x,) for name, x in _USUAL.items() if name not in values}
-    return WorstCases.grid(words, **usual, **values)
+    usual: dict[str, Any] = {"T": (1,), "gamma": ("1/2",), "lam": (0,), "F": (1,)}
+    others = {name: one for name, one in usual.items() if name not in values}
+    return WorstCases.grid(words, **others, **values)
 
 
-_USUAL = {"T": 1, "gamma": "1/2", "lam": 0, "F": 1}
 EDGES = ("1/2", "9/10")
 
 
@@ -145,7 +144,8 @@ def _(x: Instance) -> Slack:
 
 @smooth.printed_edge_corrected.step(space=GRID, every=ROUND, resolution=1e-5)
 def _(x: Instance) -> Slack:
-    gamma, R = fraction(x.gamma), ConvexFunctional(smooth=1, strong=fraction(x.lam))
+    gamma = fraction(x.gamma)
+    R = ConvexFunctional(smooth=1, strong=fraction(x.lam))
     R.minimum()
     run = Run(1, gamma, [Fraction(1)], R)
     (before, after), requirements = run.values, [unit(run.gradients[:1]), *run.requirements]
@@ -160,11 +160,11 @@ SMALL = over("t ≤ 6, γ = 1/2 and 9/10", gamma=EDGES, T=range(1, 7))
 
 @cache
 def _longest(t: int, gamma: Fraction, algorithm: int) -> WorstCase:
-    """Return the largest possible ‖h‖² of the direction h in round t over all gradients.
-
-    Algorithm 2 makes t projections of one gradient. Algorithm 3 uses a new gradient in each round.
-    """
-    rest, parts, requirements = Element({}), [], []
+    # The largest ‖h‖² in round t is over all gradients. Algorithm 2 makes t projections of one
+    # gradient. Algorithm 3 uses a new gradient in each round.
+    rest = Element({})
+    parts = []
+    requirements = []
     for number in range(t):
         if number == 0 or algorithm == 3:
             g = Element()
@@ -209,8 +209,7 @@ def strongly(x: Instance, algorithm: int, end: bool = False) -> tuple[Run, Expre
 
 @cache
 def _strong_mean(algorithm: int, T: int, gamma: Fraction, proof: bool) -> WorstCase:
-    parameters: Any = Instance({"T": T, "gamma": gamma}, {})
-    run, least = strongly(parameters, algorithm, not proof)
+    run, least = strongly(Instance({"T": T, "gamma": gamma}, {}), algorithm, not proof)
     return worst_case(run.mean(least, proof), run.bounded(), [run.R])
 
 
@@ -229,10 +228,12 @@ def _(x: Instance) -> Slacks:
 @repeated.strong_sharp.step(space=GRID, every=STRONG, resolution=1e-5)
 def _(x: Instance) -> Slacks:
     run, least = strongly(x, 2)
-    q2, T = 1.0 - x.gamma**2, range(1, x.T + 1)
+    q2 = 1.0 - x.gamma**2
+    T = range(1, x.T + 1)
     parts = [g @ g / t for t, g in zip(T, run.gradients, strict=True)]
     parts += [r @ r * Fraction(t - 1, t) for t, r in zip(T, run.rests, strict=True)]
-    gaps, first = total(run.values) - x.T * least, run.points[0]
+    gaps = total(run.values) - x.T * least
+    first = run.points[0]
     left = gaps - total(parts) + first @ first / 4
     worst = worst_case(left, [unit(run.gradients), *run.requirements], [run.R])
     yield at_most(worst.bracket, 0, "Σ gaps less its bound", x.T)
@@ -250,8 +251,7 @@ def _(x: Instance) -> Slacks:
 @residual.strong_sharp.step(space=GRID, every=LONGER, resolution=1e-5)
 def _(x: Instance) -> Slacks:
     run, least = strongly(x, 3)
-    before = [Element({}), *run.rests]
-    pairs = zip(before, run.gradients, strict=False)
+    pairs = zip([Element({}), *run.rests], run.gradients, strict=False)
     parts = [(g + 2 * rest) @ g / (2 * t) for t, (rest, g) in enumerate(pairs, 1)]
     gaps = total(run.values) - x.T * least
     worst = worst_case(gaps - total(parts), [unit(run.gradients), *run.requirements], [run.R])
@@ -271,18 +271,19 @@ CONVEX = over(
 
 @cache
 def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool) -> WorstCase:
-    """Return the worst mean gap if the norms of all iterates and of f* are at most F."""
-    R, best = ConvexFunctional(), Element()
+    R = ConvexFunctional()
+    best = Element()
     least, _ = R.at(best, Element({}))
-    steps = [root(Fraction(1, t)) for t in range(1, T + 1)]
-    run = Run(algorithm, gamma, steps, R)
+    run = Run(algorithm, gamma, [root(Fraction(1, t)) for t in range(1, T + 1)], R)
     requirements = [*run.bounded(), *(f @ f <= F**2 for f in [*run.points, best])]
     return worst_case(run.mean(least, proof), requirements, [R])
 
 
 def weak_means(x: Instance, algorithm: int) -> Slacks:
     """Yield the slacks of the bounds of Theorems 5 and 7 on the two worst mean gaps."""
-    gamma, q, D = fraction(x.gamma), repeated.wasted(x.gamma), 2.0 * x.F
+    gamma = fraction(x.gamma)
+    q = repeated.wasted(x.gamma)
+    D = 2.0 * x.F
     if algorithm == 2:
         right = (D**2 / 2.0 + 1.0) / math.sqrt(x.T) + D * q / ((1.0 - q) * x.T)
     else:
@@ -292,14 +293,8 @@ def weak_means(x: Instance, algorithm: int) -> Slacks:
         yield at_most(worst.bracket, right, f"mean gap of {points}", x.T)
 
 
-@convex.convex_corrected.step(space=GRID, every=CONVEX)
-def _(x: Instance) -> Slacks:
-    yield from weak_means(x, 2)
-
-
-@residual.convex_corrected.step(space=GRID, every=CONVEX)
-def _(x: Instance) -> Slacks:
-    yield from weak_means(x, 3)
+convex.convex_corrected.step(space=GRID, every=CONVEX)(lambda x: weak_means(x, 2))
+residual.convex_corrected.step(space=GRID, every=CONVEX)(lambda x: weak_means(x, 3))
 
 
 # The gap of the last iterate, derived from the averages: G = 1
@@ -311,11 +306,11 @@ LAST = over("T ≤ 4, γ = 1/2, 9/10 and 1, D/G = 1 and 2", F=(1, 2), gamma=(*ED
 def _(x: Instance) -> Slack:
     R = ConvexFunctional()
     best, least = R.minimum()
-    steps = [root(Fraction(1, t)) for t in range(1, x.T)]
-    run = Run(2, fraction(x.gamma), steps, R)
+    run = Run(2, fraction(x.gamma), [root(Fraction(1, t)) for t in range(1, x.T)], R)
     away = [f - g for f, g in itertools.combinations([*run.points, best], 2)]
     requirements = [*run.bounded(), *(z @ z <= fraction(x.F) ** 2 for z in away)]
     worst = worst_case(run.values[-1] - least, requirements, [R])
-    q, log = repeated.wasted(x.gamma), math.log(x.T)
+    q = repeated.wasted(x.gamma)
+    log = math.log(x.T)
     most = x.F**2 / 2.0 + 2.0 * (3.0 + 2.0 * log) + x.F * q * (3.0 - 2.0 * q) / (1.0 - q) ** 2
     return at_most(worst.bracket, most / math.sqrt(x.T), "gap of f_{T−1}", x.T)

@@ -1,8 +1,7 @@
 """Every statement of Juditsky, Nazin, Tsybakov & Vayatis (2005) on mirror descent."""
 
-from relaxboost.claims.registry import gather
+from pathlib import Path
 
-SOURCE = gather(
-    __name__,
-    "proxy proofs theorems ratios",
-)
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

@@ -24,9 +24,8 @@ def entropy(theta: Array, radius: float) -> float:
 
 def gibbs(Z: Array, beta: float, radius: float) -> Array:
     """Return −∇W_β(z) for the entropy (Eq. 10), for each row z of Z."""
-    heights: Array = np.exp((Z.min(axis=-1, keepdims=True) - Z) / beta)
-    result: Array = radius * heights / heights.sum(axis=-1, keepdims=True)
-    return result
+    heights = np.exp((Z.min(axis=-1, keepdims=True) - Z) / beta)
+    return np.asarray(radius * heights / heights.sum(axis=-1, keepdims=True))
 
 
 def free_energy(z: Array, beta: float, radius: float) -> float:
@@ -41,17 +40,13 @@ def half_square(theta: Array, radius: float) -> float:
 
 
 def nearest(Z: Array, beta: float, radius: float) -> Array:
-    """Return −∇W_β(z) for the proxy function ‖θ‖²/2, for each row z of Z.
-
-    It is the point of the simplex that is nearest to −z/β.
-    """
+    """Return the point −∇W_β(z) nearest to −z/β, for the proxy function ‖θ‖²/2 and each row z."""
     X = np.atleast_2d(-Z / beta)
     steps = np.arange(1, X.shape[1] + 1)
     falling = -np.sort(-X, axis=1)
     levels = (np.cumsum(falling, axis=1) - radius) / steps
     last = (falling > levels).sum(axis=1) - 1
-    found: Array = np.maximum(X - levels[np.arange(len(X)), last][:, None], 0.0)
-    return found.reshape(Z.shape)
+    return np.maximum(X - levels[np.arange(len(X)), last][:, None], 0.0).reshape(Z.shape)
 
 
 def p_norm(theta: Array, radius: float) -> float:
@@ -112,10 +107,7 @@ def mirror_of(proxy: str, radius: float) -> Mirror:
 
 
 def iterates(U: Array, gamma: Array, beta: Array, mirror: Mirror) -> Array:
-    """Return the iterates θ_0, ..., θ_t of Eq. 11 for the gradients in the rows of U.
-
-    The gradients do not depend on θ.
-    """
+    """Return the iterates θ_0, ..., θ_t of Eq. 11 for constant gradients, the rows of U."""
     Z = np.vstack([np.zeros(U.shape[1]), np.cumsum(gamma[:, None] * U, axis=0)])
     return np.array([mirror(z, b) for z, b in zip(Z, beta, strict=True)])
 
@@ -148,42 +140,37 @@ class FiniteLaw:
 
     def risk(self, theta: Array) -> Array:
         """Return the risk A(θ) for each row θ of the argument."""
-        risks: Array = LOSSES[self.loss][0](theta @ self.S.T - self.y) @ self.p
-        return risks
+        return np.asarray(LOSSES[self.loss][0](theta @ self.S.T - self.y) @ self.p)
 
     def slopes(self, theta: Array) -> Array:
         """Return the gradients u(θ) of Eq. 4, shape (rows, k, M), for each row θ and each atom."""
-        found: Array = LOSSES[self.loss][1](theta @ self.S.T - self.y)[..., None] * self.S
-        return found
+        return np.asarray(LOSSES[self.loss][1](theta @ self.S.T - self.y)[..., None] * self.S)
 
     @property
     def lipschitz(self) -> float:
-        """The Lipschitz constant L = K sup |φ'| over [−Kλ, Kλ].
-
-        For the squared loss it is the constant of Eq. 32.
-        """
-        if self.loss == "squared":  # a sum of convex functions of θ is largest at a vertex
+        """The constant L = K sup |φ'| over [−Kλ, Kλ], or that of Eq. 32 for the squared loss."""
+        if self.loss == "squared":  # A sum of convex functions of θ is largest at a vertex.
             sizes = np.abs(self.slopes(self.radius * np.eye(self.S.shape[1]))).max(axis=2)
             return math.sqrt(float((sizes**2 @ self.p).max()))
         K = float(np.abs(self.S).max())
         ends = LOSSES[self.loss][1](np.array([-K, K]) * self.radius)
-        return K * float(np.abs(ends).max())  # φ' is monotone
+        return K * float(np.abs(ends).max())  # The derivative φ' is monotone.
 
     def least(self) -> tuple[Array, float]:
         """Return a point θ that nearly minimises A, and a certified lower bound on min A."""
         name, unit = ("logistic", math.log(2.0)) if self.loss == "logit" else (self.loss, 1.0)
-        examples = self.S, np.ones(len(self.p)), self.p
-        found = hindsight(name, Simplex(self.radius), examples, 1e-9)
+        found = hindsight(name, Simplex(self.radius), (self.S, np.ones(len(self.p)), self.p), 1e-9)
         return found.w, math.nextafter(found.lower / unit, -math.inf)
 
     def samples(
         self, gamma: Array, beta: Array, mirror: Mirror, start: Array | None = None
     ) -> tuple[Array, Array]:
-        """Return the probability of each sample of t − 1 examples, and its estimate θ̂_t of Eq. 12.
+        """Return the probability and the estimate θ̂_t of Eq. 12 for each sample of t − 1 examples.
 
-        Samples are in lexicographic order of their atoms. The number t is the length of `gamma`.
+        The number t is the length of `gamma`.
         """
-        Z, P = np.zeros((1, self.S.shape[1])), np.ones(1)
+        Z = np.zeros((1, self.S.shape[1]))
+        P = np.ones(1)
         W = mirror(Z, beta[0]) if start is None else start[None, :]
         total = gamma[0] * W
         for i in range(1, len(gamma)):
@@ -202,8 +189,7 @@ LAWS = Space(
     radius=Real(0.25, 2.0),
     loss=Choice("hinge", "exponential", "logit"),
 )
-"""The space of laws: the values H(X) of the atoms, a vector y whose signs are the labels, p, λ and
-φ."""
+"""The space of laws: the values H(X) of the atoms, labels sign(y), p, λ and φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 

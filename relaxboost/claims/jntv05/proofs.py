@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import (
     LAWS,
     STREAMS,
@@ -17,7 +18,6 @@ from relaxboost.claims.jntv05.formulas import (
     modulus,
 )
 from relaxboost.claims.jntv05.proxy import DUALS
-from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Constant, MirrorDescent
@@ -28,8 +28,7 @@ TRACES = STREAMS.but(
     proxy=Choice("entropy", "squared"),
     shift=Real(-1, 1),
 )
-"""The space of streams. The differences β_i − β_{i−1} are `growth`. The constant `shift` is added
-to the proxy function V, so that its minimum is `shift`."""
+"""The space of streams with the differences β_i − β_{i−1} and the minimum `shift` of V."""
 
 
 def temperatures(x: Instance) -> Array:
@@ -42,8 +41,7 @@ def _regret(
 ) -> Slack:
     """Return the slack of Proposition 2 for the proxy function V + `shift`.
 
-    The comparator is the point θ of the instance, or θ_t if `last` is true. `least` is used as the
-    value of V(θ_*). `first` replaces θ_0, which is θ_* by default.
+    The comparator is θ, or θ_t if `last` is true. `least` is V(θ_*), and `first` replaces θ_0.
     """
     beta = temperatures(x)
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
@@ -97,9 +95,11 @@ def any_start_corrected(x: Instance) -> Slack:
 
 @any_start_corrected.step()
 def _(x: Instance) -> Slack:
-    first, at = x.radius * x.first, np.full(x.first.size, x.radius / x.first.size)
+    first = x.radius * x.first
+    at = np.full(x.first.size, x.radius / x.first.size)
     more = x.gamma[0] * float((first - at) @ x.U[0])
-    slack, other = _regret(x, 0.0, 0.0, first), _regret(x, 0.0, 0.0)
+    slack = _regret(x, 0.0, 0.0, first)
+    other = _regret(x, 0.0, 0.0)
     return equal(slack.left - more, other.left, "regret from θ_0, less the term, and from θ_*")
 
 
@@ -112,16 +112,13 @@ EXPECTED = LAWS.but(
     theta=Distribution("n"),
     sizes={"k": (1, 3), "n": (2, 4), "t": (1, 5)},
 )
-"""The space of laws, with γ_i, β_i, and a constant `shift` that is added to the proxy function
-V."""
+"""The space of laws, with γ_i, β_i, and a constant `shift` that is added to V."""
 
 
 def _excess(x: Instance, shift: float) -> Slacks:
-    """Yield the slacks of the bounds (25) and (26) for the proxy function V + `shift`.
-
-    The bound (25) is measured at a point θ, and (26) at the minimiser of the risk.
-    """
-    found, beta = law(x), temperatures(x)
+    """Yield the slacks of (25) at θ and (26) at the minimiser, for V + `shift`."""
+    found = law(x)
+    beta = temperatures(x)
     P, means = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))
     risk = float(P @ found.risk(means))
     alpha = modulus(x.proxy, x.theta.size, x.radius)
@@ -145,7 +142,8 @@ def proposition_3_corrected(x: Instance) -> Slacks:
 
 @proposition_3_corrected.step()
 def _(x: Instance) -> Slacks:
-    found, point = law(x), x.radius * x.rng.dirichlet(np.ones(x.theta.size))
+    found = law(x)
+    point = x.radius * x.rng.dirichlet(np.ones(x.theta.size))
     u = found.slopes(point[None, :])[0]
     inner = (u - x.p @ u) @ (point - x.radius * x.theta)
     yield equal(float(x.p @ inner), 0.0, "E (θ_{i−1} − θ)ᵀξ")
@@ -155,8 +153,7 @@ def _(x: Instance) -> Slacks:
 @SOURCE.claim("R4", space=STREAMS.but(factor=Real(0.1, 10, log=True)))
 def scaled(x: Instance) -> Slack:
     assume(abs(math.log(x.factor)) > 0.1)
-    changed = int((_changes(x) > 1e-9).sum())
-    return at_least(changed, 1, "1, number of estimates that change")
+    return at_least(int((_changes(x) > 1e-9).sum()), 1, "1, number of estimates that change")
 
 
 @scaled.corrected()
@@ -181,10 +178,7 @@ def _(x: Instance) -> Slacks:
 
 
 def _changes(x: Instance) -> Array:
-    """Return how much each estimate changes if γ_i and β_i are multiplied by `factor`.
-
-    The change of an estimate is the largest change of an entry.
-    """
+    """Return how much each estimate changes if γ_i and β_i are multiplied by `factor`."""
     beta = growing(x.beta, len(x.U))
     found = []
     for c in (1.0, x.factor):

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import (
     STREAMS,
     VALUES,
@@ -16,7 +17,6 @@ from relaxboost.claims.jntv05.formulas import (
     modulus,
     nearest,
 )
-from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
 
 DUALS = Space(
@@ -36,15 +36,11 @@ PAIRS = Space(
     radius=Real(0.25, 3, log=True),
 )
 JUMPS = Space(a=Real(0, 1), d=Real(-3, 3), beta=Real(0.25, 3), jump=Real(0, 2))
-"""The space of functions that equal V(a, 1 − a) = a² for a > 0 and `jump` at a = 0. Each function
-is strongly convex with α = 1/2 on the simplex with M = 2 entries."""
+"""The space of functions V(a, 1 − a) = a² with a jump at a = 0, which are strongly convex."""
 
 
 def _dual(d: Fraction, beta: Fraction) -> Fraction:
-    """Return W_β(z) + z_2, which is the supremum of da − βa² over a in [0, 1].
-
-    Here d = z_2 − z_1. If the supremum is at a = 0, it is a limit, because V has a jump there.
-    """
+    # W_β(z) + z_2 is the supremum of da − βa² over a in [0, 1], where d = z_2 − z_1.
     a = min(max(d / (2 * beta), Fraction(0)), Fraction(1))
     return d * a - beta * a * a
 
@@ -65,7 +61,8 @@ def conjugate_corrected(x: Instance) -> Slack:
 
 @conjugate_corrected.step(space=SMOOTH)
 def _(x: Instance) -> Slacks:
-    mirror, value = mirror_of(x.proxy, x.radius), VALUES[x.proxy]
+    mirror = mirror_of(x.proxy, x.radius)
+    value = VALUES[x.proxy]
     theta = x.radius * (0.9 * x.theta + 0.1 / x.theta.size)
     slope = np.log(theta) if x.proxy == "entropy" else theta  # ∇V(θ), up to a constant
     right = x.beta * value(theta, x.radius)
@@ -86,8 +83,10 @@ def assumption_l(x: Instance) -> Slack:
 
 @assumption_l.step()
 def _(x: Instance) -> Slack:
-    value, alpha = VALUES[x.proxy], modulus(x.proxy, x.z.size, x.radius)
-    best, other = mirror_of(x.proxy, x.radius)(x.z, x.beta), x.radius * x.theta
+    value = VALUES[x.proxy]
+    alpha = modulus(x.proxy, x.z.size, x.radius)
+    best = mirror_of(x.proxy, x.radius)(x.z, x.beta)
+    other = x.radius * x.theta
     rise = value(other, x.radius) - value(best, x.radius) + float(x.z @ (other - best)) / x.beta
     return at_least(rise, alpha / 2.0 * float(np.abs(other - best).sum()) ** 2, "V(x) − V(x*)")
 
@@ -108,7 +107,8 @@ def argmax_corrected(x: Instance) -> Slack:
 
 @argmax_corrected.step(space=SMOOTH)
 def _(x: Instance) -> Slacks:
-    mirror, value = mirror_of(x.proxy, x.radius), VALUES[x.proxy]
+    mirror = mirror_of(x.proxy, x.radius)
+    value = VALUES[x.proxy]
 
     def objective(z: Array, theta: Array) -> float:
         return -float(z @ theta) - x.beta * value(theta, x.radius)
@@ -162,7 +162,8 @@ def _(x: Instance) -> Slack:
     "Eq11", space=STREAMS.but(theta=Distribution("n"), proxy=Choice("entropy", "squared"))
 )
 def scheme(x: Instance) -> Slacks:
-    value, beta = VALUES[x.proxy], growing(x.beta, len(x.U))
+    value = VALUES[x.proxy]
+    beta = growing(x.beta, len(x.U))
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
     zeta = np.vstack([0.0 * x.U[:1], np.cumsum(x.gamma[:, None] * x.U, axis=0)])
     other = x.radius * x.theta
@@ -182,7 +183,7 @@ STEPS = Space(
 
 
 def _objective(x: Instance, theta: Array) -> tuple[float, float]:
-    """Return the objective of (24) at θ, and zᵀθ + V(θ) for the vector z of (22)."""
+    # These are the objective of (24) at θ, and zᵀθ + V(θ) for the vector z of (22).
     before, slope = _slope(x)
     value = VALUES[x.proxy](theta, 1.0)
     rise = value - VALUES[x.proxy](before, 1.0) - float(slope @ (theta - before))
@@ -190,7 +191,7 @@ def _objective(x: Instance, theta: Array) -> tuple[float, float]:
 
 
 def _slope(x: Instance) -> tuple[Array, Array]:
-    """Return a point θ_{i−1} in the interior of the simplex, and ∇V there up to a constant."""
+    # The point θ_{i−1} is in the interior. The gradient ∇V there is exact up to a constant.
     before = 0.9 * x.before + 0.1 / x.before.size
     return before, np.log(before) if x.proxy == "entropy" else before
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import VALUES, modulus, p_norm, powers
 from relaxboost.claims.jntv05.proxy import DUALS, PAIRS
-from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import on_simplex
 from relaxboost.game.domains import FullSimplex, L1Ball, Simplex
@@ -21,7 +21,8 @@ ANYWHERE = Space(sizes={"n": (2, 6)}, x=Vector("n", -2, 2), y=Vector("n", -2, 2)
 def _bend(x: Instance, proxy: str, radius: float = 1.0) -> Slack:
     """Return the slack of (7), the strong convexity of a proxy function, at λx and λy."""
     a, b = radius * x.x, radius * x.y
-    value, alpha = VALUES[proxy], modulus(proxy, x.x.size, radius)
+    value = VALUES[proxy]
+    alpha = modulus(proxy, x.x.size, radius)
     less = x.s * (1.0 - x.s) / 2.0 * alpha * float(np.abs(a - b).sum()) ** 2
     ends = x.s * value(a, radius) + (1.0 - x.s) * value(b, radius)
     return at_most(value(x.s * a + (1.0 - x.s) * b, radius), ends - less, "V(sx + (1 − s)y), (7)")
@@ -59,7 +60,8 @@ def eq36_strong(x: Instance) -> Slacks:
 
 @eq36_strong.step()
 def _(x: Instance) -> Slacks:
-    size, s = x.x.size, 1.0 / math.log(x.x.size)
+    size = x.x.size
+    s = 1.0 / math.log(x.x.size)
     even = np.where(np.arange(size) % 2 == 0, 1.0, -1.0)
     for theta, h in ((0.9 * x.x + 0.1 / size, x.y - x.x), (np.full(size, 1.0 / size), even)):
         least = modulus("power", size, 1.0) * float(np.abs(h).sum()) ** 2
@@ -67,10 +69,7 @@ def _(x: Instance) -> Slacks:
 
 
 def _ratio(proxy: str, size: int, radius: float = 1.0) -> float:
-    """Return the ratio (max V − min V)/α of a proxy function V.
-
-    The maximum and the minimum are over the simplex with M = `size` entries.
-    """
+    """Return the ratio (max V − min V)/α of a proxy function V over the simplex."""
     ends = (np.eye(size)[0], np.full(size, 1.0 / size))
     most, least = (VALUES[proxy](radius * w, radius) for w in ends)
     return (most - least) / modulus(proxy, size, radius)
@@ -93,7 +92,8 @@ def others(x: Instance) -> Slack:
 @others.corrected()
 def others_corrected(x: Instance) -> Slacks:
     assume(x.proxy != "squared")
-    found, log = _ratio(x.proxy, x.M, x.radius), x.radius**2 * math.log(x.M)
+    found = _ratio(x.proxy, x.M, x.radius)
+    log = x.radius**2 * math.log(x.M)
     yield at_least(found, log / 2.0, "λ² ln M/2, (1/α) max V")
     yield at_most(found, 4.0 * log, "(1/α) max V, 4λ² ln M")
 
@@ -122,7 +122,8 @@ def conjecture(x: Instance) -> Slack:
 
 @conjecture.corrected()
 def conjecture_corrected(x: Instance) -> Slacks:
-    size, square = x.x.size, x.radius**2
+    size = x.x.size
+    square = x.radius**2
     ratio = _ratio(x.proxy, size, x.radius)
     yield at_least(ratio, 2.0 * square * (1.0 - 1.0 / size) ** 2, "2λ²(1 − 1/M)², ratio")
     yield at_least(ratio, square * _largest_normal(size) ** 2 / 2.0, "λ²g_M²/2, ratio")
@@ -134,13 +135,14 @@ def conjecture_corrected(x: Instance) -> Slacks:
 
 @conjecture_corrected.step()
 def _(x: Instance) -> Slack:
-    theta, vertex = on_simplex(exactly(x.x)), np.eye(x.x.size)[int(np.argmin(x.x))]
+    theta = on_simplex(exactly(x.x))
+    vertex = np.eye(x.x.size)[int(np.argmin(x.x))]
     far = sum(abs(e) for e in exactly(vertex) - theta)
     return at_least(far, 2 - Fraction(2, x.x.size), "2λ(1 − 1/M), ‖λe_j − θ_*‖_1")
 
 
 def _largest_normal(count: int) -> float:
-    """Return the expected maximum of independent standard normal variables."""
+    # The integral is the expected maximum of `count` independent standard normal variables.
     s = np.linspace(0.0, 9.0, 1801)
     tails = 1.0 - ndtr(s) ** count - ndtr(-s) ** count
     return float((tails[1:] + tails[:-1]).sum()) * (s[1] - s[0]) / 2.0
@@ -169,7 +171,8 @@ def _(x: Instance) -> Slack:
 )
 def sets(x: Instance) -> Slacks:
     kinds: dict[str, Any] = {"simplex": Simplex, "full simplex": FullSimplex, "ball": L1Ball}
-    over, proxy = kinds[x.over](x.radius), as_proxy(x.proxy)
+    over = kinds[x.over](x.radius)
+    proxy = as_proxy(x.proxy)
     best = proxy.mirror(x.z, x.beta, over)
     yield at_most(float(np.abs(best).sum()), x.radius, "‖θ‖_1, λ")
     least = float(x.z @ best) + x.beta * proxy.value(best, over)

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import (
     RUNS,
     VALUES,
@@ -14,30 +15,24 @@ from relaxboost.claims.jntv05.formulas import (
     mirror_of,
     modulus,
 )
-from relaxboost.claims.jntv05.source import SOURCE
 from relaxboost.claims.language import *
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Horizon, MirrorDescent
 
 
 def _risk(x: Instance, found: FiniteLaw, beta: Array, start: Array | None = None) -> float:
-    """Return the expected risk E A(θ̂_t) for the entropy with γ_i = 1."""
     P, means = found.samples(np.ones(x.t), beta, mirror_of("entropy", x.radius), start)
     return float(P @ found.risk(means))
 
 
 def _bounded(x: Instance) -> tuple[FiniteLaw, float, float, float]:
-    """Return the law, L, ln M and a certified lower bound on min A.
-
-    Instances with L near 0 are skipped.
-    """
+    """Return the law, L, ln M and a certified lower bound on min A."""
     found = law(x)
     assume(found.lipschitz > 1e-6)
     return found, found.lipschitz, math.log(found.S.shape[1]), found.least()[1]
 
 
 def _theorem_1(x: Instance, start: Array | None = None) -> Slack:
-    """Return the slack of the bound (5) of Theorem 1 for a run that starts at θ_0."""
     found, L, log, best = _bounded(x)
     excess = _risk(x, found, growing(L / math.sqrt(log), x.t), start) - best
     bound = 2.0 * x.radius * L * math.sqrt(log * (x.t + 1)) / x.t
@@ -77,12 +72,11 @@ def theorem_1_start(x: Instance) -> Slack:
 
 
 def bayes(experts: float, t: int, shift: float) -> float:
-    """Return the least expected excess risk of all estimators if the best expert is random.
+    """Return the least expected excess risk of all estimators in t rounds with M = exp(experts).
 
-    There are M = exp(experts) independent experts and t rounds. One random expert is right with
-    probability 1/2 + shift, and the others with probability 1/2. The best estimator chooses the
-    expert that was right most often, and breaks ties at random.
+    One random expert is right with probability 1/2 + shift, and the others with probability 1/2.
     """
+    # The best estimator chooses the expert that was right most often, and breaks ties at random.
     counts = np.arange(t + 1)
     logs = np.array(
         [math.lgamma(t + 1) - math.lgamma(k + 1) - math.lgamma(t - k + 1) for k in counts]
@@ -149,16 +143,13 @@ GENERAL = Space(
     roof=Real(0.001, 2, log=True),
     t=Whole(1, 4),
 )
-"""The space of regression problems with squared loss. β_0 is its best value times `scale`, the
-constant `shift` is added to V, and V̄ is at least `roof`."""
+"""The space of regression problems. `shift` is added to V, and V̄ is at least `roof`."""
 
 
 def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
-    """Return the law, a point θ, and whether θ minimises the risk A.
-
-    The point has the least risk among the vertices and the centre of the simplex.
-    """
-    found, size = FiniteLaw(x.p, x.radius, x.H, "squared", x.y), x.H.shape[1]
+    """Return the law, the best vertex or centre θ of the simplex, and whether θ minimises A."""
+    found = FiniteLaw(x.p, x.radius, x.H, "squared", x.y)
+    size = x.H.shape[1]
     points = x.radius * np.vstack([np.full(size, 1.0 / size), np.eye(size)])
     theta = points[int(np.argmin(found.risk(points)))]
     slope = x.p @ found.slopes(theta[None, :])[0]
@@ -167,14 +158,14 @@ def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
 
 
 def _above(x: Instance, found: FiniteLaw, theta: Array, first: float) -> float:
-    """Return the excess risk E A(θ̂_t) − A(θ) of a run with β_0 = `first`."""
     P, means = found.samples(np.ones(x.t), growing(first, x.t), mirror_of(x.proxy, x.radius))
     return float(P @ found.risk(means) - found.risk(theta))
 
 
 def _below_roof(x: Instance, found: FiniteLaw, theta: Array, shift: float) -> Slack:
     """Return the slack of (34) for the proxy function V + `shift` and a bound V̄ ≥ V(θ*)."""
-    alpha, L = modulus(x.proxy, theta.size, x.radius), found.lipschitz
+    alpha = modulus(x.proxy, theta.size, x.radius)
+    L = found.lipschitz
     roof = max(x.roof, VALUES[x.proxy](theta, x.radius) + shift)
     bound = 2.0 * L * math.sqrt(roof / alpha) * math.sqrt(x.t + 1) / x.t
     excess = _above(x, found, theta, L / math.sqrt(alpha * roof))
@@ -203,8 +194,7 @@ theorem_2_corrected.step(space=RATES)(rate.stated.check)
 
 
 CHAIN = Space(steep=Real(0.25, 4), flat=Real(0.25, 4), scale=Real(0.2, 5, log=True))
-"""The space of Markov chains with M = 2 and λ = 1. The loss is Q(θ, Z) = R[±(θ_1 − 1/2)]_+ with one
-of two slopes R, and β_0 is `scale`."""
+"""The space of Markov chains with the loss Q(θ, Z) = R[±(θ_1 − 1/2)]_+ and two slopes R."""
 
 
 @SOURCE.claim("R5", space=CHAIN)
@@ -220,18 +210,15 @@ def second_moment(x: Instance) -> Slack:
 
 
 def _chain(x: Instance) -> tuple[Fraction, Fraction]:
-    """Return E ‖u_2(θ_1)‖² and L², after asserting the conditions of Remark 5.
-
-    For each sign, Z is steep with probability p and flat with probability q, where p + q = 1/2. If
-    Z_1 has the sign +, then θ_1 < 1/2, where losses of the sign − have the slope −R. In this case
-    Z_2 is steep and has the sign − with probability 2p, and otherwise it is flat and has the sign
-    +. The case of Z_1 with the sign − is symmetric.
-    """
+    """Return E ‖u_2(θ_1)‖² and L², after asserting the conditions of Remark 5."""
+    # For each sign, Z is steep with probability p and flat with probability q, where p + q = 1/2.
+    # If Z_1 has the sign +, then θ_1 < 1/2, where losses of the sign − have the slope −R. In this
+    # case Z_2 is steep and has the sign − with probability 2p, and otherwise it is flat and has the
+    # sign +. The case of Z_1 with the sign − is symmetric.
     steep, flat = Fraction(x.steep), Fraction(x.flat)
     p, q = flat / (steep + flat) / 2, steep / (steep + flat) / 2
-    assert (2 * p) / 2 == p  # Z_2 is steep and of either sign as often as Z_1,
-    assert (1 - 2 * p) / 2 == q  # and flat as often
-    assert 2 * p * steep == p * steep + q * flat  # E (u_2 | θ_1) is the slope of A there
+    assert (1 - 2 * p) / 2 == q  # For either sign, Z_2 is flat as often as Z_1.
+    assert 2 * p * steep == p * steep + q * flat  # E (u_2 | θ_1) is the slope of A there.
     return 2 * p * steep**2, p * steep**2 + q * flat**2
 
 
@@ -244,10 +231,10 @@ def second_moment_corrected(x: Instance) -> Slacks:
 
 
 def _after_two(x: Instance) -> float:
-    """Return the excess risk E A(θ̂_3) − min A for the Markov chain of Remark 5."""
     p, q = x.flat / (x.steep + x.flat) / 2.0, x.steep / (x.steep + x.flat) / 2.0
-    beta, total = growing(x.scale, 3), 0.0
-    for share, first in ((p, x.steep), (q, x.flat)):  # of sign +; sign − is its mirror image
+    beta = growing(x.scale, 3)
+    total = 0.0
+    for share, first in ((p, x.steep), (q, x.flat)):  # The sign − is the mirror image.
         one = 1.0 / (1.0 + math.exp(first / 2.0 / beta[1]))
         for again, second in ((2.0 * p, -x.steep), (1.0 - 2.0 * p, 0.0)):
             two = 1.0 / (1.0 + math.exp((first / 2.0 + second) / beta[2]))

@@ -27,15 +27,16 @@ GRID = Space(t=Whole(1, 6), beta=Real(0.25, 4), growth=Whole(0, 2))
 class AnyGradients:
     """A stream of gradients u_1, ..., u_t, the iterates θ_0, ..., θ_{t−1}, and a point θ in Θ.
 
-    Each gradient may depend on all earlier ones. θ_0 = θ_* is the origin, and `rise` is V(θ) −
-    V(θ_*).
+    θ_0 = θ_* is the origin, and `rise` is V(θ) − V(θ_*).
     """
 
     def __init__(self, inverses: list[Fraction | Bracket]) -> None:
-        """Create the stream of gradients for a list of 1/β_0, ..., 1/β_{t−1}."""
-        self.V, self.u = ConvexFunctional(strong=1), [Element() for _ in inverses]
+        # The arguments are 1/β_0, ..., 1/β_{t−1}.
+        self.V = ConvexFunctional(strong=1)
+        self.u = [Element() for _ in inverses]
         first, self.least = self.V.minimum()
-        self.points, past = [first], Element({})
+        self.points = [first]
+        past = Element({})
         for u, inverse in zip(self.u, inverses[1:], strict=False):
             past = past + u
             self.points.append(Element())
@@ -61,8 +62,7 @@ def _(x: Instance) -> Slack:
     stream = AnyGradients([1 / b for b in beta[:-1]])
     squares = total(u @ u / (2 * b) for u, b in zip(stream.u, beta, strict=False))
     left = stream.regret - beta[-1] * stream.rise - squares
-    scale = stream.rise + total(u @ u for u in stream.u) == 1
-    worst = worst_case(left, [scale], [stream.V])
+    worst = worst_case(left, [stream.rise + total(u @ u for u in stream.u) == 1], [stream.V])
     return at_most(worst.bracket, 0, "regret less its bound", x.t)
 
 
@@ -74,7 +74,7 @@ def _(x: Instance) -> Slack:
     resolution=1e-5,
 )
 def _(x: Instance) -> Slack:
-    """Check the case β_i = β_0 √(i + 1) with L = V* = 1."""
+    # This is the case β_i = β_0 √(i + 1) with L = V* = 1.
     stream = AnyGradients([root(Fraction(1, i)) / Fraction(x.beta) for i in range(1, x.t + 1)])
     requirements = [*(u @ u <= 1 for u in stream.u), stream.rise <= 1]
     worst = worst_case(stream.regret, requirements, [stream.V])
@@ -89,13 +89,12 @@ def _(x: Instance) -> Slack:
     resolution=1e-5,
 )
 def _(x: Instance) -> Slack:
-    """Check the case z̃ = 0 and −∇W(z̃) = 0 with β = 1 and ‖z‖ = 1.
-
-    This is no loss of generality. The term <z̃, θ> may be added to V, the space may be translated,
-    and V may be multiplied by β. If all vectors are multiplied by c, both sides are multiplied by
-    c².
-    """
-    V, z, after = ConvexFunctional(strong=1), Element(), Element()
+    # The case z̃ = −∇W(z̃) = 0 with β = ‖z‖ = 1 is no loss of generality. The term <z̃, θ> may be
+    # added to V, the space may be translated, and V may be multiplied by β. If all vectors are
+    # multiplied by c, both sides are multiplied by c².
+    V = ConvexFunctional(strong=1)
+    z = Element()
+    after = Element()
     V.minimum()
     V.at(after, -z)
     worst = worst_case(after @ after, [z @ z == 1], [V])

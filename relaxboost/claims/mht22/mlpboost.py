@@ -5,12 +5,11 @@ from itertools import islice
 
 from relaxboost._core.loop import Clock
 from relaxboost.claims.language import *
-from relaxboost.claims.mht22.source import SOURCE
+from relaxboost.claims.mht22 import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 from relaxboost.solvers.boosters.mlpboost import MLPBoost, MLPBoostRun
 from relaxboost.solvers.rounds import Rounds
-from relaxboost.solvers.solve import solve
 from relaxboost.solvers.stopping import Tolerance
 
 GAMES = Space(
@@ -23,8 +22,6 @@ def theorem(x: Instance) -> Slacks:
     game = Game(x.A, Capped(x.k))
     rho = x.optimum(game)
     found = solve(game, method="mlpboost", tol=x.eps)
-    if found.status == "interrupted":
-        raise KeyboardInterrupt
     yield at_most(found.gap, x.eps, "gap, ε")
     yield at_least(found.lower, rho - x.eps, "ρ − ε, lower")
     most = max(2.0, 64.0 * math.log(len(x.A) / x.k) / x.eps**2)
@@ -38,7 +35,8 @@ def _(x: Instance) -> Slacks:
     assert isinstance(run, MLPBoostRun)
     least = -math.inf
     for state in islice(Rounds(game, run), 30):
-        value, beta = run.value, run.beta
+        value = run.value
+        beta = run.beta
         if least > -math.inf:
             yield at_least(value, least, "D(w_t) + gain, D(w_{t+1})", state.round)
         least = value + min(state.smoothed_gap / 2.0, beta * state.smoothed_gap**2 / 8.0)

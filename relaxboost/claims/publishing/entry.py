@@ -1,9 +1,4 @@
-"""The text about a claim, as a sequence of parts.
-
-Pages print the parts in Markdown, and reports print them in HTML.
-"""
-
-from __future__ import annotations
+"""The text about a claim in parts, which pages print in Markdown and reports print in HTML."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,13 +16,10 @@ _RELATIONS = "=≤≥<>≪∈"
 
 @dataclass(frozen=True)
 class EntryPart:
-    """A part of the text about a claim.
-
-    It is a paragraph, a quotation, the data of an instance, or a step of a proof.
-    """
+    """A part of the text about a claim."""
 
     kind: str
-    """The type of the part: "text", "printed", "data" or "step"."""
+    """The type of the part: "text", "printed" (a quotation), "data" (an instance) or "step"."""
     text: str
     label: str = ""
     """The label of the part, which is printed in bold before the text."""
@@ -41,30 +33,13 @@ def verdict(claim: Claim) -> str:
 def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     """Yield the text about a claim that follows its statement, part by part.
 
-    Parameters
-    ----------
-    claim : Claim
-    brief : bool
-        Whether to leave out everything that is not needed on a page with a table of errata. If so,
-        the text does not quote misprints again. For a refuted formula it quotes the printed text
-        instead of the checked formula. It leaves out the printed text of claims that hold, and all
-        counterexamples except the first.
-
-    Raises
-    ------
-    InputError
-        If `brief` is true, and none of the recorded counterexamples of a claim refutes the claim.
+    If `brief` is true, the text is for a page with a table of errata. It does not quote misprints
+    again, nor claims that hold. Of a refuted claim it has the printed formula, and only the first
+    counterexample.
     """
-    refuted, misprint = bool(claim.counterexamples), claim.status == MISPRINT
-    quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
-    given = f"Given: {claim.given.rstrip('.')}." * bool(claim.given)
-    formula = code(claim.stated.formula) * (not quoted)
-    page = "" if brief and misprint else f"{claim.page[:1].upper()}{claim.page[1:]}."
-    yield EntryPart("text", " ".join(filter(None, (page, formula, given))))
-    if claim.printed == ILLEGIBLE:
-        yield EntryPart("text", "Illegible in our copy.")
-    elif claim.printed and (not brief or (refuted and not misprint)):
-        yield EntryPart("printed", claim.printed)
+    refuted = bool(claim.counterexamples)
+    in_errata = brief and claim.status == MISPRINT
+    yield from _printed(claim, brief, in_errata)
     if claim.caused_by:
         yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "Caused by")
     for evidence in [refutation(claim)] if brief and refuted else refutations(claim, claim.stated):
@@ -74,9 +49,22 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
         yield EntryPart("data", columns(evidence.instance))
     yield from _proof(claim.stated)
     for correction in claim.corrections:
-        text = "In the errata." if brief and misprint else said(correction)
+        text = "In the errata." if in_errata else said(correction)
         yield EntryPart("text", text, f"{_title(claim, correction)}:")
         yield from _proof(correction)
+
+
+def _printed(claim: Claim, brief: bool, in_errata: bool) -> Iterator[EntryPart]:
+    refuted = bool(claim.counterexamples)
+    quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
+    page = "" if in_errata else f"{claim.page[:1].upper()}{claim.page[1:]}."
+    formula = "" if quoted else code(claim.stated.formula)
+    given = f"Given: {claim.given.rstrip('.')}." if claim.given else ""
+    yield EntryPart("text", " ".join(filter(None, (page, formula, given))))
+    if claim.printed == ILLEGIBLE:
+        yield EntryPart("text", "Illegible in our copy.")
+    elif claim.printed and (refuted or not brief) and not in_errata:
+        yield EntryPart("printed", claim.printed)
 
 
 def refutations(claim: Claim, statement: Statement) -> Iterator[Evidence]:
@@ -109,7 +97,6 @@ def _title(claim: Claim, correction: Statement) -> str:
 
 
 def _proof(statement: Statement) -> Iterator[EntryPart]:
-    """Yield the note on a statement, followed by the steps of its proof."""
     for text in paragraphs(statement.note):
         yield EntryPart("text", text)
     for step in statement.steps:

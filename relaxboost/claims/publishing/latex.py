@@ -1,10 +1,4 @@
-"""Claims and tables of errata in LaTeX for a paper.
-
-The text of a claim consists of its statement and, if the claim is refuted, a counterexample with
-the values of both sides.
-"""
-
-from __future__ import annotations
+"""Claims and tables of errata in LaTeX for a paper."""
 
 import re
 from fractions import Fraction
@@ -20,8 +14,7 @@ from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
 _SHORT = 1000
-"""The largest denominator of a fraction in the text. A value is printed as a fraction only if it
-equals the fraction exactly."""
+"""The largest denominator of a fraction in the text."""
 
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",
@@ -59,11 +52,6 @@ def in_a_paper(claim: Claim) -> str:
 
     The text needs the package amsmath. Sides that equal short fractions are printed as
     fractions, and other sides are rounded.
-
-    Raises
-    ------
-    InputError
-        If the claim has recorded counterexamples, and none of them refutes it.
     """
     lines = [
         f"% relaxboost claims check {claim.id}",
@@ -74,19 +62,16 @@ def in_a_paper(claim: Claim) -> str:
     if claim.given:
         lines.append(f"Given: {as_latex(claim.given).rstrip('.')}.")
     if claim.counterexamples:
-        lines += _refutation(claim)
+        found = refutation(claim)
+        fields = [f"{_name(name)}={_set(value)}" for name, value in found.instance.items()]
+        data = r",\quad ".join(fields)
+        lines += ["It is false for", rf"\[ {data}. \]", _sides(found.slack)]
     else:
         evidence = claim.evidence(claim.stated)
         lines.append(rf"\emph{{On record:}} {claim.status}; this rests on: {evidence}.")
     for correction in claim.corrections:
         lines += [r"\emph{What is true:}", *_statement(correction)]
     return "\n".join(lines) + "\n"
-
-
-def _refutation(claim: Claim) -> list[str]:
-    found = refutation(claim)
-    data = ",\\quad ".join(f"{_name(name)}={_set(value)}" for name, value in found.instance.items())
-    return ["It is false for", rf"\[ {data}. \]", _sides(found.slack)]
 
 
 def errata(source: Source) -> str:
@@ -113,7 +98,6 @@ def _statement(statement: Statement) -> list[str]:
 
 
 def _sides(slack: Slack) -> str:
-    """Return a sentence with the values of the two sides of a violated statement."""
     where = f" ({as_latex(slack.where)})" if slack.where else ""
     at = f" in round {slack.round}" if slack.round else ""
     which = "one side is" if slack.equality else "the side that should be at most the other is"
@@ -122,7 +106,7 @@ def _sides(slack: Slack) -> str:
 
 
 def _value(x: float, other: float | None = None) -> str:
-    """Return a number in LaTeX, with enough digits to distinguish it from another given number."""
+    """Return a number in LaTeX, with enough digits to distinguish it from the other side."""
     if x in (float("inf"), float("-inf")):
         return r"\infty" if x > 0 else r"-\infty"
     short = Fraction(x).limit_denominator(_SHORT)
@@ -136,10 +120,6 @@ def _value(x: float, other: float | None = None) -> str:
 
 
 def _name(name: str) -> str:
-    """Return the name of a field of an instance in LaTeX.
-
-    The name of a Greek letter is replaced by the letter.
-    """
     letters = {latex: latex for latex in _GREEK.values()}
     letters |= {"epsilon": "varepsilon", "phi": "varphi", "lam": "lambda", "Lam": "Lambda"}
     stem, digits = re.fullmatch(r"(.*?)(\d*)", name).groups()  # type: ignore[union-attr]
@@ -150,43 +130,30 @@ def _name(name: str) -> str:
 
 
 def _set(value: Any) -> str:
-    """Return the value of a field in LaTeX: a number, a vector, a matrix, or a string."""
-    if isinstance(value, (list, tuple)):
-        rows = [[_fraction(x) for x in row] for row in rows_of(value)]
-        if any(x is None for row in rows for x in row):
-            return rf"\text{{{as_latex(str(value))}}}"
-        exact = [[x for x in row if x is not None] for row in rows]
-        return matrix(exact) if rows_of(value) is value else vector(exact[0])
-    exact_value = _fraction(value)
-    if exact_value is not None:
-        return number(exact_value)
-    return _value(value) if isinstance(value, float) else rf"\text{{{as_latex(str(value))}}}"
+    try:
+        if isinstance(value, (list, tuple)):
+            rows = [[_fraction(x) for x in row] for row in rows_of(value)]
+            return matrix(rows) if rows_of(value) is value else vector(rows[0])
+        return number(_fraction(value))
+    except ValueError:
+        return _value(value) if isinstance(value, float) else rf"\text{{{as_latex(str(value))}}}"
 
 
-def _fraction(value: Any) -> Fraction | None:
-    """Return the exact value of an integer or of a fraction as text.
-
-    Return None for other values.
-    """
-    if isinstance(value, int):
+def _fraction(value: Any) -> Fraction:
+    """Return the exact value of an integer or of a fraction as text. Others raise ValueError."""
+    if isinstance(value, int) or (isinstance(value, str) and re.fullmatch(r"-?\d+(/\d+)?", value)):
         return Fraction(value)
-    if isinstance(value, str) and re.fullmatch(r"-?\d+(/\d+)?", value):
-        return Fraction(value)
-    return None
+    raise ValueError
 
 
 def as_latex(text: str, formula: bool = False) -> str:
     """Convert text with formulas in Unicode to LaTeX.
 
     Single letters are set in math mode. If the text is not a formula, letters that are also words,
-    such as “a”, are left in text mode.
-
-    Raises
-    ------
-    InputError
-        If this module has no LaTeX for a character.
+    such as “a”, are left in text mode. An unknown character raises InputError.
     """
-    parts, at = [], 0
+    parts = []
+    at = 0
     for script in _SCRIPT.finditer(text):
         inner = script[2]
         inner = inner[1:-1] if inner[0] in "{(" else inner
@@ -197,15 +164,15 @@ def as_latex(text: str, formula: bool = False) -> str:
 
 
 def _math(text: str) -> str:
-    """Convert a subscript or an exponent to LaTeX for math mode."""
-    parts = re.split(r"_(\w)", text.replace(" in ", "∈"))  # a subscript of it is one letter
+    # In a subscript or an exponent, a further subscript is one letter.
+    parts = re.split(r"_(\w)", text.replace(" in ", "∈"))
     spelled = [_characters(part).replace("$", " ").replace(", ", r",\,") for part in parts]
     return "".join(f"_{{{part}}}" if k % 2 else part for k, part in enumerate(spelled))
 
 
 def _lettered(text: str, formula: bool) -> str:
-    """Convert text without subscripts to LaTeX, with its variables in math mode."""
-    parts, at = [], 0
+    parts = []
+    at = 0
     for found in (_VARIABLE if formula else _LETTER).finditer(text):
         parts += [_characters(text[at : found.start()]), f"${found[0]}$"]
         at = found.end()
@@ -213,7 +180,8 @@ def _lettered(text: str, formula: bool) -> str:
 
 
 def _characters(text: str) -> str:
-    parts, at = [], 0
+    parts = []
+    at = 0
     for mark in _MARK.finditer(text):
         base = _SYMBOLS.get(mark[1], mark[1])
         for accent in mark[2]:

@@ -5,8 +5,6 @@ repository. ``make claims`` runs ``python -m relaxboost.claims.publishing.ledger
 updates the numbers on the page of findings.
 """
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -26,21 +24,12 @@ from relaxboost.claims.publishing.pages import (
     pages,
     title_of,
 )
-from relaxboost.claims.record import (
-    COUNTEREXAMPLE,
-    EXACT,
-    FALSE,
-    INSTANCES,
-    PROOF,
-    WORST,
-    WorstCases,
-)
+from relaxboost.claims.record import EVIDENCE, FALSE, WorstCases
 from relaxboost.claims.registry import sources
 from relaxboost.claims.source import Source
 
 FOLDER, FINDINGS = "claims", "findings.md"
-"""The folder of the generated pages, and the page of findings, both in the folder of the
-documentation."""
+"""The folder of the generated pages, and the page of findings, in the documentation."""
 
 _NUMBERS = "<!-- numbers -->\n", "<!-- end -->"
 """The two lines that enclose the numbers on the page of findings."""
@@ -89,11 +78,7 @@ relaxboost claims attack SS09-T9      # search for a small counterexample
 
 
 def index(all_sources: Sequence[Source]) -> str:
-    """Return the overview page of all sources.
-
-    The page contains a table that counts the statements by status, and explains what a verdict
-    means.
-    """
+    """Return the overview page, which counts the statements of all sources by their status."""
     claims = [claim for source in all_sources for claim in source.claims.values()]
     unchecked = [one for source in all_sources for one in source.not_checked]
     heads = ("source", *STATUSES, UNDECIDABLE)
@@ -114,16 +99,10 @@ def index(all_sources: Sequence[Source]) -> str:
 
 
 def _evidence(claims: Sequence[Claim]) -> str:
-    """Return a paragraph that counts the verdicts by their type of evidence.
-
-    Each correction of a claim has its own verdict, which is counted too.
-    """
     statements = [statement for claim in claims for statement in claim.statements]
     kinds = [claim.evidence(one) for claim in claims for one in claim.statements]
     steps = sum(isinstance(step.every, WorstCases) for one in statements for step in one.steps)
-    first, proof, worst, exact, rest = map(
-        kinds.count, (COUNTEREXAMPLE, PROOF, WORST, EXACT, INSTANCES)
-    )
+    first, proof, worst, exact, rest = map(kinds.count, EVIDENCE)
     alone = f"{worst} rest" if worst else "None rests"
     return (
         "Corrections and other readings of claims have verdicts of their own. Of all "

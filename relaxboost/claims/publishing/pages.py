@@ -1,10 +1,4 @@
-"""The pages of the documentation about a source.
-
-The first page contains the results and the errata. The second page contains each claim with its
-proof.
-"""
-
-from __future__ import annotations
+"""The pages about a source: one with results and errata, and one with all claims and proofs."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,8 +13,7 @@ from relaxboost.claims.registry import sources
 from relaxboost.claims.source import DISPLAYS, Source
 
 PICTURES = "images/claims"
-"""The folder of the pictures, relative to the folder of the documentation. The pages are in another
-folder, so their links start with "../"."""
+"""The folder of the pictures, relative to the folder of the documentation."""
 
 STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
 """The recorded statuses, in the order of the columns of the tables."""
@@ -43,8 +36,7 @@ CLAIMS_ON_ONE_PAGE = 10
 _HEAD = "[What the verdicts mean, and how to repeat a check](index.md).\n"
 
 _NAME = re.compile(r"(`+)(.+?)\1|(?<![\w/-])[A-Z][\w.]*(?:-\w[\w.]*)*(?:-\w+|\d\w*|\w)(?![\w-])")
-"""A pattern for text that may be the name of a claim: code, or a word that starts with a
-capital."""
+"""Text that may be the name of a claim: code, or a word that starts with a capital."""
 
 
 def file_of(source: Source) -> str:
@@ -94,28 +86,19 @@ def pages(source: Source) -> dict[str, str]:
 
 
 def _front(source: Source) -> Iterator[str]:
-    """Yield the lines of the first page: the results, the errata, and a note about renamed ids."""
     claims = [*source.claims.values()]
     found = zip(counts(claims, source.not_checked), (*STATUSES, UNDECIDABLE), strict=True)
     total = ", ".join(f"{status} ({number})" for number, status in found if number)
     number = len(claims) + len(source.not_checked)
-    yield from (
-        f"# {as_markdown(title_of(source))}",
-        "",
-        f"{as_markdown(source.reference).rstrip('.')}.",
-        "",
-    )
+    reference = as_markdown(source.reference).rstrip(".")
+    yield from (f"# {as_markdown(title_of(source))}", "", f"{reference}.", "")
     yield from (f"Verdicts on {number} statements: {total}.", _HEAD)
     if details_of(source) != file_of(source):
-        rows = (_row(claim) for claim in claims if not claim.part_of)
-        head = "| result | verdict | statement |", "|---|---|---|"
         if source.notation:
             yield from (f"[Notation]({details_of(source)}#notation).", "")
-        yield from ("## Results", "", *head, *rows, "")
-    for status in (FALSE, MISPRINT, AMBIGUOUS, OPEN):
-        ids = [c.id for c in claims if c.part_of and c.status == status]
-        yield from _others(source, _OTHERS[status], ids)
-    yield from _others(source, _OTHERS[UNDECIDABLE], [one.id for one in source.not_checked])
+        yield from ("## Results", "", "| result | verdict | statement |", "|---|---|---|")
+        yield from (*(_row(claim) for claim in claims if not claim.part_of), "")
+    yield from _others(source)
     if source.misprints:
         yield from ("## Errata", "", *_errata(source), "")
     if source.moved:
@@ -123,18 +106,18 @@ def _front(source: Source) -> Iterator[str]:
         yield from (f"{moved} moved: `relaxboost claims show OLD-ID` says where.", "")
 
 
-def _others(source: Source, words: str, ids: Sequence[str]) -> Iterator[str]:
-    """Yield the line that lists the statements of one status that are not results."""
-    if ids:
-        yield from (f"{words}: {', '.join(_link(source, id) for id in ids)}.", "")
+def _others(source: Source) -> Iterator[str]:
+    found: dict[str, list[str]] = {status: [] for status in _OTHERS}
+    for claim in source.claims.values():
+        if claim.part_of and claim.status in found:
+            found[claim.status].append(claim.id)
+    found[UNDECIDABLE] = [one.id for one in source.not_checked]
+    for status, ids in found.items():
+        if ids:
+            yield from (f"{_OTHERS[status]}: {', '.join(_link(source, id) for id in ids)}.", "")
 
 
 def _details(source: Source) -> Iterator[str]:
-    """Yield the lines of the second page.
-
-    The page contains the notation, each result with its parts, the other statements, and the table
-    of lines.
-    """
     proved: dict[str, str] = {}
     if source.notation:
         yield from ("## Notation", "")
@@ -160,17 +143,12 @@ def _details(source: Source) -> Iterator[str]:
 
 
 def _found(claim: Claim) -> str:
-    """Return the status and the evidence of a claim. They stand in the brackets of a label."""
     return f"{claim.status}, {claim.evidence(claim.stated)}"
 
 
 def _row(claim: Claim) -> str:
-    """Return the table row of a claim.
-
-    The row includes the first correction, unless the table of errata contains it.
-    """
     text = as_markdown(f"{claim.location}: {claim.stated.words}", cell=True)
-    if claim.corrections and claim.status != MISPRINT:
+    if claim.corrections and claim.status != MISPRINT:  # Misprints are in the errata.
         title = "Another reading" if claim.status == AMBIGUOUS else "True instead"
         text += f" *{title}:* {as_markdown(reading(claim.corrections[0].words), cell=True)}"
     text = _linked(claim.source, text)
@@ -178,10 +156,7 @@ def _row(claim: Claim) -> str:
 
 
 def _errata(source: Source) -> Iterator[str]:
-    """Yield a list item for each misprint.
-
-    A list is used because a table with four columns would be too wide for a phone.
-    """
+    # A table with four columns would be too wide for a phone.
     for one in source.misprints:
         printed, read, harm = map(as_markdown, (one.printed, one.read, one.harm))
         read, harm = _linked(source, read), _linked(source, harm)
@@ -191,10 +166,7 @@ def _errata(source: Source) -> Iterator[str]:
 
 
 def _lines(source: Source) -> Iterator[str]:
-    """Yield the lines of the source with their claims, and then the lines without a claim.
-
-    A line without a claim is followed by the reason.
-    """
+    """Yield the places of the source with their claims, and then the others with the reasons."""
     claims: dict[str, dict[str, None]] = {}
     reasons: dict[str, dict[str, None]] = {}
     for line in source.lines:
@@ -208,7 +180,6 @@ def _lines(source: Source) -> Iterator[str]:
 
 
 def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]:
-    """Yield one line for all places that share the same text."""
     groups: dict[str, list[str]] = {}
     for place, texts in found.items():
         groups.setdefault(separator.join(texts), []).append(place)
@@ -217,10 +188,7 @@ def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]
 
 
 def _link(source: Source, id: str, text: str = "") -> str:
-    """Return a link to a claim or to the errata, or only `text` if the id is unknown.
-
-    If `text` is given, a link to the errata includes the place of the misprint.
-    """
+    """Return a link to a claim or to the errata, or only the text if the id is unknown."""
     if id in {*source.claims, *(one.id for one in source.not_checked)}:
         return f"[{text or id}]({details_of(source)}#{anchor(id)})"
     for one in source.misprints:
@@ -231,30 +199,24 @@ def _link(source: Source, id: str, text: str = "") -> str:
 
 
 def _linked(source: Source, markdown: str, here: str = "") -> str:
-    """Return the Markdown with names of claims turned into links, except the name `here`."""
     return _NAME.sub(partial(_as_link, source, here), markdown)
 
 
 def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
-    """Return the link for a match of `_NAME`, the pattern for names of claims.
-
-    If the match is not the name of a claim, return the matched text.
-    """
+    """Return a match of `_NAME` as a link to the claim of this name, if there is one."""
     name = found[2] or found[0]
     key = name.partition("-")[0]
     full = next((one for one in (source, *sources()) if "-" in name and one.key == key), None)
     if full is None and (found[2] or re.search(r"\d|-", name)):
-        full, name = source, f"{source.key}-{name}"
-    if full is None:
-        return found[0]
-    link = _link(full, name)
+        full = source
+        name = f"{source.key}-{name}"
+    link = name if full is None else _link(full, name)
     if link == name:
         return found[0]
     return name if name == here else link
 
 
 def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
-    """Yield the lines for the parts of a result. A reader can expand each part."""
     for claim in source.claims.values():
         if claim.part_of == name:
             summary = f"<b>{claim.id}</b> ({_found(claim)}): {as_html(claim.stated.words)}"
@@ -264,11 +226,8 @@ def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
 
 
 def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
-    """Yield the lines in Markdown that follow the statement of a claim.
-
-    `proved` maps the text of each step that is already on the page to the id of the claim whose
-    proof contains it. A repeated step is replaced by a reference to this claim.
-    """
+    """Yield the lines in Markdown that follow the statement of a claim."""
+    # `proved` has the claim of each step on the page, to which a repeated step refers.
     step = 0
     for part in parts(claim, brief=True):
         step = step + 1 if part.kind == "step" else 0

@@ -1,9 +1,4 @@
-"""Pictures of verdicts, which show both sides, the slacks and the instance.
-
-They need matplotlib, which is installed with the extra `plots`.
-"""
-
-from __future__ import annotations
+"""Pictures of verdicts: both sides, the slacks and the instance. They need matplotlib."""
 
 import io
 import math
@@ -21,15 +16,12 @@ from relaxboost.claims.record import AMBIGUOUS
 from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
 
 LEFT, RIGHT = "#1b4f8a", "#f5b265"
-"""The colours of the left side and the right side. One is dark and one is light, so that they can
-be told apart in greyscale."""
+"""The colours of the left side and the right side, which differ in greyscale too."""
 HELD, OPEN, WRONG, MENDED = "#a8cbe8", "0.6", "#a50f15", "black"
-"""The colours of instances on which a statement holds, is undecided or is refuted. The last colour
-is the outline of the histogram of a correction."""
+"""The colours of instances by outcome, and of the outline of the histogram of corrections."""
 
 _BARS = 6
-"""The maximum number of inequalities in a picture. If there are more, the picture shows those with
-the least slack."""
+"""The maximum number of inequalities in a picture, which shows those with the least slack."""
 CHARACTERS_OF_TITLE = 130
 _NOISE = 1e-9
 """Relative slacks whose absolute values are at most this number are drawn as zero."""
@@ -90,11 +82,7 @@ def sides(evidence: Evidence) -> Any:
 
 
 def svg(figure: Any, salt: str) -> bytes:
-    """Return the reproducible bytes of a matplotlib figure in SVG format.
-
-    Text in the figure is stored as text, not as outlines. The ids of elements in the file are
-    generated from the seed `salt`.
-    """
+    """Return the reproducible SVG of a matplotlib figure, whose element ids depend on `salt`."""
     import matplotlib
 
     buffer = io.BytesIO()
@@ -106,17 +94,14 @@ def svg(figure: Any, salt: str) -> bytes:
 
 
 def draw_sides(axes: Any, evidence: Evidence) -> None:
-    """Draw the left and right sides of the inequalities of an instance.
-
-    The sides are drawn as functions of the round if the slacks belong to several rounds. Otherwise
-    they are drawn as bars.
-    """
+    """Draw both sides of the inequalities of an instance, by round if there are several rounds."""
     finite = [s for s in evidence.slacks if math.isfinite(s.left) and math.isfinite(s.right)]
     trace = [s for s in finite if s.round is not None and s.where == evidence.slack.where]
     if len({s.round for s in trace}) > 1:
         _draw_trace(axes, trace, evidence)
     else:
-        many = len(evidence.slacks) > _BARS  # else they are in their own order
+        # If all inequalities fit, they keep their order.
+        many = len(evidence.slacks) > _BARS
         ordered = sorted(
             evidence.slacks, key=lambda s: (s is not evidence.slack, many * s.relative)
         )
@@ -124,13 +109,12 @@ def draw_sides(axes: Any, evidence: Evidence) -> None:
 
 
 def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
-    rounds = np.array([s.round for s in trace])
-    left, right = np.array([(s.left, s.right) for s in trace]).T
+    rounds, left, right, high = np.array([(s.round, s.left, s.right, s.high) for s in trace]).T
     few = len(trace) <= 25
     style = {"linewidth": 1.8, "markersize": 4.5 if few else 0}
     axes.plot(rounds, left, "o-", color=LEFT, label=_left_side(trace), zorder=3, **style)
     axes.plot(rounds, right, "s--", color=RIGHT, label="right side", **style)
-    wrong = np.array([s.high < 0.0 for s in trace])
+    wrong = high < 0.0
     if wrong.any() and not evidence.slack.equality:
         shade: dict[str, Any] = {"color": WRONG, "alpha": 0.3, "linewidth": 0, "interpolate": True}
         axes.fill_between(rounds, left, right, where=wrong, label="too large", **shade)
@@ -138,7 +122,7 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
         at = (evidence.slack.round, evidence.slack.left)
         axes.plot(*at, "o", markersize=12, markerfacecolor="none", markeredgecolor=WRONG)
     values = np.concatenate([left, right])
-    if values.min() > 0.0 and values.max() > 30.0 * values.min():
+    if 0.0 < 30.0 * values.min() < values.max():
         axes.set_yscale("log")
     if rounds.max() > 100 * max(1, rounds.min()):
         axes.set_xscale("log")
@@ -150,47 +134,30 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
 
 
 def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
-    """Draw two bars with their values for each inequality, from top to bottom."""
     # The size of a pair is the larger absolute value of its sides, or 1 if both are 0 or infinite.
     finite = ([abs(v) for v in (s.left, s.right) if math.isfinite(v)] for s in slacks)
     sizes = [max(found, default=1.0) or 1.0 for found in finite]
-    own = max(sizes) > 20.0 * min(sizes)  # too different for one scale
+    own = max(sizes) > 20.0 * min(sizes)  # These sizes are too different for one scale.
     units = sizes if own else [1.0] * len(slacks)
-    values = [v / unit for s, unit in zip(slacks, units, strict=True) for v in (s.left, s.right)]
-    values = [value for value in values if math.isfinite(value)]
+    sides = [v / unit for s, unit in zip(slacks, units, strict=True) for v in (s.left, s.right)]
+    values = list(filter(math.isfinite, sides))
     low, high = min([0.0, *values]), max([0.0, *values])
     reach = (high - low) or 1.0
     for place, (slack, unit) in enumerate(zip(slacks, units, strict=True)):
         names = (_left_side(slacks), "right side") if place == 0 else (None, None)
-        sides = ((slack.left, LEFT, -0.17, names[0]), (slack.right, RIGHT, 0.17, names[1]))
-        for value, colour, shift, label in sides:
-            wrong = slack.high < 0.0 and colour == LEFT
+        wrong = {"color": WRONG, "fontweight": "bold"} if slack.high < 0.0 else {}
+        for value, colour, at, label, style in (
+            (slack.left, LEFT, place - 0.17, names[0], wrong),
+            (slack.right, RIGHT, place + 0.17, names[1], {}),
+        ):
             length = value / unit if math.isfinite(value) else math.copysign(1.15 * reach, value)
-            axes.barh(place + shift, length, height=0.3, color=colour, label=label, zorder=2)
-            axes.annotate(
-                _plain(value),
-                (length, place + shift),
-                (4 if length >= 0 else -4, 0),
-                textcoords="offset points",
-                ha="left" if length >= 0 else "right",
-                va="center",
-                fontsize="small",
-                color=WRONG if wrong else "black",
-                fontweight="bold" if wrong else "normal",
-            )
+            axes.barh(at, length, height=0.3, color=colour, label=label, zorder=2)
+            _write_value(axes, value, (length, at), style)
     axes.axvline(0.0, color="black", linewidth=0.8, zorder=3)
     axes.set_xlim(low - (0.32 * reach if low < 0.0 else 0.0), high + 0.32 * reach)
-    spare = max(0.0, 3 - len(slacks)) / 2  # so that a single pair is not a slab
+    spare = max(0.0, 3 - len(slacks)) / 2  # A single pair would fill the panel.
     axes.set_ylim(len(slacks) - 0.5 + spare, -0.5 - spare)
-    pairs = [_name(slack, place) for place, slack in enumerate(slacks)]
-    if len(slacks) == 1:
-        axes.set_yticks([])
-        axes.set_title(pairs[0], fontsize="medium")
-    else:
-        if len({slack.equality for slack in slacks}) > 1:
-            pairs = [f"{n} ({_relation(s)})" for n, s in zip(pairs, slacks, strict=True)]
-        axes.set_yticks(range(len(slacks)), pairs, fontsize="small")
-        axes.set_title("the two sides", fontsize="medium")
+    _name_pairs(axes, slacks)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.xaxis.get_major_locator().set_params(nbins=6)
@@ -202,13 +169,39 @@ def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
     )
 
 
+def _write_value(axes: Any, value: float, tip: tuple[float, float], style: dict[str, str]) -> None:
+    right = tip[0] >= 0
+    axes.annotate(
+        _plain(value),
+        tip,
+        (4 if right else -4, 0),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="center",
+        fontsize="small",
+        **style,
+    )
+
+
+def _name_pairs(axes: Any, slacks: list[Slack]) -> None:
+    pairs = [_name(slack, place) for place, slack in enumerate(slacks)]
+    if len(slacks) == 1:
+        axes.set_yticks([])
+        axes.set_title(pairs[0], fontsize="medium")
+        return
+    if len({slack.equality for slack in slacks}) > 1:
+        pairs = [f"{n} ({_relation(s)})" for n, s in zip(pairs, slacks, strict=True)]
+    axes.set_yticks(range(len(slacks)), pairs, fontsize="small")
+    axes.set_title("the two sides", fontsize="medium")
+
+
 def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
     """Draw a histogram of the relative slacks of the claim as stated and of its corrections."""
     part = verdict.stated
     slacks = _least(part)
     mended = np.concatenate([np.zeros(0), *map(_least, verdict.corrections)])
     if verdict.decisive is not None and verdict.decisive.slack.equality:
-        slacks = np.minimum(slacks, 0.0)  # where both sides are 0 it is 1 by convention
+        slacks = np.minimum(slacks, 0.0)  # By convention it is 1 if both sides are 0.
         mended = np.minimum(mended, 0.0)
     drawn = np.append(slacks, mended)
     number = number_of(part.tried, "instance")
@@ -238,20 +231,17 @@ def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
         name = "other readings" if verdict.recorded == AMBIGUOUS else "corrected"
         axes.hist(mended, bins=edges, label=f"{name}: {mended.size}", **style)
     axes.axvline(0.0, color="black", linewidth=1)
-    axes.set_ylim(top=1.3 * axes.get_ylim()[1])  # room for the legend above the bars
+    axes.set_ylim(top=1.3 * axes.get_ylim()[1])  # This leaves room for the legend.
     axes.legend(fontsize="small", loc="best")
 
 
 def _least(part: StatementVerdict) -> Any:
-    """Return the relative slack of each instance.
-
-    It is 0 if both sides are equal up to rounding.
-    """
+    # If both sides are equal up to rounding, the relative slack is drawn as 0.
     return np.where(np.array(part.outcomes) == TIGHT, 0.0, part.slacks)
 
 
 def _edges(drawn: Any) -> Any:
-    """Return the edges of equally wide bins of a histogram. Zero is one of the edges."""
+    # Zero is one of the edges of the bins.
     low, high = min(0.0, float(drawn.min())), max(0.0, float(drawn.max()))
     width = (high - low) / 24
     first, last = math.floor(low / width + 1e-6), math.ceil(high / width - 1e-6)
@@ -259,7 +249,6 @@ def _edges(drawn: Any) -> Any:
 
 
 def _write_instance(axes: Any, evidence: Evidence) -> None:
-    """Write the data of an instance into a panel, in a font size at which they fit."""
     found = "counterexample" if evidence.outcome == REFUTED else "instance of least slack"
     axes.set_title(found, fontsize="medium", loc="left")
     axes.axis("off")
@@ -282,10 +271,6 @@ def _relation(slack: Slack) -> str:
 
 
 def _left_side(slacks: list[Slack]) -> str:
-    """Return the legend label of the left side.
-
-    The label ends with ≤ or = if all slacks have this relation.
-    """
     relations = {_relation(slack) for slack in slacks}
     return f"left side {relations.pop()}" if len(relations) == 1 else "left side"
 

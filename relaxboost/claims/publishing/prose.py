@@ -1,7 +1,5 @@
 """The conversion of statements, notes and instances to Markdown, HTML and plain text."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator, Mapping
@@ -13,28 +11,21 @@ from relaxboost.claims.measure import Slack
 _MARKED = re.compile(
     r"``(.+?)``|`([^`]+)`|(?<![\w*])\*(?=\w)([^*]+?)(?<=\w)\*(?![\w*(])", re.DOTALL
 )
-"""A pattern for code and emphasis in text. The star in a formula such as f*(u) does not match."""
+"""Code and emphasis in text. The star in a formula such as f*(u) does not match."""
 _SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
-"""A pattern for characters that have a meaning in Markdown. The underscore in x_t and a parenthesis
-that does not follow a bracket do not match."""
+"""Characters that have a meaning in Markdown. The underscore in x_t does not match."""
 _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
-"""A pattern for first words that are safe to capitalise. Symbols such as ρ_k, f(x) or max_γ do not
-match."""
+"""First words that are safe to capitalise. Symbols such as ρ_k, f(x) or max_γ do not match."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-"""A pattern for characters that HTML and XML do not allow, such as control characters."""
-_WIDE, _HIGH = 14, 14
-"""The maximum number of columns and the maximum number of rows of a matrix that is printed in
-full."""
+"""Characters that HTML and XML do not allow, such as control characters."""
+_LONGEST = 14
+"""The maximum number of rows and of columns of a matrix that is printed in full."""
 _NOISE = 1e-12
-"""Numbers below this size are treated as rounding errors, which differ from machine to machine, and
-are printed as 0."""
+"""Smaller numbers are rounding errors, which differ between machines. They are printed as 0."""
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a string as pairs (type, part).
-
-    The type is "text", "code" or "emphasis".
-    """
+    """Yield the parts of a string as pairs of the type, "text", "code" or "emphasis", and text."""
     at = 0
     for found in _MARKED.finditer(text):
         if found.start() > at:
@@ -72,10 +63,7 @@ def as_html(text: str) -> str:
 
 
 def as_markdown(text: str, cell: bool = False) -> str:
-    """Convert text to one line of Markdown.
-
-    If `cell` is true, the result is escaped for a cell of a table.
-    """
+    """Convert text to one line of Markdown, which is escaped for a table if `cell` is true."""
     parts = []
     for kind, part in pieces(" ".join(text.split())):
         if kind == "text":
@@ -87,10 +75,8 @@ def as_markdown(text: str, cell: bool = False) -> str:
 
 
 def formula(text: str) -> str:
-    """Return a formula as code in Markdown.
-
-    The code is enclosed in more backticks than the longest run of backticks in the formula.
-    """
+    """Return a formula as code in Markdown."""
+    # The fence is longer than all runs of backticks in the formula.
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     pad = " " if "`" in text else ""
     return f"{fence}{pad}{text}{pad}{fence}"
@@ -102,10 +88,7 @@ def code(text: str) -> str:
 
 
 def measured(slack: Slack) -> str:
-    """Return a slack as one line of text.
-
-    Sides below 1e-12 are treated as rounding errors, and are printed as 0.
-    """
+    """Return a slack as one line of text, in which rounding errors are printed as 0."""
     clean = [0.0 if abs(value) < _NOISE else value for value in (slack.left, slack.right)]
     return str(replace(slack, left=clean[0], right=clean[1]))
 
@@ -134,7 +117,7 @@ def entry(value: Any) -> str:
 
 def _array(name: str, value: Any) -> list[str]:
     rows = [[entry(x) for x in row] for row in rows_of(value)]
-    if len(rows) > _HIGH or len(rows[0]) > _WIDE:
+    if max(len(rows), len(rows[0])) > _LONGEST:
         is_matrix = rows_of(value) is value
         size = f"{len(rows)} × {len(rows[0])} matrix" if is_matrix else f"{len(value)} entries"
         return [f"{name} = ({size})"]

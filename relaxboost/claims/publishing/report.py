@@ -1,10 +1,9 @@
 """HTML reports of verdicts. A report is a single file that needs no scripts and no network."""
 
-from __future__ import annotations
-
 import base64
 import importlib.util
 import platform
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from importlib.metadata import version
@@ -98,7 +97,7 @@ def _chip(status: str) -> str:
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
-    """Return an HTML table that can be scrolled if it is too wide. The cells must be HTML too."""
+    """Return an HTML table that can be scrolled if it is too wide. Its cells are HTML too."""
     lines = ["".join(f"<th>{head}</th>" for head in heads)]
     lines += ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
     text = "\n".join(f"<tr>{line}</tr>" for line in lines)
@@ -106,27 +105,26 @@ def _table(heads: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _head(verdicts: list[ClaimVerdict]) -> str:
-    """Return the introduction of a report in HTML.
-
-    It counts the verdicts by status, and states the versions and the seeds that reproduce them.
-    """
-    statuses = sorted({v.status for v in verdicts})
-    counts = ", ".join(f"{s}: {sum(v.status == s for v in verdicts)}" for s in statuses)
-    lists = {
-        "Interrupted, with less tried than was asked": [v.id for v in verdicts if v.interrupted],
-        "Not the status on record": [v.id for v in verdicts if not (v.agrees or v.interrupted)],
-    }
-    record = " ".join(f"{title}: {', '.join(ids)}." for title, ids in lists.items() if ids)
-    record = record or "Every verdict is the status on record."
+    statuses = Counter(v.status for v in verdicts)
+    counts = ", ".join(f"{status}: {number}" for status, number in sorted(statuses.items()))
     libraries = ", ".join(f"{name} {version(name)}" for name in ("relaxboost", "numpy", "scipy"))
     seeds = ", ".join(map(str, sorted({v.seed for v in verdicts}))) or "none"
     optima = sum(v.optima for v in verdicts)
     return (
-        f"<p>{number_of(len(verdicts), 'claim')}: {counts or 'none'}. {escaped(record)}</p>\n"
+        f"<p>{number_of(len(verdicts), 'claim')}: {counts or 'none'}. {_exceptions(verdicts)}</p>\n"
         f"<p>Python {platform.python_version()}, {libraries}. Seed: {seeds}. "
         f"{number_of(sum(v.stated.tried for v in verdicts), 'instance')}, {optima} "
         f"{optima_of(optima)}. The same seed, instances and versions give the same verdicts.</p>"
     )
+
+
+def _exceptions(verdicts: list[ClaimVerdict]) -> str:
+    lists = {
+        "Interrupted, with less tried than was asked": [v.id for v in verdicts if v.interrupted],
+        "Not the status on record": [v.id for v in verdicts if not (v.agrees or v.interrupted)],
+    }
+    found = " ".join(f"{title}: {', '.join(ids)}." for title, ids in lists.items() if ids)
+    return escaped(found or "Every verdict is the status on record.")
 
 
 def _summary(pairs: list[tuple[Claim, ClaimVerdict]]) -> str:
@@ -159,7 +157,6 @@ def _section(claim: Claim, verdict: ClaimVerdict) -> str:
 
 
 def _entry(claim: Claim) -> Iterator[str]:
-    """Yield the HTML of the record of a claim: text, counterexamples, corrections and proofs."""
     for part in parts(claim):
         if part.kind == "data":
             yield f"<pre>{escaped(part.text)}</pre>\n"
@@ -170,7 +167,6 @@ def _entry(claim: Claim) -> Iterator[str]:
 
 
 def _outcome(title: str, part: StatementVerdict) -> str:
-    """Return the HTML of the verdict on one statement, with its decisive instances."""
     counts = ", ".join(f"{number} {outcome}" for outcome, number in sorted(part.counts.items()))
     line = f" on {number_of(part.tried, 'instance')} ({counts or 'none'}), "
     line += f"{part.optima} {optima_of(part.optima)}"
@@ -184,7 +180,6 @@ def _outcome(title: str, part: StatementVerdict) -> str:
 
 
 def _evidence(title: str, evidence: Evidence) -> str:
-    """Return expandable HTML that shows an instance and its certified optima."""
     sides = f"<code>{escaped(measured(evidence.slack))}</code>, {escaped(evidence.origin)}"
     rows = [(one.digest, *_ends(one), escaped(one.file)) for one in evidence.optima]
     table = _table(("game, SHA-256", "at least", "at most", "certificate"), rows) * bool(rows)
@@ -193,10 +188,7 @@ def _evidence(title: str, evidence: Evidence) -> str:
 
 
 def _ends(bound: Bound) -> tuple[str, str]:
-    """Return the two ends of a bound as text.
-
-    A long fraction is replaced by a decimal that is rounded outwards.
-    """
+    # A long fraction is replaced by a decimal that is rounded outwards.
     if max(len(bound.lower), len(bound.upper)) <= 24:
         return bound.lower, bound.upper
     return show_bracket(float_down(Fraction(bound.lower)), float_up(Fraction(bound.upper)))

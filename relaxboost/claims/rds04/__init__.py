@@ -1,5 +1,7 @@
 """Claims of Rudin, Daubechies & Schapire (2004), The Dynamics of AdaBoost."""
 
-from relaxboost.claims.registry import gather
+from pathlib import Path
 
-SOURCE = gather(__name__, "")
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

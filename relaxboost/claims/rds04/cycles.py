@@ -8,7 +8,7 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.measure import Vacuous
-from relaxboost.claims.rds04.source import SOURCE
+from relaxboost.claims.rds04 import SOURCE
 from relaxboost.claims.votes import (
     RUNS,
     Cycle,
@@ -30,12 +30,10 @@ def _signs(rows: str) -> list[list[int]]:
 
 
 EIGHT = _signs("-++++--+ -++--+++ +-+++-++ +-++-+++ +-+-+++- ++-++++- ++-+++-+ ++++--+-")
-"""The example of the paper. AdaBoost cycles, and its margin converges to 1/3, although the largest
-margin is 3/8."""
+"""The example of the paper. The margin of AdaBoost converges to 1/3, but the largest is 3/8."""
 SEVEN = _signs("-++++-- +--+-+- +-+++++ -+-++-+ +++---+ -++--++ ++-++++")
-"""A smaller example, found by a search for counterexamples. The distribution d recurs after 58
-rounds. The margin converges to 0.2341, although the largest margin is 1/4. In rounds 1 and 9,
-several columns are tied, and the first of them is chosen."""
+"""A smaller example, found by an attack. The margin converges to 0.2341, but the largest is 1/4. In
+rounds 1 and 9 of a cycle of 58 rounds, the first of several tied columns is chosen."""
 
 SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())
 EDGES = Space(gamma=Real(-0.999, 0.999))
@@ -45,7 +43,8 @@ LOSSES = Space(sizes={"m": (1, 8)}, d=Distribution("m"), a=Vector("m"))
 @SOURCE.claim("map", space=Space(sizes={"m": (4, 10), "n": (2, 6)}, A=Separable(), t=Whole(1, 20)))
 def iterated_map(x: Instance) -> Slacks:
     for vote, following in pairwise(adaboost(x.A, x.t + 1, "classical")):
-        edge, a = float(x.A[:, vote.column] @ vote.d), x.A[:, vote.column]
+        edge = float(x.A[:, vote.column] @ vote.d)
+        a = x.A[:, vote.column]
         if abs(edge) > 0.999:
             return
         after = vote.d / (1.0 + a * edge)
@@ -88,18 +87,11 @@ def _margin(A: Array, w: Array) -> Bracket:
 
 
 def _near(value: float) -> Bracket:
-    """Return an interval around a number that was computed from a cycle.
-
-    The width of the interval allows for the accuracy 1e-9 of the distributions of a cycle.
-    """
+    # Numbers of a cycle, whose distributions have the accuracy 1e-9, have an accuracy of 1e-7.
     return Bracket(value - 1e-7, value + 1e-7)
 
 
 def _cycle(x: Instance) -> Cycle:
-    """Return the cycle of AdaBoost that starts from equal weights.
-
-    If AdaBoost does not cycle, the instance is skipped.
-    """
     found = cycle(x.A, np.full(len(x.A), 1.0 / len(x.A)))
     if found is None:
         raise Vacuous
@@ -140,7 +132,8 @@ def upsilon(r: float) -> float:
 
 @SOURCE.claim("cycle-margin", space=SIGNS).checked(trials=80, resolution=1e-6)
 def cycle_margin(x: Instance) -> Slacks:
-    found, rho = _cycle(x), float(x.optimum(Game(x.A)).lower)
+    found = _cycle(x)
+    rho = float(x.optimum(Game(x.A)).lower)
     total = float(np.arctanh(found.edges).sum())
     mean = float(np.log1p(-(found.edges**2)).sum()) / -2.0 / total
     least = np.min(found.d, axis=0)
@@ -160,11 +153,13 @@ cycle_margin.step(space=EDGES)(factor.stated.check)
     "margin-bound", space=Space(sizes={"m": (1, 8), "n": (1, 6)}, A=Matrix(), t=Whole(1, 60))
 )
 def margin_bound(x: Instance) -> Slacks:
-    rho, spent, gained = float(x.optimum(Game(x.A)).lower), 0.0, 0.0
+    rho = float(x.optimum(Game(x.A)).lower)
+    spent = gained = 0.0
     for vote in short_of_one(adaboost(x.A, x.t, "classical")):
         spent += math.atanh(vote.edge)
         gained -= math.log1p(-(vote.edge**2)) / 2.0
-        bound, least = gained - math.log(len(x.A)), float((x.A @ vote.w).min())
+        bound = gained - math.log(len(x.A))
+        least = float((x.A @ vote.w).min())
         yield at_least(least, bound, "−½ Σ log(1 − γ²) − log m, min (A w_t)_i", vote.number)
         if bound > 0.0:
             norm = float(np.abs(vote.w).sum())
@@ -193,8 +188,7 @@ def half(x: Instance) -> Slacks:
     rho = float(weak_learnability(x).lower)
     assume(0.05 < rho < 0.999)
     assume(math.log(len(x.A)) / (upsilon(rho) - rho / 2.0) / rho < 4000.0)
-    signs = 1.0 - 2.0 * np.eye(x.order)
-    for A, value in ((x.A, rho), (signs, 1.0 - 2.0 / x.order)):
+    for A, value in ((x.A, rho), (1.0 - 2.0 * np.eye(x.order), 1.0 - 2.0 / x.order)):
         enough = math.log(len(A)) / (upsilon(value) - value / 2.0)
         yield at_most(enough / value, 12.0 * math.log(len(A)) / value**4, "rounds, 12 log(m)/ρ⁴")
         spent = 0.0
@@ -217,7 +211,8 @@ def training_error(x: Instance) -> Slacks:
     for vote in short_of_one(adaboost(x.A, x.t, "classical")):
         product *= math.sqrt(1.0 - vote.edge**2)
         total += vote.edge**2
-        found, wrong = risk(x.A, vote.w), float(np.mean(x.A @ vote.w <= 0.0))
+        found = risk(x.A, vote.w)
+        wrong = float(np.mean(x.A @ vote.w <= 0.0))
         yield at_most(wrong, found, "training error, L(−A w_t)", vote.number)
         yield at_most(found, product, "L(−A w_t), Π sqrt(1 − γ_s²)", vote.number)
         yield at_most(product, math.exp(-total / 2.0), "Π sqrt(1 − γ_s²), exp", vote.number)

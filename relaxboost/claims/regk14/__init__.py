@@ -1,5 +1,7 @@
 """De Rooij, van Erven, Grünwald & Koolen (2014): AdaHedge, and `HedgedDescent`, which uses it."""
 
-from relaxboost.claims.registry import gather
+from pathlib import Path
 
-SOURCE = gather(__name__, "")
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.regk14.source import SOURCE
+from relaxboost.claims.regk14 import SOURCE
 from relaxboost.functional.losses import Absolute, Hinge, Huber, Logistic, SmoothHinge, Squared
 from relaxboost.online import HedgedDescent
 from relaxboost.online.hedged import KINDS, MULTIPLES
@@ -16,17 +16,12 @@ from relaxboost.online.kernels import shares
 from relaxboost.online.kernels.shares import AVERAGED, CONSTANT, FADING
 
 TURNS = 1000
-"""The number of alternating rounds in the costs of `turned`. With more rounds, the regret is closer
-to its bound."""
+"""The number of alternating rounds in the costs of `turned`."""
 
 
 @dataclass
 class Shares:
-    """The state of AdaHedge.
-
-    It consists of the loss of AdaHedge, the losses of the K experts, the mixability gap Δ, the
-    variance V, and the range S of the costs.
-    """
+    """The state of AdaHedge: its loss, the losses of K experts, the gap Δ, V and the range S."""
 
     loss: float
     losses: Array
@@ -81,9 +76,12 @@ def adahedge(costs: Array) -> Shares:
 
 def packaged(costs: Array) -> tuple[float, float]:
     """Run the AdaHedge of `HedgedDescent` on all rows of costs. Return its loss and its gap Δ."""
-    K, loss = costs.shape[1], 0.0
-    p, sums = np.empty(K), np.zeros(shares.MIXABILITY + 1 + 2 * K)
-    state, steps = (np.zeros(1), np.zeros((1, K)), np.zeros(1), sums), (np.ones(K), np.zeros(K))
+    K = costs.shape[1]
+    loss = 0.0
+    p = np.empty(K)
+    sums = np.zeros(shares.MIXABILITY + 1 + 2 * K)
+    state = (np.zeros(1), np.zeros((1, K)), np.zeros(1), sums)
+    steps = (np.ones(K), np.zeros(K))
     for cost in costs:
         shares.weigh(sums, p)
         loss += float(p @ cost)
@@ -103,19 +101,15 @@ def turned(K: int) -> Array:
 
 
 @cache
-def by_turns(K: int) -> Shares:
-    """Return the state of AdaHedge after the costs of `turned` for K experts."""
+def _by_turns(K: int) -> Shares:
     return adahedge(turned(K))
 
 
 def runs(x: Instance) -> Iterator[Shares]:
-    """Yield the final states of AdaHedge on three matrices of costs.
-
-    They are the costs of the instance, the costs of `turned`, and a single round in which only one
-    expert has the cost 0.
-    """
+    """Yield the final states of AdaHedge on three matrices of costs."""
+    # In the last matrix, only one expert has the cost 0.
     K = x.A.shape[1]
-    yield from (adahedge(x.A), by_turns(K), adahedge(1.0 - np.eye(1, K)))
+    yield from (adahedge(x.A), _by_turns(K), adahedge(1.0 - np.eye(1, K)))
 
 
 @SOURCE.claim("T", space=Space(sizes={"m": (1, 12), "n": (2, 16)}, A=Matrix())).checked(trials=40)
@@ -152,14 +146,12 @@ STREAMS = Space(
     loss=Choice(*LOSSES),
     labels=Choice("given", "against"),
 )
-"""The space of streams with a comparator w. The features are the rows of A divided by √n. The
-targets are y, their signs, or the labels opposite to the prediction."""
+"""The space of streams: features, which are the rows of A over √n, targets, and a comparator w."""
 
 
 class Descents:
-    """The 16 learners of `HedgedDescent` on a stream, computed by the formulas of the paper.
+    """The 16 learners of `HedgedDescent` on a stream, by the formulas of the paper.
 
-    Each learner has its own weights. The class also runs `HedgedDescent` itself for comparison.
     `excess` is ε, the loss of a correct prediction of the largest possible absolute value, R.
     """
 
@@ -178,7 +170,8 @@ class Descents:
         self.H = x.A / (math.sqrt(x.A.shape[1]) * (1.0 + 1e-12))
         self.targets = np.empty(len(x.A))
         self.hedge = Shares(0.0, np.zeros(16))
-        self.spent, self.loss = np.zeros(16), 0.0
+        self.spent = np.zeros(16)
+        self.loss = 0.0
         W, sums = np.zeros((2, 16, x.A.shape[1]))
         for t, (h, given) in enumerate(zip(self.H, x.y, strict=True), start=1):
             if x.labels == "against":
@@ -205,8 +198,7 @@ class Descents:
     def of(self, w: Array) -> tuple[float, Array]:
         """Return the loss of w, and a bound on the regret of each learner against w.
 
-        The bound is ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε. It is inf for a learner with decreasing
-        steps.
+        The bound is ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε, or inf if the steps of the learner fade.
         """
         loss = self.method.loss.loss
         paid = float(loss.pointwise(self.H @ w, self.targets)[0].sum())
@@ -226,8 +218,7 @@ def descent(x: Instance) -> Slacks:
         own = run.hedge.losses - least
         for k in np.flatnonzero(KINDS != FADING):
             yield at_most(float(own[k]), float(each[k]), "regret of a learner, bound")
-        most = float(each.min()) + bound(run.hedge)
-        yield at_most(run.loss - least, most, "regret, bound")
+        yield at_most(run.loss - least, float(each.min()) + bound(run.hedge), "regret, bound")
         observed = run.learner.regret_bound(w)
         yield at_most(run.learner.loss - least, observed, "regret of the package, regret_bound")
 
@@ -250,11 +241,11 @@ def _(x: Instance) -> Slack:
 @descent.step(space=STREAMS.but(sizes={"m": (1, 9), "n": (1, 3)}, eta=Real(0.01, 10, log=True)))
 def _(x: Instance) -> Slacks:
     t = len(x.A)
-    roots, before = np.sqrt(np.arange(1, t + 1)), np.cumsum(x.A, axis=0) - x.A
+    roots = np.sqrt(np.arange(1, t + 1))
+    before = np.cumsum(x.A, axis=0) - x.A
     squares = (x.A**2).sum(axis=1)
     for w in (x.length * x.w, -x.eta * x.A.sum(axis=0)):
         for steps, last in ((np.full(t, x.eta), x.eta), (x.eta / roots, x.eta / roots[-1])):
-            weights = -steps[:, None] * before
-            left = float((x.A * (weights - w)).sum())
+            left = float((x.A * (-steps[:, None] * before - w)).sum())
             right = float(w @ w) / (2.0 * last) + float(steps @ squares) / 2.0
             yield at_most(left, right, "Σ ⟨u_i, w_{i−1} − w⟩, bound")

@@ -1,5 +1,7 @@
 """Claims of Rätsch & Warmuth (2005), Efficient Margin Maximizing with Boosting."""
 
-from relaxboost.claims.registry import gather
+from pathlib import Path
 
-SOURCE = gather(__name__, "star")
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

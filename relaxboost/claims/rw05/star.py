@@ -5,26 +5,24 @@ import math
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.rw05.source import SOURCE
+from relaxboost.claims.rw05 import SOURCE
 from relaxboost.claims.votes import adaboost_star, all_signs
 from relaxboost.game.game import Game
 from relaxboost.solvers.boosters.adaboost_star import AdaBoostStar
-from relaxboost.solvers.solve import solve
 
 GAMES = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), nu=Real(0.05, 0.5, log=True))
 
 
 @SOURCE.claim("T", space=GAMES).checked(trials=40)
 def theorem(x: Instance) -> Slacks:
-    steps, rho = math.ceil(2.0 * math.log(len(x.A)) / x.nu**2), x.optimum(Game(x.A))
+    steps = math.ceil(2.0 * math.log(len(x.A)) / x.nu**2)
+    rho = x.optimum(Game(x.A))
     votes = adaboost_star(x.A, x.nu, steps)
     if votes:
         margin = float((x.A @ votes[-1].w).min() / max(np.abs(votes[-1].w).sum(), 1e-300))
         reached = max(margin, 0.0) if float(rho.upper) < x.nu else margin
         yield at_least(reached, rho - x.nu, "ρ − ν, margin", votes[-1].number)
     found = solve(Game(x.A), method="adaboost-star", tol=x.nu)
-    if found.status == "interrupted":
-        raise KeyboardInterrupt
     w = np.zeros(x.A.shape[1])
     w[found.support] = found.coefficients
     yield at_least(float((x.A @ w).min()), rho - x.nu, "ρ − ν, margin of `solve`")
@@ -33,14 +31,17 @@ def theorem(x: Instance) -> Slacks:
 
 @SOURCE.claim("adaptive", space=GAMES).checked(trials=40)
 def adaptive(x: Instance) -> Slacks:
-    rho, m = x.optimum(Game(x.A)), len(x.A)
+    rho = x.optimum(Game(x.A))
+    m = len(x.A)
     found = solve(Game(x.A), method=AdaBoostStar(nu="adaptive"), tol=x.nu)
-    if found.status == "interrupted":
-        raise KeyboardInterrupt
     yield at_least(found.lower, rho - x.nu, "ρ − ν, lower of `solve`")
-    nu, steps, stages = x.nu * (1.0 - 1e-9), 0.0, 0
+    nu = x.nu * (1.0 - 1e-9)
+    steps = 0.0
+    stages = 0
     while nu <= 0.999:
-        steps, stages, nu = steps + math.ceil(2.0 * math.log(m) / nu**2), stages + 1, 2.0 * nu
+        steps = steps + math.ceil(2.0 * math.log(m) / nu**2)
+        stages = stages + 1
+        nu = 2.0 * nu
     yield at_most(found.rounds, steps + stages, "rounds of `solve`, sum of the stages")
     most = 8.0 * math.log(m) / 3.0 / (x.nu * (1.0 - 1e-9)) ** 2 + stages
     yield at_most(steps, most, "steps of the stages, 8 log(m)/(3ν²) + stages")
@@ -48,8 +49,10 @@ def adaptive(x: Instance) -> Slacks:
 
 @SOURCE.claim("invariant", space=GAMES.but(nu=Real(0.02, 0.5, log=True), t=Whole(1, 60)))
 def invariant(x: Instance) -> Slacks:
-    rho, m = float(x.optimum(Game(x.A)).lower), len(x.A)
-    spent, lowest = 0.0, math.inf
+    rho = float(x.optimum(Game(x.A)).lower)
+    m = len(x.A)
+    spent = 0.0
+    lowest = math.inf
     for vote in adaboost_star(x.A, x.nu, x.t):
         u = x.A @ vote.before
         d = np.exp(u.min() - u)
@@ -57,7 +60,8 @@ def invariant(x: Instance) -> Slacks:
         if edge > 0.999:
             return
         lowest = min(lowest, edge)
-        level, after = lowest - x.nu, x.A @ vote.w
+        level = lowest - x.nu
+        after = x.A @ vote.w
         eta = math.atanh(edge) - math.atanh(level)
         yield equal(vote.step, eta, "η_t, artanh γ_t − artanh ρ_t", vote.number)
         yield at_least(vote.step, x.nu, "ν, η_t", vote.number)
@@ -86,7 +90,8 @@ def one_round(x: Instance) -> Slacks:
     gamma = float(x.d @ x.a)
     rho = min(x.rho, gamma - x.nu)
     assume(gamma < 0.99 and rho > -0.99)
-    kl, eta = divergence(rho, gamma), math.atanh(gamma) - math.atanh(rho)
+    kl = divergence(rho, gamma)
+    eta = math.atanh(gamma) - math.atanh(rho)
     left = math.exp(rho * eta) * float(x.d @ np.exp(-eta * x.a))
     yield at_most(left, math.exp(-kl), "Z e^(ρη), e^−KL")
     if all_signs(x.a):

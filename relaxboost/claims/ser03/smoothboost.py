@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ser03.source import SOURCE
+from relaxboost.claims.ser03 import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 from relaxboost.solvers.boosters.smoothboost import SmoothBoostRun
@@ -32,8 +32,7 @@ def theorem(x: Instance) -> Slacks:
     yield at_most(len(states), most, "T, bound")
     few = int(np.sum(last.active.u <= gamma / (2.0 + gamma)))
     yield at_most(few, x.k - 1, "examples at θ or below, k − 1")
-    largest = max(float(state.d.max()) for state in states)
-    yield at_most(largest, 1.0 / x.k, "d_{t,i}, 1/k")
+    yield at_most(max(float(state.d.max()) for state in states), 1.0 / x.k, "d_{t,i}, 1/k")
 
 
 @theorem.step(space=Space(c=Real(0.01, 0.35), n=Real(-3, 3), delta=Real(-1.2, 1)))
@@ -41,14 +40,14 @@ def change(x: Instance) -> Slack:
     def phi(n: float) -> float:
         return -n if n <= 0.0 else math.expm1(-x.c * n) / x.c
 
-    measure = math.exp(-x.c * max(x.n, 0.0))
-    right = measure * math.expm1(-x.c * x.delta) / x.c
+    right = math.exp(-x.c * max(x.n, 0.0)) * math.expm1(-x.c * x.delta) / x.c
     return at_most(phi(x.n + x.delta) - phi(x.n), right, "change of φ, bound")
 
 
 @theorem.step(space=Space(gamma=Real(1e-3, 0.5, log=True)))
 def fall(x: Instance) -> Slack:
-    c, theta = -0.5 * math.log1p(-x.gamma), x.gamma / (2.0 + x.gamma)
+    c = -0.5 * math.log1p(-x.gamma)
+    theta = x.gamma / (2.0 + x.gamma)
     y = c * (1.0 + theta)
     left = c * (2.0 * x.gamma - theta) - (math.expm1(y) - y)
     return at_least(left, x.gamma**2 * math.sqrt(1.0 - x.gamma) / 2.0, "γ²√(1 − γ)/2, left")
@@ -57,7 +56,8 @@ def fall(x: Instance) -> Slack:
 @SOURCE.claim("soft", space=GAMES).checked(trials=40)
 def soft(x: Instance) -> Slacks:
     gamma, rounds = run(x)
-    theta, c = gamma / (2.0 + gamma), -0.5 * math.log1p(-gamma)
+    theta = gamma / (2.0 + gamma)
+    c = -0.5 * math.log1p(-gamma)
     for state in rounds:
         if T := state.round - 1:
             least = float(np.sort(state.active.u)[: x.k].mean())

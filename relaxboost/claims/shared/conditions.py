@@ -18,8 +18,6 @@ If f is *not* closed, the theorem can fail even under (i)–(iii). An example wi
 is 1. A `Relaxation` is closed by definition, and so is every function that cvxpy accepts.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal, NamedTuple
 
@@ -31,7 +29,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import count
 from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.claims.shared import violations
-from relaxboost.claims.shared.violations import Violation
+from relaxboost.claims.shared.violations import SOLVER_ERROR, Violation
 from relaxboost.relaxations.base import Relaxation, operands_of
 from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
@@ -39,10 +37,6 @@ from relaxboost.relaxations.custom import Custom
 from relaxboost.relaxations.own import resolved
 
 Verdict = Literal["holds", "declared", "fails", "undecided"]
-
-_TOLERANCE = 1e-6
-"""The tolerance for zero: a computed minimum within this distance from zero is treated as zero.
-Solvers run with the tolerance 1e-10."""
 
 
 class Condition(NamedTuple):
@@ -128,10 +122,7 @@ def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions
 
 
 def _is_ours(f: Relaxation) -> bool:
-    """Return whether the package proves the traits of `f`.
-
-    Users declare the traits of other relaxations.
-    """
+    # The package proves the traits of its own relaxations. Users declare those of others.
     ours = type(f).__module__.split(".")[0] == "relaxboost" and not isinstance(f, Custom)
     return ours and all(_is_ours(part) for part in operands_of(f))
 
@@ -145,19 +136,20 @@ def _minimum(f: Relaxation, m: int, proved: bool) -> Condition:
     name = "(i)   min f = 0"
     if proved and f.traits.zero_minimum:
         return Condition(name, "holds", _by_family(f))
-    lowest = -f.conjugate(np.zeros(m)) + 0.0  # not -0
-    if lowest < -_TOLERANCE:
+    lowest = -f.conjugate(np.zeros(m)) + 0.0  # This avoids -0.
+    if lowest < -SOLVER_ERROR:
         d = violations.maximiser(f, np.zeros(m), 1e3)
-        if d is not None and f.penalty(d) < -_TOLERANCE:
+        if d is not None and f.penalty(d) < -SOLVER_ERROR:
             reason = f"f(d) = {f.penalty(d):.6g} at the witness d"
             if lowest == -math.inf:
                 reason += ", and f is not bounded below"
             return Condition(name, "fails", reason, d)
-    elif lowest > _TOLERANCE * _scale(f, m):
+    elif lowest > SOLVER_ERROR * _scale(f, m):
         return Condition(name, "fails", f"min f = -f*(0) = {lowest:.6g}", lowest)
-    if _signed(f, m):
-        reason = "f >= 0 by the signs of its terms, and f(0) = 0"
-        return Condition(name, "holds", reason)
+    value, _ = f.cvxpy_penalty(cp.Variable(m))
+    nonnegative = value.is_nonneg() if hasattr(value, "is_nonneg") else value >= 0
+    if nonnegative and f.penalty(np.zeros(m)) == 0.0:
+        return Condition(name, "holds", "f >= 0 by the signs of its terms, and f(0) = 0")
     if f.traits.zero_minimum:
         reason = f"declared by the user; -f*(0) = {lowest:.2g} is no evidence against it"
         return Condition(name, "declared", reason)
@@ -165,36 +157,21 @@ def _minimum(f: Relaxation, m: int, proved: bool) -> Condition:
 
 
 def _scale(f: Relaxation, m: int) -> float:
-    """Return the largest |f| at a few points of the simplex, or 1 if it is less than 1.
-
-    The errors of solvers are relative to this magnitude.
-    """
+    # The errors of solvers are relative to the largest |f| on the simplex, if it exceeds 1.
     values = [abs(f.penalty(d)) for d in (f.center(m), np.eye(m)[0], np.eye(m)[-1])]
     return max(1.0, *(v for v in values if math.isfinite(v)), 1.0)
 
 
-def _signed(f: Relaxation, m: int) -> bool:
-    """Return whether cvxpy's sign rules prove f >= 0, and f(0) is exactly 0. If so, min f = 0."""
-    value, _ = f.cvxpy_penalty(cp.Variable(m))
-    nonnegative = value.is_nonneg() if hasattr(value, "is_nonneg") else value >= 0
-    return bool(nonnegative) and f.penalty(np.zeros(m)) == 0.0
-
-
 def _core(f: Relaxation, m: int, proved: bool) -> Condition:
-    """Return the verdict on condition (ii), that 0 is in the core of dom f.
-
-    The point 0 is in the interior of the simplex with the corners τ e_i and −τ 1. If f is finite at
-    all corners, it is finite around 0, because dom f is convex. For each corner the search tries
-    decreasing τ and takes the first one at which f is finite. The smallest τ is 1e-300, or 3e-9 if
-    cvxpy evaluates the constraints. Since cvxpy does not notice a violation of less than 1e-9, only
-    τ >= 1e-3 is accepted as a proof.
-    """
     name = "(ii)  0 in core(dom f)"
     if proved and f.traits.zero_in_core:
         return Condition(name, "holds", _by_family(f))
     if not math.isfinite(f.penalty(np.zeros(m))):
         return Condition(name, "fails", "f(0) = inf", np.zeros(m))
-    smallest, steps = 1.0, [10.0**-e for e in range(9)]
+    # The point 0 is in the interior of the simplex with the corners τ e_i and −τ 1. If f is finite
+    # at all corners, it is finite around 0, because dom f is convex.
+    smallest = 1.0
+    steps = [10.0**-e for e in range(9)]
     steps += [3e-9] if not bounds_of(f).is_proved else [1e-12, 1e-16, 1e-30, 1e-100, 1e-300]
     for v in (*np.eye(m), -np.ones(m)):
         tau = next((t for t in steps if math.isfinite(f.penalty(t * v))), None)
@@ -202,6 +179,7 @@ def _core(f: Relaxation, m: int, proved: bool) -> Condition:
             reason = f"f(τ v) = inf for the witness v and every τ = 1, 0.1, ..., {steps[-1]:g}"
             return Condition(name, "fails", reason, v)
         smallest = min(smallest, tau)
+    # Since cvxpy does not notice a violation of less than 1e-9, a small τ is no proof.
     if smallest >= 1e-3:
         reason = f"dom f is convex and contains τ e_i for every i and −τ 1, τ = {smallest:g}"
         return Condition(name, "holds", reason)
@@ -249,17 +227,20 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     kinks = np.unique(u)
     best = float(kinks[0]) - f.conjugate(np.zeros(m))
     gamma, x = cp.Variable(), cp.Variable(m)
-    active, offset, low, high = cp.Parameter(m), cp.Parameter(m), cp.Parameter(), cp.Parameter()
+    active, offset = cp.Parameter(m), cp.Parameter(m)
+    low, high = cp.Parameter(), cp.Parameter()
     value, constraints = f.cvxpy_conjugate(x)
     goal = cp.Maximize(gamma - value)
     piece = [x == active * gamma - offset, gamma >= low, *constraints]
     inner, last = cp.Problem(goal, [*piece, gamma <= high]), cp.Problem(goal, piece)
     for k, kink in enumerate(kinks):
         active.value = (u <= kink).astype(np.float64)
-        offset.value, low.value = active.value * u, kink
+        offset.value = active.value * u
+        low.value = kink
         problem = last
         if k + 1 < kinks.size:
-            high.value, problem = kinks[k + 1], inner
+            high.value = kinks[k + 1]
+            problem = inner
         if solve_problem(problem)[0] in SOLVED:
             best = max(best, float(problem.value))
     return best

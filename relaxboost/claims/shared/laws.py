@@ -1,11 +1,4 @@
-"""Laws of examples with finitely many values, for which expectations are sums.
-
-All samples of t examples are enumerated as a tree, level by level. A learner learns a common
-beginning of several samples only once. If there are too many samples, random samples are drawn, and
-the results have confidence bands.
-"""
-
-from __future__ import annotations
+"""Laws of examples with finitely many values, for which expectations are sums over samples."""
 
 import itertools
 import math
@@ -104,10 +97,7 @@ class Law:
         return float(found[0]) if W.ndim == 1 else found
 
     def least(self, method: OnlineMethod) -> Comparator:
-        """Return weights with the least risk in the domain of a method, and bounds on this risk.
-
-        The bounds are the ends of an interval that contains the least risk.
-        """
+        """Return weights with the least risk in the domain of a method, and bounds on this risk."""
         for loss, over, best in self._found:
             if loss == method.loss and over == method.over:
                 return best
@@ -116,14 +106,9 @@ class Law:
         return best
 
     def regrets(self, outcomes: Outcomes) -> tuple[Vector, Vector]:
-        """Return an interval for the regret of each sample against the best weights in hindsight.
-
-        Returns
-        -------
-        lower, upper : arrays of shape (N,)
-            The ends of the intervals.
-        """
-        method, t = outcomes.method, outcomes.samples.shape[1]
+        """Return lower and upper bounds on the regret of each sample against the best weights."""
+        method = outcomes.method
+        t = outcomes.samples.shape[1]
         bags, place = np.unique(np.sort(outcomes.samples), axis=0, return_inverse=True)
         best = [self._hindsight(method, np.bincount(bag, minlength=len(self.p))) for bag in bags]
         lower = np.array([one.lower for one in best])[place.ravel()]
@@ -136,7 +121,8 @@ class Law:
 
     def _sizes(self, method: OnlineMethod) -> tuple[float, float]:
         """Return upper bounds on |Q| and on ‖w‖_1 |Q'| for the loss Q over the domain."""
-        loss, reach = method.loss, method.over.reach(self.H.shape[1])
+        loss = method.loss
+        reach = method.over.reach(self.H.shape[1])
         size = float(np.abs(self.H).max())
         steep = reach * loss.lipschitz(reach * size, size, float(np.abs(self.y).max()))
         start = method.proxy.start(method.over, self.H.shape[1])
@@ -146,10 +132,7 @@ class Law:
     def expected_excess(
         self, method: OnlineMethod, t: int, output: Output = "average", order: Any = None
     ) -> Excess:
-        """Return the expected excess risk after t examples, averaged over all samples.
-
-        The parameters are those of `outcomes`.
-        """
+        """Return the expected excess risk over all samples. The parameters are as in `outcomes`."""
         return self.outcomes(method, t, output, order).excess()
 
     def outcomes(
@@ -199,8 +182,7 @@ class Law:
             steps[:, -1] = 1.0
             for i in range(1, t):
                 samples[:, i] = (rng.random(runs)[:, None] >= steps[samples[:, i - 1]]).sum(axis=1)
-        probability = np.full(runs, 1.0 / runs)
-        return self._outcomes(method, samples, probability, output, drawn=True)
+        return self._outcomes(method, samples, np.full(runs, 1.0 / runs), output, drawn=True)
 
     def _width(self, method: OnlineMethod, lower: float, steep: float) -> float:
         """Return an upper bound on the largest risk over the domain minus the least risk."""
@@ -221,7 +203,6 @@ class Law:
 
     @property
     def _moves(self) -> Matrix:
-        """The matrix whose row k is the law of the example after atom k."""
         rows = self.transitions or (self.p,) * len(self.p)
         return np.array([[float(q) for q in row] for row in rows])
 
@@ -237,7 +218,6 @@ class Law:
                 )
 
     def _samples(self, t: int, order: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
-        """Return all samples in lexicographic order, and their probabilities."""
         if order is not None and not callable(order):
             return self._sorted_samples(t, order)
         moves = self._moves
@@ -271,7 +251,6 @@ class Law:
             )
 
     def _sorted_samples(self, t: int, keys: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
-        """Return the samples sorted by the keys of their atoms, with multinomial probabilities."""
         if self.transitions is not None or np.shape(keys) != (len(self.p),):
             raise InputError(
                 "order must be a callable or, for independent examples, a sequence of "
@@ -304,11 +283,12 @@ class Law:
             )
         (atoms, M), t = self.H.shape, samples.shape[1]
         learner = method.start(M)
-        # This raises an error if the method does not accept an atom.
+        # If the method does not accept an atom, this raises an error before work starts.
         learner.update(self.H, self.y)
         states, carried = _walk(self, method, samples, output, drawn)
         if output == "majority":
-            risk, least = (np.sign(carried) * self.y <= 0.0) @ self._weights, (0.0, 0.0)
+            risk = (np.sign(carried) * self.y <= 0.0) @ self._weights
+            least = (0.0, 0.0)
         else:
             best = self.least(method)
             least = best.lower, best.upper
@@ -319,7 +299,8 @@ class Law:
         loss, promise = np.empty((2, len(samples)))
         for i, sums in enumerate(states[3]):
             learner.arrays()[3][:] = sums
-            loss[i], promise[i] = learner.loss, learner.regret_bound()
+            loss[i] = learner.loss
+            promise[i] = learner.regret_bound()
         largest, steep = self._sizes(method)
         return Outcomes(
             method,
@@ -339,12 +320,9 @@ class Law:
 def _walk(
     law: Law, method: OnlineMethod, samples: Any, output: Output, drawn: bool
 ) -> tuple[tuple[Array, ...], Matrix]:
-    """Run the learners on all samples. Return their final arrays, and the sums for the output.
-
-    Samples come in lexicographic order. All samples with the same beginning share a node of the
-    tree, and only one learner learns this beginning. If the samples are random, common beginnings
-    are not shared.
-    """
+    """Run the learners on all samples. Return their final arrays, and the sums for the output."""
+    # Samples are in lexicographic order. Those with the same beginning share a node of the tree,
+    # and one learner learns this beginning. Random samples share no nodes.
     learner = method.start(law.H.shape[1])
     states = tuple(array[None].copy() for array in learner.arrays())
     node = np.zeros(len(samples), dtype=np.intp)
@@ -359,19 +337,17 @@ def _walk(
             carried = carried + np.sign(states[0] @ law.H.T)
         fresh[1:] |= samples[1:, i] != samples[:-1, i]
         first = np.flatnonzero(fresh)
-        parents, atoms = node[first], samples[first, i].astype(np.intp)
-        states = _branched(learner, law, states, (parents, atoms))
-        carried, node = carried[parents], np.cumsum(fresh) - 1
+        parents = node[first]
+        states = _branched(learner, law, states, (parents, samples[first, i].astype(np.intp)))
+        carried = carried[parents]
+        node = np.cumsum(fresh) - 1
     return states, carried
 
 
 def _branched(
     learner: Learner, law: Law, states: tuple[Array, ...], tree: tuple[Any, Any]
 ) -> tuple[Array, ...]:
-    """Return the arrays of new learners.
-
-    Each is a copy of its parent that has learned one more atom.
-    """
+    """Return the arrays of copies of the parents, each of which has learned one more atom."""
     new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
     codes = learner.compiled()
     if codes is not None:
@@ -395,10 +371,7 @@ def _branches(
     atoms: Vector,
     codes: Codes,
 ) -> None:
-    """Let each learner i learn from the row atoms[i] of H.
-
-    The state of learner i is row i of each array of `states`.
-    """
+    # Learner i learns from row atoms[i] of H. Its state is row i of each array of `states`.
     w, z, mean, sums = states
     sizes, y, weight = rows
     # Slices are views, so each learner changes its row of the arrays.
@@ -410,7 +383,6 @@ def _branches(
 
 
 def _probabilities(name: str, given: Any, atoms: int) -> tuple[Fraction, ...]:
-    """Return probabilities as fractions that sum to 1."""
     shares = [exact("Law", name, value) for value in given]
     total = sum(shares, Fraction(0))
     if len(shares) != atoms or min(shares) < 0 or abs(total - 1) > Fraction(1, 10**9):

@@ -1,7 +1,5 @@
 """The excess risk of an online method over samples: its mean, probabilities and quantiles."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,15 +18,14 @@ Output = Literal["average", "last", "uniform", "majority"]
 
 @dataclass(frozen=True)
 class Excess:
-    """An interval that contains an expected excess risk. It also stores the bound of a theorem."""
+    """An interval that contains an expected excess risk, and the bound of a theorem."""
 
     lower: float
     upper: float
     bound: float
     """The bound of the theorem for independent examples. It is inf if no theorem applies."""
     how: str
-    """A description of how the interval was computed. For random samples, it includes the
-    confidence."""
+    """A description of how the interval was computed."""
 
     @property
     def ratio(self) -> float:
@@ -45,27 +42,21 @@ class Excess:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The results of a method on all samples of t examples, or on random samples of t examples.
-
-    `Law.outcomes` returns the results for all samples, and `Law.drawn` for random samples.
-    """
+    """The results of a method on all samples (`Law.outcomes`) or random samples (`Law.drawn`)."""
 
     method: OnlineMethod
     samples: NDArray[np.integer[Any]]
-    """The samples, shape (N, t). Each row contains the indices of the atoms in the order of
-    arrival."""
+    """The indices of the atoms of each sample in the order of arrival, shape (N, t)."""
     probability: Vector
     """The probability of each sample, or 1/N for random samples."""
     risk: Vector
-    """The expected risk of the output after each sample. For "majority" it is the probability of an
-    error."""
+    """The expected risk, or the probability of an error for "majority", after each sample."""
     loss: Vector
     """The cumulative loss Σ l_i(w_{i−1}) of the learner on each sample."""
     promise: Vector
     """The value of `Learner.regret_bound` after each sample."""
     least: tuple[float, float]
-    """An interval that contains the minimum of the risk over the domain. It is (0, 0) for
-    "majority"."""
+    """An interval that contains the least risk over the domain, or (0, 0) for "majority"."""
     bound: float
     """The bound on the expected excess risk that the function `promised` returns."""
     rounding: float
@@ -82,9 +73,7 @@ class Outcomes:
     def exceeds(self, b: float) -> tuple[float, float]:
         """Return an interval that contains the probability of an excess risk above b.
 
-        For some samples, the excess risk is so close to b that the comparison is undecided, because
-        of rounding or of the interval `least`. The width of the interval is the probability of
-        these samples.
+        Its width is the probability of the samples for which the comparison with b is undecided.
         """
         self._enumerated()
         size = 1.0 + roundoff(2 * self.samples.shape[1] + 2)
@@ -128,10 +117,7 @@ class Outcomes:
         return Excess(lower, high - self.least[0] + radius, self.bound, how)
 
     def _band(self, delta: float) -> float:
-        """Return the half-width of the confidence band of the expected risk.
-
-        Its confidence is 1 − delta.
-        """
+        """Return the half-width of the confidence band of the expected risk."""
         runs = len(self.risk)
         if runs < 2:
             raise InputError("a confidence band needs at least two samples. Increase `runs`")

@@ -8,10 +8,8 @@ f*(θ), the same argument with the roles of f and f* exchanged shows f(d') > f(d
 attains f*(θ').
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -23,9 +21,8 @@ from relaxboost._core.lazy import cp
 from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
-_CLEARLY = 1e-6
-"""Relative violations below this threshold are ignored. It is four orders of magnitude larger than
-the solver tolerance."""
+SOLVER_ERROR = 1e-6
+"""An upper bound on the relative errors of solvers, which have a tolerance of 1e-10."""
 
 
 class Violation(NamedTuple):
@@ -49,39 +46,23 @@ class Violation(NamedTuple):
 
 
 def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
-    """Search for a violation on f and on f*. Return it, and the number of points tried.
-
-    The violation is None if the search finds no violation that both functions confirm.
-
-    At each point, the search sets the coordinates to zero one at a time. Condition (iii) says that
-    zero is the best value of a coordinate. So the search compares zero with the original value and
-    with two small values.
-    """
+    """Return a violation that f and f* confirm, or None, and the number of points tried."""
     tried = 0
     for function, confirm, size, coordinates in (
         (f.penalty, _from_point, max(12, min(40, 2000 // m)), 8),
         (_known(f.conjugate), _from_theta, max(6, min(16, 300 // m)), 4),
     ):
         best: tuple[float, Vector, int] | None = None
-        directions = _directions(f, m, size, rng)
-        for point in chain.from_iterable(_scales(function, v) for v in directions):
-            small = 0.02 * float(np.abs(point).max())
-            used = np.flatnonzero(point)
-            if used.size > coordinates:
-                used = rng.choice(used, coordinates, replace=False)
-            for i in map(int, used):
-                at_zero = function(_with(point, i, 0.0))
-                for entry in (point[i], small, -small):
-                    tried += 1
-                    near = _with(point, i, entry)
-                    value = function(near)
-                    gain = at_zero - value
-                    if gain > 0.0:
-                        found = confirm(f, near, i) if _clear(at_zero, value) else None
-                        if found is not None:
-                            return found, tried
-                    elif gain <= 0.0 and (best is None or gain > best[0] * abs(entry)):
-                        best = gain / abs(entry), near, i
+        points = chain.from_iterable(_scales(function, v) for v in _directions(f, m, size, rng))
+        for near, i, value, at_zero in _compared(function, points, coordinates, rng):
+            tried += 1
+            gain = at_zero - value
+            if gain > 0.0:
+                found = confirm(f, near, i) if _clear(at_zero, value) else None
+                if found is not None:
+                    return found, tried
+            elif gain <= 0.0 and (best is None or gain > best[0] * abs(near[i])):
+                best = gain / abs(near[i]), near, i
         if best is not None:
             climbed, steps = _climb(function, best, rng)
             tried += steps
@@ -91,17 +72,31 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
     return None, tried
 
 
+def _compared(
+    function: Callable[[Vector], float],
+    points: Iterable[Vector],
+    coordinates: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[Vector, int, float, float]]:
+    """Yield points x, coordinates i, the function at x, and the function at x with x_i = 0."""
+    for point in points:
+        small = 0.02 * float(np.abs(point).max())
+        used = np.flatnonzero(point)
+        if used.size > coordinates:
+            used = rng.choice(used, coordinates, replace=False)
+        for i in map(int, used):
+            at_zero = function(_with(point, i, 0.0))
+            # Condition (iii) says that 0 is the best value of each coordinate.
+            for entry in (point[i], small, -small):
+                near = _with(point, i, entry)
+                yield near, i, function(near), at_zero
+
+
 def _clear(high: float, low: float) -> bool:
-    """Return whether `high` exceeds `low` by more than numerical errors, and `low` is finite."""
-    return math.isfinite(low) and high - low > _CLEARLY * (1.0 + abs(low))
+    return math.isfinite(low) and high - low > SOLVER_ERROR * (1.0 + abs(low))
 
 
 def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> Iterator[Vector]:
-    """Yield the directions of the points at which the search looks for a violation.
-
-    The first direction is the center. The others are random: vectors with two nonzero entries,
-    sparse vectors, vectors of signs, and Gaussian vectors.
-    """
     yield f.center(m)
     for n in range(size):
         v = rng.normal(size=m)
@@ -118,10 +113,7 @@ def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> I
 
 
 def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
-    """Return multiples of `v` at which the function is finite.
-
-    If the domain is bounded along `v`, one multiple is near its boundary.
-    """
+    """Return multiples of `v` at which the function is finite, one of them near the boundary."""
     if not math.isfinite(function(np.zeros(v.size))):
         return [v] if math.isfinite(function(v)) else []
     inside, outside = 0.0, 0.0
@@ -139,23 +131,17 @@ def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
             inside = middle
         else:
             outside = middle
-    # Near the boundary of the domain, tolerances decide whether a point is inside. So keep a
-    # distance.
+    # At the boundary itself, tolerances would decide whether a point is inside.
     scales = (0.999 * inside, 0.5 * inside) if outside else (1.0, 0.1, 10.0)
     return [scale * v for scale in scales]
 
 
 def _known(conjugate: Callable[[Vector], float]) -> Callable[[Vector], float]:
-    """Return a function that computes f*, and returns nan if the solver fails.
-
-    All comparisons with nan are false, so a point with a failed solve is never treated as a
-    violation.
-    """
-
     def value(theta: Vector) -> float:
         try:
             return conjugate(theta)
         except InputError:
+            # If the solver fails, there is no violation: all comparisons with nan are false.
             return math.nan
 
     return value
@@ -170,10 +156,7 @@ def _with(x: Vector, i: int, entry: float) -> Vector:
 def _climb(
     function: Callable[[Vector], float], best: tuple[float, Vector, int], rng: np.random.Generator
 ) -> tuple[tuple[Vector, int] | None, int]:
-    """Perturb the point that is nearest to a violation of condition (iii).
-
-    Return the first violation, or None, and the number of steps.
-    """
+    """Perturb the point nearest to a violation. Return a violation or None, and the steps."""
     slope, point, i = best
     radius = 0.5 * float(np.abs(point).max())
     steps = 60
@@ -187,22 +170,21 @@ def _climb(
             return (near, i), step + 1
         gain = at_zero - value
         if gain > slope * abs(near[i]):
-            slope, point = gain / abs(near[i]), near
+            slope = gain / abs(near[i])
+            point = near
         else:
             radius *= 0.95
     return None, steps
 
 
 def _from_point(f: Relaxation, d: Vector, i: int) -> Violation | None:
-    """If f(d') > f(d), return the violation at a subgradient of f at d'. Otherwise return None."""
     if not _clear(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
         return None
     for bound in (10.0, 1e3):
         theta = _subgradient(f, _with(d, i, 0.0), bound)
         if theta is None:
             continue
-        # If the subgradient is on the boundary of dom f*, a slightly smaller multiple of it is
-        # used.
+        # A subgradient on the boundary of dom f* is multiplied by a number slightly below 1.
         for factor in (1.0, 1.0 - 1e-6, 1.0 - 1e-4, 0.99, 0.9):
             found = _evaluate(f, factor * theta, i, d)
             if found is not None:
@@ -211,11 +193,8 @@ def _from_point(f: Relaxation, d: Vector, i: int) -> Violation | None:
 
 
 def _from_theta(f: Relaxation, theta: Vector, i: int) -> Violation | None:
-    """Return the violation at `theta`.
-
-    Return None if the point d that attains f*(θ') does not confirm it.
-    """
     for bound in (10.0, 1e3):
+        # The point d that attains f*(θ') must confirm the violation.
         d = maximiser(f, _with(theta, i, 0.0), bound)
         if d is not None and _clear(f.penalty(_with(d, i, 0.0)), f.penalty(d)):
             found = _evaluate(f, theta, i, d)
@@ -233,26 +212,20 @@ def _evaluate(f: Relaxation, theta: Vector, i: int, d: Vector) -> Violation | No
 
 
 def maximiser(f: Relaxation, theta: Vector, bound: float) -> Vector | None:
-    """Return a d with |d_i| <= bound that maximises <d, θ> − f(d), or None if cvxpy fails.
-
-    If f is infinite at the solution of cvxpy, the solution is multiplied by 1 − 1e-6. Then f is
-    finite there if f(0) is finite.
-    """
+    """Return a d with |d_i| <= bound that maximises <d, θ> − f(d), or None if cvxpy fails."""
     d = cp.Variable(theta.size)
     value, constraints = f.cvxpy_penalty(d)
     problem = cp.Problem(cp.Maximize(theta @ d - value), [*constraints, cp.abs(d) <= bound])
     if solve_problem(problem)[0] not in SOLVED:
         return None
     point = np.asarray(d.value)
+    # A solution just outside of dom f is moved inside. This needs a finite f(0).
     return point if math.isfinite(f.penalty(point)) else (1.0 - 1e-6) * point
 
 
 def _subgradient(f: Relaxation, point: Vector, bound: float) -> Vector | None:
-    """Return a θ with |θ_i| <= bound that maximises <point, θ> − f*(θ), or None if cvxpy fails.
-
-    This θ is a subgradient of f at the point. It is the multiplier of the constraint y + s =
-    point in the program min f(y) + bound ‖s‖_1.
-    """
+    # A subgradient of f at the point is the multiplier of y + s = point in the program
+    # min f(y) + bound ‖s‖_1. Its entries are at most `bound`.
     y, s = cp.Variable(point.size), cp.Variable(point.size)
     value, constraints = f.cvxpy_penalty(y)
     equal = y + s == point

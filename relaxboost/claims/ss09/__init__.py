@@ -1,9 +1,7 @@
 """Every numbered statement of Shalev-Shwartz & Singer (2009), in the order of the text."""
 
-from relaxboost.claims.registry import gather
+from pathlib import Path
 
-SOURCE = gather(
-    __name__,
-    "learnability relaxing examples algorithm progress totally sharper "
-    "rates projection figure2 appendix",
-)
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import lambertw
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
     F_GIVEN,
@@ -21,7 +22,6 @@ from relaxboost.claims.ss09.smooth import (
     smooth,
     smoothed_game,
 )
-from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game
 
 GAMES = CAPPED_RUNS.but(epsilon=Real(0.05, 0.5, log=True))
@@ -33,16 +33,13 @@ _ERROR = "ρ − margin of w_t"
 
 
 def _bound(x: Instance) -> float:
-    """Return 32 log(m)/ε², the bound of the paper on the number of rounds."""
-    return 32.0 * math.log(len(x.A)) / x.epsilon**2
+    return 32.0 * math.log(len(x.A)) / x.epsilon**2  # The paper bounds the rounds by 32 log(m)/ε².
 
 
 def smoothing_costs(x: Instance) -> Slack:
-    """Compare the mean margin <d, Aw> with F(Aw), the relaxed margin.
-
-    The distribution d is the smoothed best response to w.
-    """
-    u, smoothing = x.A @ x.w, beta(len(x.A), x.epsilon)
+    """Compare the mean margin <d, Aw> of the smoothed best response d with the relaxed margin."""
+    u = x.A @ x.w
+    smoothing = beta(len(x.A), x.epsilon)
     mean = float(distribution(u, x.k, smoothing)[0] @ u)
     most = smoothing * math.log(len(u) / x.k)
     return at_most(mean, float(margin(u, x.k)) + most, "<d, Aw> and F(Aw)")
@@ -50,7 +47,8 @@ def smoothing_costs(x: Instance) -> Slack:
 
 @SOURCE.claim("remark-approximate", space=CAPPED_RUNS.but(delta=Real(0.0, 0.5))).checked(trials=40)
 def nearly_best(x: Instance) -> Slacks:
-    run, rho = Fig1Run(x, delta=x.delta), x.optimum(game(x))
+    run = Fig1Run(x, delta=x.delta)
+    rho = x.optimum(game(x))
     for t, (u, gap) in enumerate(zip(run.u, run.slope, strict=True), 1):
         most = float(gap) + x.delta + 0.5 * x.epsilon
         yield at_most(rho - float(margin(u, x.k)), most, "error", t)
@@ -113,7 +111,8 @@ def family(x: Instance) -> Slacks:
 def family_half_more(x: Instance) -> Slacks:
     for gap, most in ((x.epsilon, 1.5 * x.epsilon), (0.5 * x.epsilon, x.epsilon)):
         run = Fig1Run(x, to_gap=gap)
-        short, bound = error(x, run.u[-1]), float(run.slope[-1]) + run.beta * math.log(run.m)
+        short = error(x, run.u[-1])
+        bound = float(run.slope[-1]) + run.beta * math.log(run.m)
         yield at_most(short, bound, _ERROR, len(run.rounds))
         yield at_most(short, most, _ERROR, len(run.rounds))
         yield at_most(len(run.rounds), 2.0 * _bound(x), "rounds")
@@ -150,13 +149,12 @@ def many_rows(x: Instance, corrected: bool = False) -> Slack:
 
 def _two_columns(x: Instance, c: float) -> Array:
     A = np.ones((x.m, 2))
-    A[:, 0], A[0, 1] = c, -x.b
+    A[:, 0] = c
+    A[0, 1] = -x.b
     return A
 
 
-@many_rows.corrected()
-def many_rows_lambert(x: Instance) -> Slacks:
-    yield from many_rows(x, True)
+many_rows_lambert = many_rows.corrected()(lambda x: many_rows(x, True))
 
 
 @many_rows_lambert.step(
@@ -177,8 +175,10 @@ def _(x: Instance) -> Slacks:
     trials=30,
 )
 def _(x: Instance) -> Slacks:
-    W, smoothing = lambert((x.m - 1) / math.e), beta(x.m, x.epsilon)
-    c, s = (W - x.b) / (1.0 + W), smoothing * (1.0 + W) / (1.0 + x.b)
+    W = lambert((x.m - 1) / math.e)
+    smoothing = beta(x.m, x.epsilon)
+    c = (W - x.b) / (1.0 + W)
+    s = smoothing * (1.0 + W) / (1.0 + x.b)
     assume(0.0 < c < 1.0 and s <= 1.0)
     A = _two_columns(x, c)
     u = A @ np.array([1.0 - s, s])
@@ -199,7 +199,8 @@ def rounds(x: Instance) -> Slack:
 
 @rounds.step(space=FAMILY_RUNS, trials=10)
 def _(x: Instance) -> Slacks:
-    run, most = Fig1Run(x, max_rounds=100), x.optimum(smoothed_game(x))
+    run = Fig1Run(x, max_rounds=100)
+    most = x.optimum(smoothed_game(x))
     for t, value in enumerate(run.D, 1):
         yield at_most(most - float(value), 8.0 / (run.beta * (t + 1)), "ε_t", t)
 
@@ -218,12 +219,10 @@ def rounds_worst(x: Instance) -> Slacks:
 
 
 def slowest(m: int, epsilon: float) -> int:
-    """Return the number of rounds of Fig. 1 on the matrix A = 2I − 1.
-
-    All columns enter with the sign −1.
-    """
-    smoothing, t = beta(m, epsilon), 0
-    w = np.zeros(m)  # of −A, which is 1 − 2I
+    """Return the number of rounds of Fig. 1 on the matrix A = 2I − 1."""
+    smoothing = beta(m, epsilon)
+    w = np.zeros(m)  # All columns enter with the sign −1, so these are the weights of 1 − 2I.
+    t = 0
     while True:
         t += 1
         least = float(w.sum()) - 2.0 * float(w.max())

@@ -1,7 +1,4 @@
-"""SS09, App. A, Lemmas 17 to 20, and App. B, two conjugates.
-
-Lemmas 15 and 16 are in the module `projection`.
-"""
+"""SS09, App. A, Lemmas 17 to 20, and App. B, two conjugates."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -12,8 +9,8 @@ import numpy as np
 
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
-from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.relaxations import NormBall
 
 _P = 1.5
@@ -66,7 +63,6 @@ KINDS: dict[str, Strong] = {
         lambda t: dual_vector(t, _P) * norm(t, dual(_P)),
     ),
 }
-"""The strongly convex functions by their names in instances."""
 
 
 STRONG = Space(
@@ -81,16 +77,19 @@ STRONG = Space(
 
 @SOURCE.claim("L17", space=STRONG).checked(trials=300)
 def fenchel_young(x: Instance) -> Slack:
-    f, w = KINDS[x.f], KINDS[x.f].argmax(x.theta)
+    f = KINDS[x.f]
+    w = KINDS[x.f].argmax(x.theta)
     both = f.value(w) + f.conjugate(x.theta)
     return equal(near(both, 1e-11), near(float(x.theta @ w), 1e-11), x.f)
 
 
 @SOURCE.claim("L18", space=STRONG).checked(trials=300)
 def smooth(x: Instance) -> Slacks:
-    f, w, theta2 = KINDS[x.f], KINDS[x.f].argmax(x.theta), x.step * x.v
-    here = f.conjugate(x.theta)
-    left, slope = f.conjugate(x.theta + theta2) - here, float(w @ theta2)
+    f = KINDS[x.f]
+    w = KINDS[x.f].argmax(x.theta)
+    theta2 = x.step * x.v
+    left = f.conjugate(x.theta + theta2) - f.conjugate(x.theta)
+    slope = float(w @ theta2)
     yield at_least(left, near(slope, 1e-11), "f* is above its tangent")
     bend = norm(theta2, dual(f.p)) ** 2 / (2.0 * f.sigma)
     yield at_most(left, near(slope + bend, 1e-11), x.f)
@@ -98,7 +97,8 @@ def smooth(x: Instance) -> Slacks:
 
 @smooth.step()
 def falls_short(x: Instance) -> Slack:
-    f, d = KINDS[x.f], KINDS[x.f].point(x.raw)
+    f = KINDS[x.f]
+    d = KINDS[x.f].point(x.raw)
     short = f.sigma / 2.0 * norm(d - f.argmax(x.theta), f.p) ** 2
     return at_most(float(d @ x.theta) - f.value(d) + short, near(f.conjugate(x.theta), 1e-11), x.f)
 
@@ -124,8 +124,9 @@ def sandwiched(x: Instance) -> Slacks:
 
 
 def _between(x: Instance) -> tuple[Exact, Exact, Fraction]:
-    """Return the values <w, θ> − g(w) and <w, θ> − f(w) at all points w, and the constant c."""
-    c, short = Fraction(x.c), exactly(x.D) @ exactly(x.theta) - exactly(x.g)
+    c = Fraction(x.c)
+    short = exactly(x.D) @ exactly(x.theta) - exactly(x.g)
+    # These are <w, θ> − g(w) and <w, θ> − f(w) at all points w.
     return short, short + c * exactly(x.share), c
 
 
@@ -146,12 +147,9 @@ _UNIT = 2**60
 
 
 def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
-    """Yield a sequence ε_1, ε_2, ... that satisfies the hypothesis of Lemma 20.
-
-    Each term is the largest that the hypothesis allows. The first few terms are then reduced by a
-    factor. All terms are rounded down to multiples of 2^−60, so that the fractions stay short. The
-    hypothesis allows both reductions.
-    """
+    """Yield a sequence ε_1, ε_2, ... that satisfies the hypothesis of Lemma 20."""
+    # Each term is the largest that the hypothesis allows, except for reductions of the first terms.
+    # Terms are rounded down to multiples of 2^−60, so that the fractions stay short.
     epsilon, r = Fraction(x.first), Fraction(x.r)
     less = exactly(x.less)
     for t in range(rounds):
@@ -189,7 +187,8 @@ NORMED = Space(
 
 @SOURCE.claim("AppB-1", space=NORMED).checked(trials=200)
 def ball(x: Instance) -> Slacks:
-    p, value = ORDERS[x.p], x.nu * norm(x.theta, dual(ORDERS[x.p]))
+    p = ORDERS[x.p]
+    value = x.nu * norm(x.theta, dual(ORDERS[x.p]))
     best = x.nu * dual_vector(x.theta, p)
     yield at_most(norm(best, p), near(x.nu, 1e-11), "a point of the ball")
     yield equal(near(float(best @ x.theta), 1e-11), near(value, 1e-11), "attained")

@@ -1,7 +1,4 @@
-"""Vectors of fractions, and the entropic projection (SS09, Eq. 14).
-
-The projection is computed by a different method from that of Fig. 2.
-"""
+"""Vectors of fractions, and the entropic projection (SS09, Eq. 14) by another way than Fig. 2."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -31,12 +28,9 @@ def log_mean_exp(theta: Array) -> float:
 
 
 def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
-    """Return the solution of Eq. 14 as fractions, or None if all divergences are infinite.
-
-    The solution is d = min(ν, ξ d0). The function tries each number of capped entries until the
-    optimality conditions of Eq. 14 hold: the sum is 1, ξ d0 ≥ ν for the capped entries, and
-    ξ d0 ≤ ν for the others.
-    """
+    """Return the solution of Eq. 14 as fractions, or None if all divergences are infinite."""
+    # The solution is d = min(ν, ξ d0). It is optimal if its sum is 1, ξ d0 ≥ ν for the capped
+    # entries, and ξ d0 ≤ ν for the others.
     order = sorted((r for r in range(len(d0)) if d0[r] > 0), key=lambda r: -d0[r])
     for capped in range(len(order)):
         rest = 1 - nu * capped
@@ -49,11 +43,8 @@ def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
 
 
 def projected_softmax(theta: Array, nu: float) -> Array:
-    """Return the solution of Eq. 14 as floats, for d0 proportional to e^θ.
-
-    The range of θ may be large. The solution is min(ν, e^{θ_i + s}), where bisection finds the s
-    for which its sum is 1. This requires ν ≥ 1/m.
-    """
+    """Return the solution of Eq. 14 as floats, for d0 proportional to e^θ and ν ≥ 1/m."""
+    # The solution is min(ν, e^{θ_i + s}), where bisection finds the s for which its sum is 1.
     low, high = math.log(nu) - np.max(theta) - 50.0, math.log(nu) - np.min(theta)
     for _ in range(200):
         middle = (low + high) / 2.0

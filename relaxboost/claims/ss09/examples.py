@@ -14,24 +14,19 @@ import numpy as np
 from relaxboost._core.lazy import cp
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import avg_min, optimal_value
-from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09 import SOURCE
 
 MONOTONE = ("max", "sum", "Euclidean")
-"""The names of the orthant-monotonic norms. Such a norm never increases if an entry is set to
-zero."""
+"""The orthant-monotonic norms, which never increase if an entry is set to zero."""
 NORMS = (*MONOTONE, "paired", "ellipsoid")
-"""The names of all norms. The last two norms couple pairs of entries, such as d_1 and d_2. "paired"
-is the largest of 2|d_1 − d_2|, |d_1 + d_2|/2, and so on. If the number of entries is odd, it
-includes |d_m|. "ellipsoid" is √(d·Md), where M has the block [[1, c], [c, 1]] for each pair."""
+"""The names of all norms. The last two couple pairs of entries: "paired" is the largest of
+2|d_1 − d_2|, |d_1 + d_2|/2, and so on. "ellipsoid" is √(d·Md) with blocks [[1, c], [c, 1]] in M."""
 
 _ORDER = {"max": math.inf, "sum": 1.0, "Euclidean": 2.0, "paired": math.inf, "ellipsoid": 2.0}
 
 
 class Norm:
-    """The norm ‖Qd‖_p and its dual norm ‖Q^{−T}θ‖_q with 1/p + 1/q = 1, for m examples.
-
-    The name is one of `NORMS`. The number c in (−1, 1) is the coupling of "ellipsoid".
-    """
+    """The norm ‖Qd‖_p of a name in `NORMS`, and its dual norm ‖Q^{−T}θ‖_q with 1/p + 1/q = 1."""
 
     def __init__(self, name: str, m: int, c: float = 0.0) -> None:
         self.order = _ORDER[name]
@@ -60,23 +55,17 @@ def norm(x: Instance) -> Norm:
 
 
 def hinge_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side of the paper.
-
-    If `penalty` is true, the norm is a penalty. Otherwise the distributions must lie in a ball of
-    the norm. The margin side is the maximum over all sets of examples with a positive loss.
-    """
+    """Return the margin side of the paper, for a norm as a penalty or for a ball of the norm."""
     if penalty and x.nu < 0.0:
-        return -math.inf  # no vector has a negative norm
+        return -math.inf  # No vector has a negative norm.
     sets = itertools.product((1.0, 0.0), repeat=len(x.A))
     return max(_margin_side(x, penalty, np.array(losing)) for losing in sets)
 
 
 def _margin_side(x: Instance, penalty: bool, losing: Array) -> float:
-    """Return the optimal value of the margin program (the left side of the claim).
-
-    The program assumes that exactly the examples with `losing` = 1 have a positive loss.
-    """
-    w, gamma = cp.Variable(x.A.shape[1]), cp.Variable()
+    # Exactly the examples with `losing` = 1 have a positive loss, so that the program is convex.
+    w = cp.Variable(x.A.shape[1])
+    gamma = cp.Variable()
     short = gamma - x.A @ w
     loss = cp.norm(norm(x).dual_Q @ cp.multiply(losing, short), norm(x).dual_order)
     where = [cp.norm1(w) <= 1, cp.multiply(2.0 * losing - 1.0, short) >= 0]
@@ -86,16 +75,13 @@ def _margin_side(x: Instance, penalty: bool, losing: Array) -> float:
 
 
 def edge_side(x: Instance, penalty: bool) -> float:
-    """Return the edge side, the minimum over the simplex.
-
-    If `penalty` is true, the objective is ‖dᵀA‖_∞ + ν‖d‖. Otherwise it is ‖dᵀA‖_∞ with the
-    constraint ‖d‖ ≤ ν.
-    """
-    if penalty and x.nu < 0.0:  # f is concave: an upper bound, the least value at a vertex
+    """Return the minimum of ‖dᵀA‖_∞ + ν‖d‖ if `penalty`, or else of ‖dᵀA‖_∞ under ‖d‖ ≤ ν."""
+    if penalty and x.nu < 0.0:  # The least value at a vertex is an upper bound.
         vertices = np.eye(len(x.A))
         return min(float(np.abs(x.A.T @ d).max()) + x.nu * norm(x).size(d) for d in vertices)
     d = cp.Variable(len(x.A), nonneg=True)
-    size, edge = cp.norm(norm(x).Q @ d, norm(x).order), cp.norm_inf(x.A.T @ d)
+    size = cp.norm(norm(x).Q @ d, norm(x).order)
+    edge = cp.norm_inf(x.A.T @ d)
     where = [cp.sum(d) == 1] if penalty else [cp.sum(d) == 1, size <= x.nu]
     problem = cp.Problem(cp.Minimize(edge + x.nu * size if penalty else edge), where)
     return optimal_value(problem, norm(x).order != 2.0, math.inf)
@@ -112,7 +98,8 @@ GAMES = Space(
 
 @SOURCE.claim("E1", space=GAMES).checked(trials=40, resolution=1e-6)
 def norm_ball(x: Instance) -> Slack:
-    assume(_meets_simplex(x))
+    center = np.full(len(x.A), 1.0 / len(x.A))
+    assume(1.02 * norm(x).size(center) <= x.nu)  # The ball must meet the simplex.
     return equal(solved(hinge_side(x, False)), solved(edge_side(x, False)), x.norm)
 
 
@@ -120,11 +107,6 @@ def norm_ball(x: Instance) -> Slack:
 def monotone_norm_ball(x: Instance) -> Slack:
     assume(x.norm in MONOTONE or (x.norm == "ellipsoid" and x.c == 0.0))
     return norm_ball(x)[0]
-
-
-def _meets_simplex(x: Instance) -> bool:
-    m = len(x.A)
-    return 1.02 * norm(x).size(np.full(m, 1.0 / m)) <= x.nu
 
 
 @SOURCE.claim("E2", space=GAMES.but(nu=Real(-0.2, 1.5))).checked(trials=40, resolution=1e-6)
@@ -164,18 +146,19 @@ monotone_norm_penalty.step(space=ENTRY)(_without_entry)
     "E1-soft-margin", space=Space(u=Vector("m"), k=Whole(1, "m"), gamma=Real(-2.0, 2.0))
 ).checked(trials=200)
 def soft_margin(x: Instance) -> Slacks:
-    u, k = exactly(x.u), x.k
+    u = exactly(x.u)
+    k = x.k
     yield equal(max(_soft(u, k, v) for v in u), avg_min(u, k), "greatest soft margin and average")
     yield at_most(_soft(u, k, Fraction(x.gamma)), avg_min(u, k), "the γ drawn")
 
 
 def _soft(u: Exact, k: int, gamma: Fraction) -> Fraction:
-    """Return γ − (1/k) Σ_i [γ − u_i]_+, the soft margin objective."""
     return gamma - sum((max(gamma - v, Fraction(0)) for v in u), Fraction(0)) / k
 
 
 @soft_margin.step()
 def _(x: Instance) -> Slack:
-    u, gamma = exactly(x.u), Fraction(x.gamma)
+    u = exactly(x.u)
+    gamma = Fraction(x.gamma)
     losses = sum(max(gamma - v, Fraction(0)) for v in u)
     return at_least(losses, sum(gamma - v for v in sorted(u)[: x.k]))

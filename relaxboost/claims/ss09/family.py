@@ -1,8 +1,7 @@
 """Functions f of SS09's Theorem 7, with closed forms of d_t and of the margin side −f̃*(−u).
 
-The checks of Sec. 5.1 use them. This module does not use the projections of the package. The
-margins u = Aw are along the last axis, with one row for each round. The number k in [m] sets the
-strength s = 3k/(10m) of f.
+This module does not use the projections of the package. The margins u = Aw are along the last axis,
+with one row for each round. The number k in [m] sets the strength s = 3k/(10m) of f.
 """
 
 import math
@@ -18,24 +17,21 @@ from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relax
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """The closed forms of a function f, of the distribution d_t, and of the margin side.
-
-    The distribution minimises <u, d> + f(d) + βh(d). The margin side is the minimum of <u, d> +
-    f(d).
-    """
+    """The closed forms of a function f, of the distribution d_t, and of the margin side."""
 
     relaxation: Callable[[int, int], Relaxation]
     """A function of m and k that returns f as a relaxation, for the certified optima."""
     f: Callable[[Array, int], Array]
     distribution: Callable[[Array, int, float], Array]
+    """The minimiser d_t of <u, d> + f(d) + βh(d)."""
     margin: Callable[[Array, int], Array]
+    """The minimum of <u, d> + f(d)."""
 
 
 def entropy(d: Array) -> Array:
     """Return the relative entropy h(d) = Σ d log d + log m."""
     logs = np.log(d, out=np.zeros_like(d), where=d > 0.0)
-    found: Array = np.sum(d * logs, axis=-1) + math.log(d.shape[-1])
-    return found
+    return np.asarray(np.sum(d * logs, axis=-1) + math.log(d.shape[-1]))
 
 
 def _strength(m: int, k: int) -> float:
@@ -45,53 +41,43 @@ def _strength(m: int, k: int) -> float:
 def _softmax(u: Array, beta: float) -> Array:
     with np.errstate(under="ignore"):
         shares = np.exp((np.min(u, axis=-1, keepdims=True) - u) / beta)
-    found: Array = shares / np.sum(shares, axis=-1, keepdims=True)
-    return found
+    return np.asarray(shares / np.sum(shares, axis=-1, keepdims=True))
 
 
 def _soft_min(u: Array, beta: float) -> Array:
-    """Return the soft minimum −β log((1/m) Σ e^{−u_i/β})."""
+    # The soft minimum is −β log((1/m) Σ e^{−u_i/β}).
     least = np.min(u, axis=-1, keepdims=True)
-    found: Array = least[..., 0] - beta * np.log(np.mean(np.exp((least - u) / beta), axis=-1))
-    return found
+    return np.asarray(least[..., 0] - beta * np.log(np.mean(np.exp((least - u) / beta), axis=-1)))
 
 
 def _level(u: Array, total: Array | float) -> Array:
-    """Return the solution q of the equation Σ [q − u_i]_+ = total.
-
-    It is the minimum over c of (total + the sum of the c smallest u_i)/c.
-    """
+    # The solution q of Σ [q − u_i]_+ = total is the minimum over c of (total + the sum of the c
+    # smallest u_i)/c.
     ranked = np.cumsum(np.sort(u, axis=-1), axis=-1) + total
-    found: Array = np.min(ranked / np.arange(1, u.shape[-1] + 1), axis=-1, keepdims=True)
-    return found
+    return np.asarray(np.min(ranked / np.arange(1, u.shape[-1] + 1), axis=-1, keepdims=True))
 
 
 def _max_norm(u: Array, k: int, beta: float) -> Array:
-    """Return the distribution d_t for the penalty s‖d‖_∞.
-
-    By Lagrange multipliers, d_i = min(t, ξ e^{−u_i/β}), where t and ξ are such that Σ d_i = 1 and Σ
-    β [log(ξ e^{−u_i/β}/t)]_+ = s.
-    """
+    # By Lagrange multipliers, d_i = min(t, ξ e^{−u_i/β}), where t and ξ are such that Σ d_i = 1 and
+    # Σ β [log(ξ e^{−u_i/β}/t)]_+ = s.
     q = _level(u / beta, _strength(u.shape[-1], k) / beta)
     return _softmax(np.maximum(u, beta * q), beta)
 
 
 def _priced(u: Array, k: int) -> Array:
-    """Return u with the coefficient s of |d_1| added to u_1."""
+    # The coefficient s of |d_1| is added to u_1.
     found = np.array(u, dtype=np.float64)
     found[..., 0] += _strength(u.shape[-1], k)
     return found
 
 
 def _capped(u: Array, k: int, beta: float) -> Array:
-    """Return the distribution d_t for the caps d_i <= 1/k.
-
-    By Lagrange multipliers, d_i = min(1/k, ξ e^{−u_i/β}). So the capped entries are those with the
-    least margins. The function tries each number of capped entries.
-    """
+    # By Lagrange multipliers, d_i = min(1/k, ξ e^{−u_i/β}). So the entries with the least margins
+    # are capped.
     order = np.argsort(u, axis=-1, kind="stable")
     logs = -(np.take_along_axis(u, order, -1) - np.min(u, axis=-1, keepdims=True)) / beta
-    d, found = np.full_like(u, 1.0 / k), np.zeros(len(u), dtype=bool)
+    d = np.full_like(u, 1.0 / k)
+    found = np.zeros(len(u), dtype=bool)
     for capped in range(min(k, u.shape[-1] - 1) + 1):
         free = (1.0 - capped / k) * _softmax(-logs[:, capped:], 1.0)
         new = ~found & (free[:, 0] <= (1.0 + 1e-14) / k)
@@ -128,5 +114,4 @@ FORMS: dict[str, ClosedForms] = {
         lambda u, k: np.min(_priced(u, k), axis=-1),
     ),
 }
-"""The functions f by name. They are the indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞, and s|d_1|. The last
-one is passed to the package as a user-defined function."""
+"""The indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞, and s|d_1|, which is a user-defined function."""

@@ -1,7 +1,4 @@
-"""SS09, Sec. 2 to 4.1: Theorem 3, and the equality of margins and edges.
-
-The equality is checked for the hard margin and for the soft margin.
-"""
+"""SS09, Sec. 2 to 4.1: Theorem 3, and the equality of hard or soft margins and edges."""
 
 import itertools
 import math
@@ -18,7 +15,7 @@ from relaxboost.claims.sides import (
     optimum,
     under_cap,
 )
-from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
 
@@ -72,17 +69,15 @@ def minkowski(x: Instance) -> Slack:
 
 
 def _touching(s: float, r: float) -> tuple[float, float]:
-    """Return max over w of −f*(−w) − g*(w) and inf f + g, the two sides of duality.
-
-    The maximum is over all w with w_2 = 0 ≤ w_1.
-    """
-    if s > r:  # w_1 (s − r) has no bound, and no d_1 lies in [s, r]
+    """Return max −f*(−w) − g*(w) over w with w_2 = 0 ≤ w_1, and inf f + g."""
+    if s > r:  # The maximum of w_1 (s − r) is infinite, and no d_1 lies in [s, r].
         return math.inf, math.inf
 
     def f(first: float, second: float) -> float:
         return math.exp(-math.sqrt((first - s) * second))
 
-    return f(s + 1.0, 1e60), f(r, 1e60)  # nearly the infima over d_1 ≥ s, and over s ≤ d_1 ≤ r
+    # These are nearly the infima over d_1 ≥ s, and over s ≤ d_1 ≤ r.
+    return f(s + 1.0, 1e60), f(r, 1e60)
 
 
 @minkowski.step(space=SQUARES.but(v=Vector("n")))
@@ -107,7 +102,9 @@ def equivalence(x: Instance) -> Slack:
 
 @equivalence.step(space=Space(A=Matrix(), d=Vector("m", 0.0, 1.0), w=Weights()))
 def _(x: Instance) -> Slacks:
-    A, d, w = exactly(x.A), on_simplex(exactly(x.d)), in_l1_ball(exactly(x.w))
+    A = exactly(x.A)
+    d = on_simplex(exactly(x.d))
+    w = in_l1_ball(exactly(x.w))
     mean = sum(d * (A @ w))
     yield at_most(min(A @ w), mean, "−f*(−Aw)")
     yield at_most(mean, largest_edge(A, d), "g*(w) = 0")
@@ -140,17 +137,14 @@ NOISE = Space(
 
 
 def _noisy(x: Instance) -> Exact:
-    """Return A with the entries of its first column raised to at least γ.
-
-    The entries of the first ν examples are not raised.
-    """
+    # In the first column, all entries except those of the first ν examples become at least γ.
     A = exactly(x.A)
     A[x.nu :, 0] = [max(a, Fraction(x.gamma)) for a in A[x.nu :, 0]]
     return A
 
 
 def _worst(x: Instance, k: int) -> Fraction:
-    """Return (−ν + (k − ν)γ)/k, the lower bound on the mean of the k smallest margins."""
+    # This is the lower bound on the mean of the k smallest margins.
     return (-x.nu + (k - x.nu) * Fraction(x.gamma)) / Fraction(k)
 
 

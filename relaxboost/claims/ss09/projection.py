@@ -1,4 +1,4 @@
-"""SS09, Secs. 5.1 and 5.3: the relative entropy, Lemmas 13, 15 and 16, and Eq. 14."""
+"""SS09, Secs. 5.1 and 5.3: the relative entropy, Lemmas 13, 15 and 16, Eq. 14, and Fig. 2."""
 
 import math
 from fractions import Fraction
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.exact import (
     distribution,
     divergence,
@@ -17,12 +18,11 @@ from relaxboost.claims.ss09.exact import (
     projected_softmax,
     softmax,
 )
-from relaxboost.claims.ss09.source import SOURCE
-from relaxboost.relaxations._projections import capped_distribution
+from relaxboost.relaxations._projections import by_sorting, capped_distribution
 
 
 def _clipped(values: Exact) -> Exact:
-    """Return the projection of θ onto [0, 1]^m. It maximises <d, θ> − ‖d‖²/2 over d in [0, 1]^m."""
+    # The projection of θ onto [0, 1]^m maximises <d, θ> − ‖d‖²/2 over d in [0, 1]^m.
     return np.minimum(np.maximum(values, 0), 1)
 
 
@@ -48,12 +48,11 @@ def bregman_inside(x: Instance) -> Slacks:
 ).checked(trials=300)
 def bregman_projection(x: Instance) -> Slack:
     theta, p, q = exactly(x.theta), exactly(x.p), exactly(x.q)
-    right = _along(_clipped(theta), p, q)
-    return equal(_along(theta, p, q), right, "position between p and q")
+    return equal(_along(theta, p, q), _along(_clipped(theta), p, q), "position between p and q")
 
 
 def _along(point: Exact, p: Exact, q: Exact) -> Fraction:
-    """Return the t in [0, 1] for which p + t(q − p) is nearest to the given point."""
+    """Return the t in [0, 1] for which p + t(q − p) is nearest to a point."""
     way = q - p
     assume(bool(way.any()))
     return min(max(way @ (point - p) / Fraction(way @ way), Fraction(0)), Fraction(1))
@@ -100,7 +99,8 @@ bregman_projection_inside.step(space=INSIDE)(_shifted)
     ),
 )
 def projection(x: Instance) -> Slacks:
-    u, nu = x.A @ x.w, 1.0 / x.k
+    u = x.A @ x.w
+    nu = 1.0 / x.k
     d = capped_distribution(u, x.beta, x.k)
     theta = -u / x.beta
     for left, right in zip(d, projected_softmax(theta, nu), strict=True):
@@ -108,10 +108,7 @@ def projection(x: Instance) -> Slacks:
 
 
 def conjugate_of_entropy(x: Instance) -> Slack:
-    """Check that <d, θ> − h(d) is log-mean-exp(θ) minus a divergence.
-
-    The divergence is that of d from the softmax of θ, and h is the relative entropy.
-    """
+    """Check that <d, θ> − h(d) is log-mean-exp(θ) minus the divergence of d from the softmax."""
     short = divergence(x.d, softmax(x.theta))
     return equal(near(float(x.d @ x.theta) - entropy(x.d)), near(log_mean_exp(x.theta) - short))
 
@@ -134,7 +131,8 @@ def order(x: Instance) -> Slacks:
 
 @order.step(space=Space(sizes={"m": (2, 6)}, theta=Vector("m", -3.0, 3.0), d=Distribution()))
 def _(x: Instance) -> Slacks:
-    d0, m = softmax(x.theta), len(x.d)
+    d0 = softmax(x.theta)
+    m = len(x.d)
     before = divergence(x.d, d0)
     for i, j in permutations(range(m), 2):
         if d0[i] > d0[j]:
@@ -150,8 +148,10 @@ def _(x: Instance) -> Slacks:
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), k=Whole(1, "m")),
 )
 def between(x: Instance) -> Slacks:
-    theta, nu = np.sort(x.theta)[::-1], 1.0 / x.k
-    d, d0 = projected_softmax(theta, nu), softmax(theta)
+    theta = np.sort(x.theta)[::-1]
+    nu = 1.0 / x.k
+    d = projected_softmax(theta, nu)
+    d0 = softmax(theta)
     inside = np.flatnonzero(d < nu * (1.0 - 1e-12))
     assume(inside.size > 0)
     first = int(inside[0])  # i − 1
@@ -173,3 +173,71 @@ def _(x: Instance) -> Slacks:
     rates = [float(np.log(d[0] / x.d0[0]) - np.log(d[1] / x.d0[1])) for d in (before, after)]
     yield at_least(change, tau * rates[0], "τ g(d), the change")
     yield at_most(change, tau * rates[1], "the change, τ g afterwards")
+
+
+def fig2(d0: Any, nu: Any) -> list[Any]:
+    """Run the pseudo-code of Fig. 2 in fractions or in floats, and return d_t.
+
+    Division by zero raises ZeroDivisionError.
+    """
+    # The pseudo-code lacks an ENDIF, so its first ENDFOR is read as ENDIF.
+    u = sorted(d0, reverse=True)
+    z = sum(u)
+    xi = None
+    for i in range(1, len(u) + 1):
+        xi = (1 - nu * (i - 1)) / z
+        if xi * u[i - 1] <= nu:
+            break
+        z = z - u[i - 1]
+    smaller = np.minimum if isinstance(u[0], float) else min  # `np.minimum` returns nan for nan.
+    return [smaller(nu, xi * weight) for weight in d0]
+
+
+@SOURCE.claim(
+    "F2", space=Space(sizes={"m": (1, 8)}, d0=Distribution(), nu=Real(0.02, 0.99))
+).checked(trials=300)
+def figure(x: Instance) -> Slacks:
+    d0 = distribution(x.d0)
+    nu = Fraction(x.nu)
+    try:
+        d = fig2(d0, nu)
+    except ZeroDivisionError:
+        yield equal(0, 1, "no mass, division by zero")
+        return
+    yield equal(sum(d), 1, "mass")
+    if sum(d) == 1:
+        for weight, right in zip(d, projected(d0, nu) or [], strict=True):
+            yield equal(weight, right, "d_t and the solution of Eq. 14")
+
+
+@figure.corrected()
+def figure_feasible(x: Instance) -> Slacks:
+    assume(Fraction(x.nu) * int(np.count_nonzero(x.d0)) >= 1)
+    yield from figure(x)
+
+
+@figure_feasible.step(
+    space=Space(sizes={"m": (2, 8)}, theta=Vector("m", -3.0, 3.0), k=Whole(2, "m"))
+)
+def _(x: Instance) -> Slack:
+    d0 = sorted(distribution(softmax(x.theta)), reverse=True)
+    nu = Fraction(1, x.k)
+    multiples = ((i, (1 - nu * i) / sum(d0[i:])) for i in range(x.k))
+    first, xi = next((i, xi) for i, xi in multiples if xi * d0[i] <= nu)
+    assume(first > 0)
+    return at_least(xi * d0[first - 1], nu, "ξ d0_{i−1} and ν")
+
+
+@SOURCE.claim(
+    "F2-doubles", space=Space(sizes={"m": (2, 8)}, theta=Vector("m", -60.0, 0.0), k=Whole(2, "m"))
+)
+def doubles(x: Instance) -> Slacks:
+    with np.errstate(all="ignore"):
+        lost = fig2(list(softmax(np.array([0.0, -40.0, -41.0]))), 0.5)
+    yield equal(math.fsum(lost), near(0.0), "mass of Fig. 2 for θ = (0, −40, −41)")
+    d = by_sorting(-x.theta, 1.0, x.k)
+    mass = math.fsum(d)
+    yield equal(math.inf if math.isnan(mass) else mass, near(1.0), "mass")
+    if abs(mass - 1.0) <= 1e-9:
+        for weight, right in zip(d, projected_softmax(x.theta, 1.0 / x.k), strict=True):
+            yield equal(float(weight), near(right), "d_t and the solution of Eq. 14")

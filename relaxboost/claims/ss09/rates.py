@@ -6,16 +6,13 @@ from itertools import product
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.votes import adaboost_by_hand, risk
 from relaxboost.game.game import Game
 
 
 def _eight(entry: int | str) -> dict[str, object]:
-    """Return an instance with 8 examples on which the first two columns have the edge 1/2.
-
-    The edge of the second column refers to the weights after round 1.
-    """
+    # In rounds 1 and 2, the first two columns have the edge 1/2.
     rows = [[1, 1, "49/100"]] * 3 + [[entry, -1, "49/100"]] * 3 + [[-1, 1, "49/100"]] * 2
     return {"A": rows, "rounds": 2}
 
@@ -74,10 +71,7 @@ def sharp_error(x: Instance) -> Slacks:
 
 
 def _tail(t: int, q: float) -> float:
-    """Return the probability that at least half of t signs are −1.
-
-    Each sign is −1 with probability q, independently of the others.
-    """
+    """Return the probability that at least half of t signs are −1, each with probability q."""
     wrong = range((t + 1) // 2, t + 1)
     return math.fsum(math.comb(t, h) * q**h * (1.0 - q) ** (t - h) for h in wrong)
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import in_l1_ball, indicator, on_simplex, optimum
-from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.claims.ss09 import SOURCE
+from relaxboost.claims.ss09.appendix import norm
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped, ChiSquarePenalty, NormPenalty, Relaxation
 from relaxboost.relaxations.bounds import bounds_of
@@ -16,10 +17,7 @@ from relaxboost.relaxations.bounds import bounds_of
 
 @dataclass(frozen=True)
 class Penalty:
-    """A function f on R^m, its conjugate, and a relaxation.
-
-    On the simplex, f is the relaxation plus a constant.
-    """
+    """A function f on R^m and its conjugate. On the simplex, f is a relaxation plus a constant."""
 
     f: Callable[[Array, float], float]
     f_star: Callable[[Array, float], float]
@@ -31,19 +29,15 @@ def _k(m: int, s: float) -> int:
     return 1 + round(s * (m - 1))
 
 
-def _size(d: Array, p: float) -> float:
-    return float(np.linalg.norm(d, p))
-
-
 PENALTIES: dict[str, Penalty] = {
     "caps": Penalty(
-        f=lambda d, s: indicator(_size(d, math.inf) <= 1.0 / _k(d.size, s)),
-        f_star=lambda t, s: _size(t, 1) / _k(t.size, s),
+        f=lambda d, s: indicator(norm(d, math.inf) <= 1.0 / _k(d.size, s)),
+        f_star=lambda t, s: norm(t, 1) / _k(t.size, s),
         relaxation=lambda m, s: Capped(_k(m, s)),
     ),
     "max norm": Penalty(
-        f=lambda d, s: (0.1 + s) * _size(d, math.inf),
-        f_star=lambda t, s: indicator(_size(t, 1) <= 0.1 + s),
+        f=lambda d, s: (0.1 + s) * norm(d, math.inf),
+        f_star=lambda t, s: indicator(norm(t, 1) <= 0.1 + s),
         relaxation=lambda m, s: NormPenalty(math.inf, 0.1 + s),
     ),
     "square": Penalty(
@@ -54,13 +48,13 @@ PENALTIES: dict[str, Penalty] = {
     ),
     "open cube": Penalty(
         f=lambda d, s: _cube(d),
-        f_star=lambda t, s: _size(t, 1) / t.size,
+        f_star=lambda t, s: norm(t, 1) / t.size,
         relaxation=lambda m, s: Capped(m),
         constant=lambda m, s: 1.0,
     ),
 }
-"""The penalties by name. Their strength s is in [0, 1]. The penalty "open cube" is 0 if ‖d‖_∞ < 1/m
-and 1 if ‖d‖_∞ = 1/m. It is convex, but its level sets are not closed."""
+"""The penalties by name, with a strength s in [0, 1]. The convex penalty "open cube" is 0 inside of
+‖d‖_∞ = 1/m and 1 on it, so that its level sets are not closed."""
 
 
 CLOSED = tuple(name for name in PENALTIES if name != "open cube")
@@ -68,17 +62,14 @@ STRENGTH = Real(0.0, 1.0)
 
 
 def _cube(d: Array) -> float:
-    most = _size(d, math.inf) * d.size
+    most = norm(d, math.inf) * d.size
     return math.inf if most > 1.0 + 1e-12 else float(most >= 1.0 - 1e-12)
 
 
 def hinge_side(u: Array, f: Penalty, s: float) -> float:
-    """Return max over γ of γ − f*([γ − u]_+), the margin side, by ternary search.
+    """Return max over γ of γ − f*([γ − u]_+), the margin side, by ternary search."""
 
-    The objective is concave in γ, and it increases for γ up to min u. It can be −∞ only for large
-    γ.
-    """
-
+    # The objective is concave in γ, and it increases up to min u. It is −∞ only for large γ.
     def value(gamma: float) -> float:
         return gamma - f.f_star(np.maximum(gamma - u, 0.0), s)
 
@@ -106,7 +97,8 @@ def general_relaxation(x: Instance) -> Slacks:
     f = PENALTIES[x.f]
     m = len(x.A)
     rho, _, w = optimum(x, Game(x.A, f.relaxation(m, x.s)))
-    rho, u = rho + f.constant(m, x.s), x.A @ in_l1_ball(w).astype(np.float64)
+    rho = rho + f.constant(m, x.s)
+    u = x.A @ in_l1_ball(w).astype(np.float64)
     yield equal(hinge_side(u, f, x.s), rho, f"margin and edge, {x.f}")
     drawn = in_l1_ball(exactly(x.w)).astype(np.float64)
     yield at_most(hinge_side(x.A @ drawn, f, x.s), rho, f"the w drawn, {x.f}")
@@ -125,7 +117,8 @@ def general_relaxation_closed(x: Instance) -> Slacks:
     trials=80,
 )
 def _(x: Instance) -> Slack:
-    f, d = PENALTIES[x.f], on_simplex(exactly(x.d)).astype(np.float64)
+    f = PENALTIES[x.f]
+    d = on_simplex(exactly(x.d)).astype(np.float64)
     u = x.A @ in_l1_ball(exactly(x.w)).astype(np.float64)
     left = x.gamma - f.f_star(np.maximum(x.gamma - u, 0.0), x.s)
     return at_most(left, float(np.abs(d @ x.A).max()) + f.f(d, x.s), x.f)
@@ -138,7 +131,8 @@ def _(x: Instance) -> Slack:
     ),
 ).checked(trials=50, resolution=1e-6)
 def hinge_conjugate(x: Instance) -> Slacks:
-    f, theta = PENALTIES[x.f], x.theta
+    f = PENALTIES[x.f]
+    theta = x.theta
     m = theta.size
     relaxation = f.relaxation(m, x.s).resolve(m)
     best = relaxation.relaxed_margin(-theta)[1]
@@ -168,7 +162,8 @@ def hinge_conjugate_closed(x: Instance) -> Slacks:
     )
 )
 def _(x: Instance) -> Slack:
-    f, at = PENALTIES[x.f], x.share * x.x
+    f = PENALTIES[x.f]
+    at = x.share * x.x
     gamma = float((at - x.theta).min())
     left = -f.f_star(at, x.s) - float((x.theta - at).max())
     return at_most(left, gamma - f.f_star(np.maximum(x.theta + gamma, 0.0), x.s), x.f)

@@ -1,9 +1,4 @@
-"""The quantities D, P and d_t of SS09, Sec. 5.1, computed from their definitions.
-
-This module covers all functions f of the module `family`. The function "caps" is the indicator of
-‖d‖_∞ ≤ 1/k. The module does not use the projections of the package. The margins u = Aw are along
-the last axis, with one row for each round.
-"""
+"""The quantities D, P and d_t of SS09, Sec. 5.1, from their definitions for the f of `family`."""
 
 import itertools
 import math
@@ -24,21 +19,16 @@ from relaxboost.solvers.rounds import Rounds
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
 )
-"""The space of runs of Fig. 1 with caps. If k = 1, the run uses the hard margin. If k > 1, it uses
-the soft margin of Eq. 6 with ν = 1/k."""
+"""The space of runs of Fig. 1 with caps: the hard margin, or the soft margin of Eq. 6 for k > 1."""
 
 F = Choice(*FORMS)
 FAMILY_RUNS = CAPPED_RUNS.but(f=F)
-"""The space of runs of Fig. 1 with any f of the module `family`."""
 
 F_GIVEN = "f the indicator of ‖d‖_∞ ≤ 1/k, s‖d‖_∞, sh or s|d_1|, s = 3k/(10m)"
 
 
 def f_of(x: Instance) -> str:
-    """Return the name of the function f of an instance.
-
-    It is "caps" if the space has no field f.
-    """
+    """Return the name of the function f of an instance, by default "caps"."""
     return str(getattr(x, "f", "caps"))
 
 
@@ -54,16 +44,13 @@ def smoothed_game(x: Instance) -> Game:
 
 @dataclass(frozen=True)
 class Round:
-    """A round t of the algorithm of Fig. 1.
-
-    The round consists of the weights w_t, the distribution d_t, and the chosen column.
-    """
+    """A round of the algorithm of Fig. 1: weights w_t, distribution d_t, and chosen column."""
 
     number: int
     w: Array
     d: Array
     gap: float
-    """The gap <d_t, A(e_j − w_t)>, on which the stopping test of Fig. 1 is based."""
+    """The gap <d_t, A(e_j − w_t)>, which the stopping test of Fig. 1 uses."""
     column: int
     """The index j of the column that the weak learner has chosen."""
     sign: int
@@ -78,18 +65,16 @@ def fig1(
     to_gap: float | None = None,
     smoothing: float | None = None,
 ) -> list[Round]:
-    """Run the algorithm of Fig. 1, and return its rounds.
+    """Run Fig. 1 until the gap is at most `to_gap`, by default ε. Return its rounds.
 
-    The run ends when the stopping test succeeds, or after `max_rounds` rounds.
-
-    The game has weights in the unit ℓ1 ball and entries in [−1, 1]. The smoothing β is `smoothing`,
-    by default ε/(2 log m). The stopping test compares the gap with `to_gap`, by default ε.
+    The smoothing β is `smoothing`, by default ε/(2 log m).
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []
     smoothing = beta(game.m, epsilon) if smoothing is None else smoothing
     for state in Rounds(game, CorrectiveRun(game, smoothing, "fig1")):
-        w, best = np.zeros(game.n or 0), state.best
+        w = np.zeros(game.n or 0)
+        best = state.best
         support, coefficients = state.active.coefficients(state.active.snapshot())
         w[support] = coefficients
         assert isinstance(best, Best)
@@ -105,23 +90,22 @@ def beta(m: int, epsilon: float) -> float:
 
 
 def smoothed(game: Game, epsilon: float) -> Game:
-    """Return the smoothed game that Fig. 1 solves.
-
-    It has f + βh instead of f, where h is the relative entropy Σ d log(m d).
-    """
+    """Return the smoothed game that Fig. 1 solves, with f + βh and the relative entropy h."""
     return Game(game.matrix, game.relaxation + KLPenalty(beta(game.m, epsilon)))
 
 
 class Fig1Run:
     """A run of the algorithm of Fig. 1 on an instance (A, k, ε), with the quantities of the proof.
 
-    The options are those of `fig1`. If f is "caps", `fig1` runs the code of the package. For any
-    other f, or if the weak learner is only within `delta` of the best edge, `fig1_by_hand` is used.
+    The options are those of `fig1` and `fig1_by_hand`.
     """
 
     def __init__(self, x: Instance, **options: Any) -> None:
+        # The package itself runs Fig. 1 only for caps and an exact weak learner.
         self.A: Array = x.A
-        self.m, self.k, self.f = len(x.A), x.k, f_of(x)
+        self.m = len(x.A)
+        self.k = x.k
+        self.f = f_of(x)
         self.beta: float = options.get("smoothing") or beta(self.m, x.epsilon)
         self.rounds: list[Round] = (
             fig1(game(x), x.epsilon, **options)
@@ -147,10 +131,11 @@ def fig1_by_hand(
 ) -> Iterator[Round]:
     """Yield the rounds of Fig. 1, computed in NumPy without the solvers of the package.
 
-    The options are those of `fig1`. In each round, the weak learner returns the worst column whose
-    edge is within `delta` of the best edge.
+    The weak learner returns the worst column whose edge is within `delta` of the best edge.
     """
-    A, smoothing, w = x.A, beta(len(x.A), x.epsilon), np.zeros(x.A.shape[1])
+    A = x.A
+    smoothing = beta(len(x.A), x.epsilon)
+    w = np.zeros(x.A.shape[1])
     threshold = x.epsilon if to_gap is None else to_gap
     for number in itertools.count(1):
         u = A @ w
@@ -177,8 +162,7 @@ def distribution(u: Array, k: int, beta: float, f: str = "caps") -> Array:
 def smooth(u: Array, k: int, beta: float, f: str = "caps") -> Array:
     """Return D(w) = −f̂*(−u), the minimum of <u, d> + f(d) + βh(d) over d, where u = Aw."""
     d = distribution(u, k, beta, f).reshape(np.shape(u))
-    found: Array = np.sum(u * d, axis=-1) + hat(d, k, beta, f)
-    return found
+    return np.asarray(np.sum(u * d, axis=-1) + hat(d, k, beta, f))
 
 
 def margin(u: Array, k: int, f: str = "caps") -> Array:
@@ -192,9 +176,6 @@ def hat(d: Array, k: int, beta: float, f: str = "caps") -> Array:
 
 
 def least_gain(suboptimality: Bracket, beta: float) -> Bracket:
-    """Return an interval for the gain βε_t²/8 of Lemma 12.
-
-    `suboptimality` is an interval that contains ε_t >= 0.
-    """
+    """Return an interval for the gain βε_t²/8 of Lemma 12, from one that contains ε_t >= 0."""
     low, high = max(0.0, float(suboptimality.lower)), float(suboptimality.upper)
     return Bracket(low * low, high * high) * (beta / 8.0)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.algorithm import VOTES, error, smoothing_costs
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
@@ -20,36 +21,28 @@ from relaxboost.claims.ss09.smooth import (
     smoothed,
     smoothed_game,
 )
-from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game
 
 
 class _Round(NamedTuple):
-    """A round of the totally corrective run.
-
-    `w` is w_t, `value` is D(w_t), `slope` is the gap, and `corrective` is D after a step of Fig. 1.
-    `seen` are the columns that were chosen so far. `best` is the maximum of D over the weights on
-    these columns, which is D after the totally corrective update.
-    """
-
     w: Array
-    value: float
-    slope: float
-    corrective: float
-    best: Bracket
+    value: float  # This is D(w_t).
+    slope: float  # This is the gap.
+    corrective: float  # This is D after a step of Fig. 1.
+    best: Bracket  # This is the maximum of D over the weights on the columns in `seen`.
     seen: tuple[int, ...]
 
 
 def totally_corrective_run(
     x: Instance, to_gap: float | None = None
 ) -> tuple[list[_Round], Array, float]:
-    """Run the totally corrective update of Eq. 13 until the gap of Fig. 1 is small.
+    """Run the totally corrective update of Eq. 13 until the gap is at most `to_gap`, by default ε.
 
-    The run ends when the gap is at most `to_gap`, by default ε. The function returns the rounds
-    that made an update, the final w, and its gap. The last round makes no update.
+    Return the rounds that made an update, the final w, and its gap.
     """
     (m, n), f = x.A.shape, f_of(x)
-    smoothing, enough = beta(m, x.epsilon), x.epsilon if to_gap is None else to_gap
+    smoothing = beta(m, x.epsilon)
+    enough = x.epsilon if to_gap is None else to_gap
     w = np.zeros(n)
     seen: list[int] = []
     trace: list[_Round] = []
@@ -109,7 +102,8 @@ def totally_accurate_half_more(x: Instance) -> Slacks:
     smoothing = beta(len(x.A), x.epsilon) * math.log(len(x.A) / x.k)
     for gap, most in ((x.epsilon, 1.5 * x.epsilon), (0.5 * x.epsilon, x.epsilon)):
         trace, w, last_gap = totally_corrective_run(x, gap)
-        short, rounds = error(x, x.A @ w), len(trace) + 1
+        short = error(x, x.A @ w)
+        rounds = len(trace) + 1
         yield at_most(short, last_gap + smoothing, "ρ − margin of w_t", rounds)
         yield at_most(short, most, "ρ − margin of w_t", rounds)
         yield at_most(rounds, 64.0 * math.log(len(x.A)) / x.epsilon**2, "rounds")

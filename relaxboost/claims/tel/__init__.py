@@ -1,5 +1,7 @@
 """Every statement of Telgarsky's lecture on AdaBoost, in the order of the text."""
 
-from relaxboost.claims.registry import gather
+from pathlib import Path
 
-SOURCE = gather(__name__, "algorithm classical weak theorem closing")
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.tel.source import SOURCE
+from relaxboost.claims.tel import SOURCE
 from relaxboost.claims.votes import RUNS, gradient, reweighting, risk, weak_learnability
 from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
@@ -24,7 +24,8 @@ def gradient_as_printed(x: Instance) -> Slack:
 
 @gradient_as_printed.corrected()
 def gradient_corrected(x: Instance) -> Slacks:
-    at, g = risk(x.A, x.w), -x.A.T @ reweighting(x.A, x.w)
+    at = risk(x.A, x.w)
+    g = -x.A.T @ reweighting(x.A, x.w)
     for size in (1.0, 1e-2):
         h = size * x.h
         yield at_least(risk(x.A, x.w + h), at + g @ h, "f(w) + <g, h>, f(w + h)")
@@ -51,9 +52,7 @@ def algorithm(x: Instance, sign: float = 1.0) -> Slacks:
         yield at_most(risk(x.A, w), math.exp(-t * gamma**2 / 2.0), "L(−A w_t)", t)
 
 
-@algorithm.corrected()
-def algorithm_corrected(x: Instance) -> Slacks:
-    yield from algorithm(x, -1.0)
+algorithm_corrected = algorithm.corrected()(lambda x: algorithm(x, -1.0))
 
 
 CLASHES = POINTS.but({"m": (2, 7), "n": (1, 2)}, h=Vector("n", -2, 2), size=Real(0.01, 1, log=True))
@@ -61,7 +60,8 @@ CLASHES = POINTS.but({"m": (2, 7), "n": (1, 2)}, h=Vector("n", -2, 2), size=Real
 
 @SOURCE.claim("strong-convexity", space=CLASHES).checked(trials=200)
 def strong_convexity(x: Instance) -> Slacks:
-    mu, m = _contradicted(x), len(x.A)
+    mu = _contradicted(x)
+    m = len(x.A)
     radius = math.log(m) / mu
     w, v = (_within(x.A, x.size * each) for each in (x.w, x.h))
     modulus = math.exp(-radius) / m * float(np.linalg.svd(x.A, compute_uv=False)[-1]) ** 2
@@ -72,18 +72,16 @@ def strong_convexity(x: Instance) -> Slacks:
 
 @strong_convexity.step()
 def _(x: Instance) -> Slacks:
-    mu, m = _contradicted(x), len(x.A)
+    mu = _contradicted(x)
+    m = len(x.A)
     for w in (x.w, x.h):
         bound = math.exp(mu * float(np.abs(w).sum())) / m
         yield at_least(risk(x.A, w), bound, "exp(μ‖w‖_1)/n, f(w)")
 
 
 def _contradicted(x: Instance) -> float:
-    """Return μ, the minimum over ‖v‖_1 = 1 of max −(Av)_i.
-
-    Instances with μ of at most 0.01 are skipped.
-    """
-    signs = product((1.0, -1.0), repeat=x.A.shape[1])  # a game over the simplex in each orthant
+    """Return μ, the minimum over ‖v‖_1 = 1 of max −(Av)_i. Skip μ of at most 0.01."""
+    signs = product((1.0, -1.0), repeat=x.A.shape[1])  # Each orthant has a game over the simplex.
     games = (Game(x.A * np.array(each), over=Simplex()) for each in signs)
     mu = -max(float(x.optimum(game).lower) for game in games)
     assume(mu > 0.01)
@@ -91,7 +89,6 @@ def _contradicted(x: Instance) -> float:
 
 
 def _within(A: Array, w: Array) -> Array:
-    """Halve w until its risk is at most 1, which is the risk at w = 0."""
     while risk(A, w) > 1.0:
         w = w / 2.0 if float(np.abs(w).sum()) > 1e-9 else 0.0 * w
     return w

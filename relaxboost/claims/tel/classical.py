@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.tel.source import SOURCE
+from relaxboost.claims.tel import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, reweighting, risk, short_of_one
 
 
@@ -14,7 +14,8 @@ def rate_product(x: Instance, step: str = "lecture") -> Slacks:
     bound = 1.0
     for vote in adaboost(x.A, x.t, step):
         bound *= math.sqrt(max(0.0, 1.0 - vote.edge**2))
-        if bound < 1e-6:  # the edge may be 1, and then the package's step 18.7 for infinity
+        # If the edge is 1, the package makes a large step instead of an infinite one.
+        if bound < 1e-6:
             return
         yield at_most(risk(x.A, vote.w), bound, "L(−A w_t), Π sqrt(1 − γ_i²)", vote.number)
 
@@ -32,7 +33,8 @@ def rate_exponential(x: Instance) -> Slacks:
 @rate_exponential.step(space=Space(gamma=Real(0.0, 1.0)))
 def _(x: Instance) -> Slacks:
     # Near γ = 0, both sides are compared in units of γ², so that their constants matter.
-    gamma, size = max(x.gamma, 1e-3), max(x.gamma, 1e-3) ** 2
+    gamma = max(x.gamma, 1e-3)
+    size = max(x.gamma, 1e-3) ** 2
     bound = -math.expm1(-size / 2.0) / size
     drop = gamma * math.sinh(gamma) - 2.0 * math.sinh(gamma / 2.0) ** 2
     yield at_least(drop / size, 0.5, "1/2, (1 − cosh γ + γ sinh γ)/γ²")
@@ -40,9 +42,7 @@ def _(x: Instance) -> Slacks:
     yield at_least(1.0 / (1.0 + math.sqrt(1.0 - size)), bound, "1 − exp, 1 − sqrt(1 − γ²)")
 
 
-@rate_product.corrected()
-def rate_product_classical(x: Instance) -> Slacks:
-    yield from rate_product(x, "classical")
+rate_product_classical = rate_product.corrected()(lambda x: rate_product(x, "classical"))
 
 
 @rate_product_classical.step(space=Space(gamma=Real(0.0, 0.99), other=Real(-3, 3)))
@@ -64,9 +64,7 @@ def step_classical(x: Instance, corrected: bool = False) -> Slacks:
         yield equal(edge, step, "‖Aᵀ∇L‖_∞/‖∇L‖_1, the step or its tanh", vote.number)
 
 
-@step_classical.corrected()
-def step_classical_corrected(x: Instance) -> Slacks:
-    yield from step_classical(x, True)
+step_classical_corrected = step_classical.corrected()(lambda x: step_classical(x, True))
 
 
 @step_classical_corrected.step(space=Space(gamma=Real(0.0, 0.99)))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.tel.source import SOURCE
+from relaxboost.claims.tel import SOURCE
 
 LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
     "exponential": (lambda z: math.exp(min(z, 500.0)), 1.0),
@@ -18,8 +18,7 @@ LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
     "skew": (lambda z: abs(1.0 + z) + 2.0 * max(0.0, z), 2.0),
     "linear": (lambda z: z, 1.0),
 }
-"""Convex losses ℓ of −y f(x), each with a positive subgradient at zero. All losses except "linear"
-are bounded below."""
+"""Convex losses ℓ of −y f(x), each with a positive subgradient at zero."""
 
 AT_A_POINT = Space(
     epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES), w=Real(1e-3, 10, log=True)
@@ -49,9 +48,7 @@ def bad_set(x: Instance, bounded: bool = False) -> Slacks:
     yield at_most(_error(1.0, products), x.epsilon, "error of w = 1, ε")
 
 
-@bad_set.corrected()
-def bad_set_bounded(x: Instance) -> Slacks:
-    yield from bad_set(x, True)
+bad_set_bounded = bad_set.corrected()(lambda x: bad_set(x, True))
 
 
 @bad_set_bounded.step(space=AT_A_POINT)
@@ -72,7 +69,7 @@ def _(x: Instance) -> Slack:
 
 
 def _products(epsilon: float) -> Array:
-    """Return the products y_i x_i of the training set for a given ε."""
+    # The result has the products y_i x_i of the training set.
     if epsilon >= 0.5:
         return np.array([1.0, -1.0])
     k = math.ceil(1.0 / epsilon)
@@ -80,10 +77,6 @@ def _products(epsilon: float) -> Array:
 
 
 def _minimiser(risk: Callable[[float], float]) -> float:
-    """Return a minimiser of a risk on [−50, 50], found by ternary search.
-
-    If the risk at 0 is not larger, return exactly 0.
-    """
     low, high = -50.0, 50.0
     for _ in range(200):
         left, right = low + (high - low) / 3.0, high - (high - low) / 3.0

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from relaxboost.claims.language import *
+from relaxboost.claims.tel import SOURCE
 from relaxboost.claims.tel.algorithm import algorithm_corrected
-from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 
 TURNING = RUNS.but(k=Whole(1, 6), w=Vector("n", -2, 2))
@@ -14,13 +14,10 @@ TURNING = RUNS.but(k=Whole(1, 6), w=Vector("n", -2, 2))
 
 
 def turning(k: int) -> Array:
-    """Return a cyclic matrix with 2k + 1 columns, each with k + 1 entries 1 and k entries −1.
-
-    Each column is the previous column shifted by one row. For uniform weights, all edges are γ =
-    1/(2k + 1). AdaBoost is nearly as slow on this game as the theorem allows. In the first round,
-    the risk is multiplied by 1 − γ²/2 − γ⁴/8. The theorem allows the factor exp(−γ²/2), which is 1
-    − γ²/2 + γ⁴/8 up to higher orders.
-    """
+    """Return a cyclic matrix with 2k + 1 columns, each with k + 1 entries 1 and k entries −1."""
+    # AdaBoost is nearly as slow on this game as the theorem allows. All edges are γ = 1/(2k + 1).
+    # In the first round, the risk is multiplied by 1 − γ²/2 − γ⁴/8 up to higher orders. The theorem
+    # allows exp(−γ²/2).
     m = 2 * k + 1
     at = np.arange(m)
     return np.where((at[:, None] - at) % m <= k, 1.0, -1.0)
@@ -35,7 +32,8 @@ def theorem(x: Instance) -> Slacks:
         kappa = 2.0 / least**2 * (1.0 - least**2)
         yield at_least(-1.0 / vote.log_risk, kappa, "(2/γ²)(1 − γ²), κ needed", 1)
     for vote in adaboost(x.A, x.t, "lecture"):
-        before, phi = vote.before, reweighting(x.A, vote.before)
+        before = vote.before
+        phi = reweighting(x.A, vote.before)
         eta = float(np.abs(x.A.T @ phi).max() / phi.sum())
         yield equal(vote.step, eta, "η_i, ‖Aᵀ∇L‖_∞/‖∇L‖_1", vote.number)
         moved = np.eye(before.size)[int(np.argmax(np.abs(vote.w - before)))]
@@ -57,7 +55,8 @@ def chord(x: Instance) -> Slack:
 @theorem.step()
 def one_round(x: Instance) -> Slacks:
     for A, w in ((x.A, x.w), (turning(x.k), np.zeros(2 * x.k + 1))):
-        g, before = gradient(A, w), risk(A, w)
+        g = gradient(A, w)
+        before = risk(A, w)
         j = int(np.argmax(np.abs(g)))
         eta = float(abs(g[j])) / before
         after = risk(A, w - g[j] / before * np.eye(g.size)[j])
@@ -74,7 +73,8 @@ algorithm_corrected.step(space=TURNING)(one_round.stated.check)
 def plain(x: Instance) -> Slacks:
     w = np.zeros(x.A.shape[1])
     for t in range(1, x.t + 1):
-        g, before = gradient(x.A, w), risk(x.A, w)
+        g = gradient(x.A, w)
+        before = risk(x.A, w)
         j = int(np.argmax(np.abs(g)))
         w[j] -= g[j]
         yield at_least(risk(x.A, w), 1.0 / (1.0 + (math.e - 1.0) * t), "1/(1 + (e − 1)t), L", t)
@@ -97,7 +97,7 @@ def lemma(x: Instance) -> Slacks:
     for v in (x.v, x.w + (x.v - x.w) / 100.0):
         change = float(np.abs(gradient(x.A, x.w) - gradient(x.A, v)).max())
         level = max(risk(x.A, x.w), risk(x.A, v))
-        rounding = 1e-14 * level  # of the two gradients, which may nearly cancel
+        rounding = 1e-14 * level  # The two gradients may nearly cancel.
         left = Bracket(max(0.0, change - rounding), change + rounding)
         yield at_most(left, level * np.abs(x.w - v).sum(), "‖∇f(w) − ∇f(w')‖_∞")
 
@@ -112,7 +112,8 @@ def _(x: Instance) -> Slacks:
 
 @lemma.step(space=PAIRS.but(times=Real(1, 4, log=True), s=Real(0, 1)))
 def _(x: Instance) -> Slack:
-    g, f = gradient(x.A, x.w), risk(x.A, x.w)
+    g = gradient(x.A, x.w)
+    f = risk(x.A, x.w)
     j = int(np.argmax(np.abs(g)))
     there = x.w - x.s * g[j] / (x.times * f) * np.eye(g.size)[j]
     gain = x.s * (1.0 - x.s / 2.0) * float(g[j] / f) ** 2 / x.times

@@ -6,7 +6,7 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import largest_edge, near, optimum
-from relaxboost.claims.tel.source import SOURCE
+from relaxboost.claims.tel import SOURCE
 from relaxboost.claims.votes import reweighting, risk, weak_learnability
 from relaxboost.game.game import Game
 
@@ -38,7 +38,8 @@ def _(x: Instance) -> Slack:
 
 @SOURCE.claim("accuracy", space=WEIGHTED)
 def accuracy(x: Instance) -> Slack:
-    gamma, phi = float(weak_learnability(x).lower), _normalised(x.phi)
+    gamma = float(weak_learnability(x).lower)
+    phi = _normalised(x.phi)
     return at_least(
         _best(x.A, phi), 0.5 + gamma / 2.0, "weight of the examples with the right sign"
     )
@@ -46,8 +47,8 @@ def accuracy(x: Instance) -> Slack:
 
 @accuracy.corrected()
 def expected_accuracy(x: Instance) -> Slacks:
-    gamma, worst = float(weak_learnability(x).lower), [float(p) for p in x.optima[-1].d]
-    for phi in (_normalised(x.phi), np.array(worst)):
+    gamma = float(weak_learnability(x).lower)
+    for phi in (_normalised(x.phi), np.array([float(p) for p in x.optima[-1].d])):
         best = max(float(phi @ (1.0 + r * a)) / 2.0 for a in x.A.T for r in (1.0, -1.0))
         yield at_least(best, 0.5 + gamma / 2.0, "expected accuracy")
 
@@ -63,7 +64,8 @@ def _(x: Instance) -> Slacks:
 @accuracy.corrected()
 def accuracy_of_labels(x: Instance) -> Slack:
     A = np.where(x.A >= 0.0, 1.0, -1.0)
-    gamma, phi = x.optimum(Game(A)).lower, _normalised(x.phi)
+    gamma = x.optimum(Game(A)).lower
+    phi = _normalised(x.phi)
     assume(gamma > 0)
     return at_least(_best(A, phi), 0.5 + float(gamma) / 2.0, "weight of those with the right sign")
 
@@ -75,7 +77,6 @@ def _(x: Instance) -> Slacks:
 
 
 def _best(A: Array, phi: Array) -> float:
-    """Return the largest total weight of examples on which a column or its negative is correct."""
     return max(float(phi @ (r * a > 0.0)) for a in A.T for r in (1.0, -1.0))
 
 
@@ -92,7 +93,7 @@ def infimum(x: Instance) -> Slacks:
     rho, _, w = optimum(x, Game(x.A))
     gamma = float(rho.lower)
     if gamma == 0.0:
-        cut = np.where(np.arange(len(x.A)) == 0, 0.0, 1.0)[:, None]  # one row is 0, others are 1
+        cut = np.where(np.arange(len(x.A)) == 0, 0.0, 1.0)[:, None]
         for A, at in ((x.A, x.w), (cut, np.array([30.0]))):
             yield at_least(risk(A, at), 1.0 / len(A), "1/n, L(−Aw)")
         return
@@ -102,7 +103,7 @@ def infimum(x: Instance) -> Slacks:
     yield at_most(risk(x.A, there), most, "f(w + sv), e^(−sγ) f(w)")
     bend = float((x.A @ v) ** 2 @ reweighting(x.A, there))
     yield at_most(bend, most, "vᵀ∇²f(w + sv)v, e^(−sγ) f(w)")
-    # The sides are compared in logarithms, because both are smaller than the assumed float error.
+    # Both sides are smaller than the assumed float error, but their logarithms are not.
     steep = -(x.A @ (40.0 / gamma * v))
     log_risk = steep.max() + math.log(np.mean(np.exp(steep - steep.max())))
     yield at_most(log_risk, -40.0, "log f(sv) at s = 40/γ, −40")

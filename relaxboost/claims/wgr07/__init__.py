@@ -1,5 +1,7 @@
 """Claims of Warmuth, Glocer & Rätsch (2007), Boosting Algorithms for Maximizing the Soft Margin."""
 
-from relaxboost.claims.registry import gather
+from pathlib import Path
 
-SOURCE = gather(__name__, "")
+from relaxboost.claims.source import Source
+
+SOURCE = Source.read(Path(__file__).with_name("statements.toml"))

@@ -36,7 +36,7 @@ MUTANTS = (
         at="excess",
         survives="not known to be false: it adds three worst cases that exclude each other",
     ),
-    Mutant("DEK11-T2", "index", "(law, run) - seen", "(law, run)", step=1),
+    Mutant("DEK11-T2", "index", "law.run()) - seen", "law.run())", step=1),
     Mutant(
         "DEK11-mean-risk",
         "index",

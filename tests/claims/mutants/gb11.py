@@ -68,7 +68,7 @@ OF_ALGORITHM_2 = (
     Mutant("GB11-T4", "constant", "G**2 / (", "0.5 * G**2 / (", at="bound4"),
     Mutant("GB11-T4", *_PAIRED, step=1),
     Mutant("GB11-T4", "constant", '1.0 + math.log(x.T), "Σ', '0.6 + math.log(x.T), "Σ', step=2),
-    Mutant("GB11-T4-sharp", "index", "harmonic + 1.0 / t", "harmonic + 1.0 / (t + 1)"),
+    Mutant("GB11-T4-sharp", "index", "harmonic += 1.0 / t", "harmonic += 1.0 / (t + 1)"),
     Mutant("GB11-T4-sharp", *_PAIRED, step=1),
     Mutant("GB11-T5-h", "index", ") ** 2) ** t", ") ** 2) ** (t + 1)", correction=1),  # 1.1456
     Mutant(
