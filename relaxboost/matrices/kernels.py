@@ -51,7 +51,8 @@ def _few_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 @njit(fastmath=_SUM, nogil=True)
 def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
     # Eight columns share each load of an entry of `d`, and the CPU converts entries of some columns
-    # while it loads those of others. Beyond the last column, the loop repeats it.
+    # while it loads those of others. All columns are summed in the same order. Beyond the last
+    # column, the loop repeats it.
     last = used - 1
     for j in range(0, used, 8):
         a, b = H[:, j], H[:, min(j + 1, last)]
@@ -88,7 +89,8 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
     """Sum the products y_i d_i up to each level of four features into the rows of `levels`."""
     # An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
-    # to the levels of the other three features. Beyond the last feature, the loop repeats it.
+    # to the levels of the other three features. Each feature is summed in the order of the
+    # examples. Beyond the last feature, the loop repeats it.
     last = codes.shape[0] - 1
     levels[:] = 0.0
     a, b = codes[first], codes[min(first + 1, last)]
