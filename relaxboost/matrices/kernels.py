@@ -51,8 +51,7 @@ def _few_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 @njit(fastmath=_SUM, nogil=True)
 def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
     # Eight columns share each load of an entry of `d`, and the CPU converts entries of some columns
-    # while it loads those of others. All columns are summed in the same order. Beyond the last
-    # column, the loop repeats it.
+    # while it loads those of others. All are summed in the same order. The last one is repeated.
     last = used - 1
     for j in range(0, used, 8):
         a, b = H[:, j], H[:, min(j + 1, last)]
@@ -89,8 +88,7 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
     """Sum the products y_i d_i up to each level of four features into the rows of `levels`."""
     # An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
-    # to the levels of the other three features. Each feature is summed in the order of the
-    # examples. Beyond the last feature, the loop repeats it.
+    # to the levels of the other features. Examples keep their order. The last feature is repeated.
     last = codes.shape[0] - 1
     levels[:] = 0.0
     a, b = codes[first], codes[min(first + 1, last)]
@@ -278,8 +276,8 @@ def _cross_block(
     place: tuple[int, int],
 ) -> None:
     # The entry of the cuts a and b is Σ weights · s_a t_b for the sides s_a, t_b = ±1 of examples.
-    # The block starts at `place` in `out`: a slice of `out` would need another signature for each
-    # memory layout. `table` is a zero matrix with one more row and column than the block.
+    # The block is at `place` in `out`, because slices would need more signatures. `table` is a zero
+    # matrix with one more row and column than the block.
     left, right = codes
     first, start = place
     rows, cols = table.shape[0] - 1, table.shape[1] - 1
