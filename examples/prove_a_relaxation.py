@@ -19,9 +19,8 @@ from scipy.optimize import brentq
 from scipy.special import wrightomega
 
 import relaxboost as rb
-from relaxboost._core.intervals import Interval
 from relaxboost._core.parameters import positive
-from relaxboost.relaxations.base import as_margins
+from relaxboost.relaxations import Interval, as_margins
 
 Vector = Any
 

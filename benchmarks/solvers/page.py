@@ -36,8 +36,9 @@ HOW = """
 * The table shows the seconds until both bounds prove a gap of {tol}. `limit` means that `auto` did
   not prove the gap within {limit} seconds, and "none" that no general solver proved it.
 * In the first picture, a solver that was not run on a game, or was stopped early, counts as one
-  that does not solve it. So the curves of single general solvers are lower bounds. The curve of the
+  that does not solve it. So a single general solver may be better than its curve. The curve of the
   fastest general solver is exact.
+* `auto` has changed since: see [the benchmarks](benchmarks.md#how-fast-are-the-solvers).
 
 All results are in [suite.csv](suite.csv): CPU seconds, wall clock, peak memory and the gap of every
 run. Its column `outcome` says how a run ended: `solved`, `limit` (of seconds), `memory`, `ended`
@@ -154,8 +155,9 @@ def _comparison(rows: list[Row], compared: dict[str, float]) -> list[str]:
     solved = short(geometric_mean(r for game, r in compared.items() if game in best))
     return [
         f"**`auto` is {solved} times as fast as the fastest general solver**, in geometric mean of "
-        f"the {sum(game in best for game in compared)} games that a general solver solves. If the "
-        f"limit counts as its time on the other games, the mean of all {len(compared)} is {mean}. "
+        f"the {sum(game in best for game in compared)} games that a general solver solves. No "
+        "general solver finished the others. If the limit counts as their time, the mean of all "
+        f"{len(compared)} is {mean}. "
         f"A general solver is faster than `auto` on {_listed(slower) or 'no game'}."
         + (f" `auto` does not reach the gap on {_listed(failed)}." if failed else ""),
         "",

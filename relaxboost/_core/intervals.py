@@ -42,6 +42,13 @@ class Interval:
     lower, upper : float or array
         The endpoints, as scalars or as arrays of the same shape. If `upper` is omitted, it equals
         `lower`. A Fraction is rounded downwards for `lower`, and upwards for `upper`.
+
+    Examples
+    --------
+    >>> from relaxboost.relaxations import Interval
+    >>> third = Interval(1.0) / 3.0
+    >>> bool(third.lower < third.upper)
+    True
     """
 
     __array_ufunc__ = None  # makes array * Interval call __rmul__

@@ -1,7 +1,9 @@
 from .base import Relaxation as Relaxation
 from .base import Traits as Traits
+from .base import as_margins as as_margins
 from .binary_entropy import BinaryEntropy as BinaryEntropy
 from .bounds import Bounds as Bounds
+from .bounds import Interval as Interval
 from .bounds import Witness as Witness
 from .bounds import bounds_of as bounds_of
 from .bounds import level_of as level_of

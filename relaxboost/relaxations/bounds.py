@@ -10,6 +10,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval as Interval
 from relaxboost._core.rounding import UNIT, up
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.base import Relaxation, as_margins
