@@ -75,6 +75,6 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def threads_for(m: int, n: int | None) -> AbstractContextManager[None]:
-    """Limit BLAS to one thread within the context if an m x n matrix (n may be None) is small."""
+    """Limit BLAS to one thread within the context if an m x n matrix is small. None is large."""
     small = m * min(_ORDER if n is None else n, _ORDER) <= _ORDER**2
     return one_blas_thread() if small else nullcontext()

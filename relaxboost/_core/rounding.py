@@ -27,7 +27,7 @@ _MANY = 100
 
 
 def price(size: float) -> float:
-    """Return the divisor of values of magnitude `size` for a solver: 1, or a power of two."""
+    """Return the divisor of values of magnitude `size` for a solver: a power of two, mostly 1."""
     return 2.0 ** max(math.frexp(size)[1] - _HUGE, 0) if math.isfinite(size) else 1.0
 
 

@@ -32,7 +32,7 @@ def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> b
 def describe_auxiliaries(
     f: Relaxation, described: Described, d: Sequence[Fraction], evaluation: ExactEvaluation
 ) -> dict[str, Any]:
-    """Return the auxiliary variables z of every polyhedral part of f at the exact d.
+    """Return the auxiliary variables z of every polyhedral part of f at the exact d, or {}.
 
     If a polyhedral part is infinite at d, an InputError is raised.
     """

@@ -44,7 +44,10 @@ def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
 
 
 def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
-    """Return the exact product Aᵀ · values for integers as (v, shift), which is v · 2^-shift."""
+    """Return the exact product Aᵀ · values as (v, shift), which is v · 2^-shift.
+
+    The entries of A are in [−1, 1], and the values are integers of any size.
+    """
     rows_at_once = 2**13
     is_integral = np.array_equal(A, np.trunc(A))  # its entries are -1, 0 and 1
     pieces = [(0, A)] if is_integral else list(matrix_limbs(A))

@@ -9,6 +9,7 @@ from contextlib import redirect_stdout
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from types import ModuleType
 
 from relaxboost._core.errors import InputError
@@ -18,10 +19,17 @@ from relaxboost._core.parameters import is_given
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.source import DISPLAYS, Source
 
+_LOADING = RLock()
 
-@cache
+
 def sources() -> tuple[Source, ...]:
     """Return the built-in sources. Each is a folder of this package with a file statements.toml."""
+    with _LOADING:  # Two threads must not complete the same sources.
+        return _sources()
+
+
+@cache
+def _sources() -> tuple[Source, ...]:
     found = []
     for folder in sorted(file.parent for file in Path(__file__).parent.glob("*/statements.toml")):
         package = f"relaxboost.claims.{folder.name}"

@@ -128,7 +128,7 @@ def _solve(problem: Any) -> None:
 
 
 def _positive_definite(matrix: list[list[Any]]) -> bool:
-    """Return whether every symmetric matrix with entries in the intervals is positive definite."""
+    """Return whether it is proved that all matrices in the intervals are positive definite."""
     ends = [
         [(Fraction(x.lower), Fraction(x.upper)) for x in map(exact_bracket, row)] for row in matrix
     ]

@@ -228,8 +228,10 @@ class Source:
         self._check_references()
         written = (f"{self.key}-{name}" for name in self._texts)
         self.claims = {id: self.claims[id] for id in written} | self.claims
-        if self._table:
-            self.outline(self._table)
+        # After Ctrl-C, a source may be completed again. Its lines must not be repeated.
+        table, self._table = self._table, ""
+        if table:
+            self.outline(table)
 
     def _check_references(self) -> None:
         names = {id.removeprefix(f"{self.key}-") for id in self.claims}

@@ -213,7 +213,10 @@ class Game:
         return self._relaxation.repair(d)
 
     def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return the point of the domain near `w` as (support, coefficients)."""
+        """Return the point of the domain near `w` as (support, coefficients).
+
+        The columns in the support are distinct.
+        """
         support, coefficients = self.read_w(w)
         coefficients = self._over.repair(coefficients)
         used = coefficients != 0.0

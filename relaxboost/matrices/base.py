@@ -44,9 +44,9 @@ class MarginMatrix(ABC):
     """A margin matrix A: A[i, j] = y_i h_j(x_i) in [−1, 1], with columns in canonical order.
 
     A subclass sets `m`, `n` and `edge_roundings`, and implements `digest`, `_column` and `_edges`.
-    The last two receive checked arguments. A weak learner that does not enumerate its columns also
-    overrides `best` and `known`, and sets `slack`. Kernels add numbers in a fixed order, so results
-    do not depend on the number of threads.
+    The last two receive checked arguments: an existing column, and contiguous doubles. A weak
+    learner that does not enumerate its columns also overrides `best` and `known`, and sets `slack`.
+    Kernels add numbers in a fixed order, so results do not depend on the number of threads.
     """
 
     m: int
@@ -147,7 +147,7 @@ class MarginMatrix(ABC):
         return self._margins(ids, weights)
 
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
-        # Columns are added in the given order, which the rounding bound of subclasses relies on.
+        # The columns exist, and are added in the given order.
         u = np.zeros(self.m)
         for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
             kernels.add_scaled(u, self._column(j), c)

@@ -51,7 +51,7 @@ def _few_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 @njit(fastmath=_SUM, nogil=True)
 def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
     # Eight columns share each load of an entry of `d`, and the CPU converts entries of some columns
-    # while it loads those of others. Beyond the last column, the loop repeats it.
+    # while it loads those of others. All are summed in the same order. The last one is repeated.
     last = used - 1
     for j in range(0, used, 8):
         a, b = H[:, j], H[:, min(j + 1, last)]
@@ -88,7 +88,7 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
     """Sum the products y_i d_i up to each level of four features into the rows of `levels`."""
     # An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
-    # to the levels of the other three features. Beyond the last feature, the loop repeats it.
+    # to the levels of the other features. Examples keep their order. The last feature is repeated.
     last = codes.shape[0] - 1
     levels[:] = 0.0
     a, b = codes[first], codes[min(first + 1, last)]
@@ -269,10 +269,17 @@ def stump_gram(codes: NDArray[Any], offsets: Whole, signs: Array, scaling: Array
 
 @njit(nogil=True)
 def _cross_block(
-    left: NDArray[Any], right: NDArray[Any], weights: Array, table: Array, out: Array
+    codes: tuple[NDArray[Any], NDArray[Any]],
+    weights: Array,
+    table: Array,
+    out: Array,
+    place: tuple[int, int],
 ) -> None:
     # The entry of the cuts a and b is Σ weights · s_a t_b for the sides s_a, t_b = ±1 of examples.
-    # `table` is a zero matrix with one more row and column than the block `out`.
+    # The block is at `place` in `out`, because slices would need more signatures. `table` is a zero
+    # matrix with one more row and column than the block.
+    left, right = codes
+    first, start = place
     rows, cols = table.shape[0] - 1, table.shape[1] - 1
     for i in range(weights.shape[0]):
         table[left[i], right[i]] += weights[i]
@@ -286,7 +293,7 @@ def _cross_block(
     for a in range(rows):
         for b in range(cols):
             alone = total - 2.0 * table[a, cols] - 2.0 * table[rows, b]
-            out[a, b] = alone + 4.0 * table[a, b]
+            out[first + a, start + b] = alone + 4.0 * table[a, b]
 
 
 @njit(nogil=True)
@@ -308,8 +315,9 @@ def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array)
     def fill(f: int) -> None:
         a, b = parts[f]
         for g, (c, e) in enumerate(parts[: f + 1]):
-            table = np.zeros((b - a + 1, e - c + 1))
-            _cross_block(codes[f], codes[g], weights, table, out[a:b, c:e])
+            if b > a and e > c:  # a restriction leaves many features without cuts
+                table = np.zeros((b - a + 1, e - c + 1))
+                _cross_block((codes[f], codes[g]), weights, table, out, (a, c))
 
     pool, _ = thread_pool()
     list(pool.map(fill, reversed(range(len(parts)))))  # the features with the most pairs first

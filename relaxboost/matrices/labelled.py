@@ -27,7 +27,9 @@ def check_labelled(
         )
     m, features = given.shape
     if feature_names is None:
-        feature_names = getattr(X, "columns", [f"x{f}" for f in range(features)])
+        feature_names = getattr(X, "columns", None)
+    if feature_names is None:
+        feature_names = [f"x{f}" for f in range(features)]
     if isinstance(feature_names, str) or not isinstance(feature_names, Iterable):
         raise InputError(f"feature_names must be a list of names, got {feature_names!r}")
     names = tuple(map(str, feature_names))

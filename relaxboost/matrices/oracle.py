@@ -32,7 +32,7 @@ class OracleMatrix(MarginMatrix):
         self._fit = fit
         self._X = X
         self._y = y
-        # A learner that changes its arguments would change the game.
+        # These are copies. A learner that changes its arguments would change the game.
         self._X.flags.writeable = self._y.flags.writeable = False
         self.slack = math.inf if slack is None else slack
         self._hypotheses: list[Any] = []

@@ -7,6 +7,7 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def pictures():
                 if inspect.isfunction(f) and f.__module__ == name and f.__name__[0] != "_":
                     given = inspect.signature(f)
                     drawn = next(iter(given.parameters), "") in ("axes", "figure")
-                    if given.return_annotation == "Any" and not drawn:
+                    if given.return_annotation in ("Any", Any) and not drawn:
                         yield f
 
 

@@ -92,6 +92,7 @@ def test_a_step_without_a_text_is_refused(source):
 def test_misprints_are_in_the_order_of_the_text(source):
     declare(source)
     source.complete()
+    source.complete()
     row = Misprint("P-Eq1", "Eq. 1", "1 + 1 = 3", "1 + 1 = 2", "None: nothing uses it.")
     assert source.misprints == [row]
     assert [line.ids for line in source.lines] == [("P-Eq1",), ("P-L1",)]

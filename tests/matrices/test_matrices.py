@@ -421,6 +421,16 @@ def test_wrong_options():
         stumps(X, y, ["a", "b"])
 
 
+def test_an_array_without_names_gets_default_names():
+    class Unnamed:
+        columns = None
+
+        def __array__(self, dtype=None, copy=None):
+            return np.eye(2)
+
+    assert stumps(Unnamed(), [1, -1]).feature_names == ("x0", "x1")
+
+
 def test_pandas_frames_bring_their_names(cancer):
     import pandas as pd
 

@@ -383,6 +383,5 @@ def _log2(a: Integer) -> float:
     # The result is used to make choices, but not in proofs. The integer may be beyond the range of
     # doubles, so only its leading 50 bits are converted.
     whole = int(a)
-    # The integer may be beyond the range of doubles, so only its leading 50 bits are converted.
     width = whole.bit_length()
     return width + math.log2(whole >> max(0, width - 50)) - min(width, 50)

@@ -22,6 +22,7 @@ class RelaxationProgram:
     """A relaxation f as a linear program in (d, z), with the witness from the certificate.
 
     f(d) is the constant plus the least cost·(d, z) over all z that satisfy the bounds and the rows.
+    The threshold γ and the multipliers prove the lower bound on the relaxed margin.
     """
 
     m: int

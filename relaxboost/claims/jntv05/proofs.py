@@ -41,7 +41,7 @@ def _regret(
 ) -> Slack:
     """Return the slack of Proposition 2 for the proxy function V + `shift`.
 
-    The comparator is θ, or θ_t if `last` is true. `least` is V(θ_*), and `first` replaces θ_0.
+    The comparator is θ, or θ_t if `last` is true. `least` stands for V(θ_*), and `first` for θ_0.
     """
     beta = temperatures(x)
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))

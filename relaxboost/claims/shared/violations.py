@@ -113,7 +113,7 @@ def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> I
 
 
 def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
-    """Return multiples of `v` at which the function is finite, one of them near the boundary."""
+    """Return multiples of `v` at which the function is finite, one near a boundary if any."""
     if not math.isfinite(function(np.zeros(v.size))):
         return [v] if math.isfinite(function(v)) else []
     inside, outside = 0.0, 0.0

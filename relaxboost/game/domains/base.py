@@ -118,7 +118,10 @@ class Domain(ABC):
         return None
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return exact fractions at which g* is finite, within 2^-90 of the repaired weights."""
+        """Return exact fractions at which g* is finite, within 2^-90 of the repaired weights.
+
+        By default the weights are rounded towards zero.
+        """
         return [Fraction(int(Fraction(c) * BELOW), BELOW) for c in coefficients]
 
     def check(self, matrix: MarginMatrix) -> None:

@@ -38,7 +38,7 @@ class EuclideanSet(Domain):
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
         """Return (a, b, c) in the smoothed best response v · a / sqrt(b ‖v‖_2² + c) to edges v.
 
-        It is the gradient of a smooth function whose values are between g and g + tol/2.
+        It is the gradient of a smooth function whose values are between g and g + tol/2, and c > 0.
         """
 
     def cost(self, w: Vector) -> float:

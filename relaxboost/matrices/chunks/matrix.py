@@ -74,9 +74,10 @@ class ChunkedMatrix(StumpMatrix):
         """Return the result of the function `reduced` for each feature's sums, and their unit."""
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)
-        if self.cluster is not None:
+        cluster = self.cluster  # another thread may set it to None meanwhile
+        if cluster is not None:
             try:
-                return self.cluster.each(q, then), unit
+                return cluster.each(q, then), unit
             except ClusterError as error:
                 self.cluster = None
                 raise ClusterError(f"{error}; further passes run in this process") from error

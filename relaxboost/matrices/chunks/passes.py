@@ -72,6 +72,16 @@ def cut_up(stop: int, parts: int, step: int = 1) -> list[range]:
 
 
 @njit(nogil=True)
+def _all_edges(total: int, sums: Whole) -> Array:
+    out = np.empty(sums.shape[0] - 1)
+    below = 0
+    for b in range(out.shape[0]):
+        below += sums[b]
+        out[b] = float(total - 2 * below)
+    return out
+
+
+@njit(nogil=True)
 def _largest_edge(total: int, sums: Whole) -> tuple[int, float]:
     place = below = 0
     largest = 0.0
@@ -84,12 +94,12 @@ def _largest_edge(total: int, sums: Whole) -> tuple[int, float]:
     return place, largest
 
 
+# Plain functions are pickled by name; compiled ones would be pickled with their code.
 def all_edges(total: int, sums: Whole) -> Array:
     """Return the edge of each cut of a feature: the sum above the cut minus the sum below it."""
-    return (total - 2 * np.cumsum(sums[:-1])).astype(np.float64)
+    return _all_edges(total, sums)
 
 
-# A plain function is pickled by name; the compiled one would be pickled with its code.
 def largest_edge(total: int, sums: Whole) -> tuple[int, float]:
     """Return (cut, edge) for the first cut with the largest absolute edge, or (0, 0) if none."""
     return _largest_edge(total, sums)

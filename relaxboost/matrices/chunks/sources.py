@@ -32,7 +32,7 @@ class Batch(NamedTuple):
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
     """Return an iterator over the unchecked blocks of a source, which it reads once, in order.
 
-    If `y` does not fit the type of the source, an InputError is raised.
+    If the type of the source is not supported, or if `y` does not fit it, an InputError is raised.
     """
     if isinstance(source, str | os.PathLike):
         if not isinstance(y, str):
