@@ -248,6 +248,7 @@ def quietly(command: click.Command) -> click.Command:
         command.params.append(click.Option(flag, is_flag=True, help=said))
     command.callback = run
     make_parser = command.make_parser
+    # The parser also rejects an option of a single value that is passed twice.
     command.make_parser = lambda ctx: _strict(make_parser(ctx))  # type: ignore[method-assign]
     return command
 
@@ -273,6 +274,7 @@ def _redirect(
 ) -> None:
     for path in printed:
         # The callbacks run when the command has ended, before the folder of the file is deleted.
+        # Until then, all other output goes to standard error.
         stack.callback(_print, path)
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
     stack.enter_context(warnings.catch_warnings())

@@ -143,7 +143,9 @@ class HedgedLearner(Learner):
         self.method: Any = method
         self.size = size
         self.origin: dict[str, str] = {}
-        lipschitz = method.loss.lipschitz(method.limit, method.bound, method.targets)
+        # Only the slopes at the limit count, and the losses there may overflow.
+        with np.errstate(over="ignore"):
+            lipschitz = method.loss.lipschitz(method.limit, method.bound, method.targets)
         # Gradients and weights are squared, so their squares must neither overflow nor vanish.
         if not all(1e-150 <= size <= 1e150 for size in (method.limit / method.bound, lipschitz)):
             raise InputError(

@@ -102,7 +102,7 @@ def boost(
     Warns
     -----
     UserWarning
-        If a feature is 0 on every arc, or if the result has no rounds.
+        If a feature is 0 on every arc, or if folds choose the costs before the first round.
 
     Raises
     ------

@@ -433,7 +433,7 @@ def _spectrum(hessian: Array, unit: Array) -> tuple[Array, Array]:
 
 
 def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
-    """Return the Newton step and the gain of the log-likelihood that its model predicts."""
+    """Return the Newton step, shortened if necessary, and the gain that its model predicts."""
     values, vectors = _spectrum(at.hessian, unit)
     slope = vectors.T @ (at.gradient * unit)
     step = vectors @ (slope / np.maximum(values, max(_FLAT * values[-1], 1e-300)))

@@ -121,9 +121,9 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     """Check a plan, and return the bracket of the least cost that its path and potentials prove.
 
     This function sums the costs of the path, and checks the inequality π_head <= π_tail + c on each
-    arc. If rounding violates the inequality, the lower bound is reduced by nodes − 1 times the
-    largest violation, because a path has at most nodes − 1 arcs. If the bound is not reduced, it
-    also holds for walks that visit nodes twice.
+    arc. If the inequality is violated, or may be because of rounding, the lower bound is reduced by
+    nodes − 1 times the largest violation and its rounding error, because a path has at most
+    nodes − 1 arcs. If the bound is not reduced, it also holds for walks that visit nodes twice.
 
     Parameters
     ----------

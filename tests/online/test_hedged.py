@@ -169,7 +169,12 @@ def test_a_learner_without_a_share_may_take_the_lead():
 
 @pytest.mark.parametrize(
     ("loss", "bound", "targets"),
-    [("absolute", 1.0, 1e160), ("squared", 1e-100, 1e-100), ("absolute", 1e100, 1e-80)],
+    [
+        ("absolute", 1.0, 1e160),
+        ("squared", 1.0, 1e160),
+        ("squared", 1e-100, 1e-100),
+        ("absolute", 1e100, 1e-80),
+    ],
 )
 def test_ranges_that_doubles_cannot_square_are_refused(loss, bound, targets):
     method = HedgedDescent(loss, bound=bound, targets=targets)

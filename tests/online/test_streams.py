@@ -471,6 +471,13 @@ def test_a_resumed_run_names_the_row_and_column_that_differ(more, tmp_path):
     assert found.history[-1].rows == ROWS + more
 
 
+def test_a_list_of_classes_may_change_later():
+    classes = [0, 1]
+    given = stream(np.eye(2), np.array([0, 1]), classes=classes)
+    classes.reverse()
+    np.testing.assert_array_equal(next(iter(given))[1], [-1.0, 1.0])
+
+
 def test_parts_of_files_that_a_kill_leaves_are_removed(tmp_path):
     X, y = made(ROWS)
     path = tmp_path / "m.npz"

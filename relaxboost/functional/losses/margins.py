@@ -132,7 +132,7 @@ class Hinge(PointwiseLoss):
         return np.maximum(short, 0.0), (short > 0.0) * -y  # faster than np.where
 
     def softened(self, F: Array, y: Array, slopes: Array) -> Array:
-        # The softened hinge τ log(1 + exp((1 − y f)/τ)) is the logistic loss at (f − y)/τ.
+        # The softened hinge τ log(1 + exp((1 − y f)/τ)) is τ times the logistic loss at (f − y)/τ.
         return Logistic().derivatives((F - y) / SOFT, y)[0]
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:

@@ -356,7 +356,9 @@ def stream(
         _check_classes(classes)
     has_text = any(isinstance(label, str) for label in classes or ())
     columns = TableColumns(drop, categories, sep, has_text)
-    return Stream(ExampleSource(source, y, columns), base or Experts(), page, classes)
+    # The caller may change a list of classes later.
+    pair = None if classes is None else tuple(classes)
+    return Stream(ExampleSource(source, y, columns), base or Experts(), page, pair)
 
 
 def _check_classes(classes: Any) -> None:
