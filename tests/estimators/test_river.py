@@ -66,7 +66,7 @@ def test_features_may_come_late():
 
 
 def test_the_page_shows_what_it_prints(capsys):
-    text = (Path(rb.__file__).parent.parent / "docs" / "online.md").read_text()
+    text = (Path(rb.__file__).parent.parent / "docs" / "online_learners.md").read_text()
     code, shown = re.search(r"```py\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL).groups()
     exec(code, {})
     assert capsys.readouterr().out == shown
