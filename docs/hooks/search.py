@@ -42,7 +42,7 @@ KEYWORDS = {
     "certificates.md": ["certificate", "bracket", "proof", "witness"],
     "boosters.md": ["AdaBoost", "LPBoost", "SoftBoost", "ERLPBoost", "booster"],
     "trace.md": ["auto", "trace", "slow", "verbose", "phase"],
-    "functional.md": ["gradient boosting", "quantile", "residual", "naive"],
+    "functional.md": ["gradient boosting", "prediction interval", "quantile", "residual", "naive"],
     "online.md": ["regret", "online to batch", "Hedge", "mirror descent"],
     "planning.md": ["maximum margin planning", "inverse", "demonstrations"],
     "checking-claims.md": ["verdict", "tight", "slack", "claim"],
