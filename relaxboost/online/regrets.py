@@ -163,9 +163,9 @@ def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
     # Weights are summed in another order, so the sums may differ by rounding.
     if abs(learner.weight - replay.total) > 1e-9 * replay.total:
         raise InputError(
-            f"the learner has learned from examples of total weight {learner.weight:g}, but the "
-            f"total weight of the stream is {replay.total:g}; pass the stream of these examples, "
-            "or learner.method"
+            f"the examples that the learner has seen have total weight {learner.weight:g}, but the "
+            f"total weight of the stream is {replay.total:g}; pass the stream from which it has "
+            "learned, or learner.method"
         )
 
 

@@ -135,7 +135,10 @@ class Oracle:
         return AugmentedPlans(float(self.weights @ values), bound, each)
 
     def _chunks(self, threads: int) -> list[list[list[int]]]:
-        """Return the work of each thread: a list of groups of demonstrations with one target."""
+        """Return the work of each thread: a list of groups.
+
+        A group contains the indices of the demonstrations that share a graph and a target.
+        """
         # Demonstrations with the same target can share the estimates of A*.
         members: dict[tuple[int, int], list[int]] = defaultdict(list)
         for i, row in enumerate(self.rows):

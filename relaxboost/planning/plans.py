@@ -25,8 +25,8 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     c = doubles("costs", costs)
     if c.shape != (graph.arcs,):
         raise InputError(
-            f"costs need shape ({graph.arcs},), one cost per arc, got {c.shape}; graph.costs(C) "
-            "converts costs per site to costs per arc"
+            f"costs must have shape ({graph.arcs},), one cost per arc, got {c.shape}; "
+            "graph.costs(C) converts costs per site to costs per arc"
         )
     if not (np.abs(c) <= _LARGEST).all():
         arc = int(np.argmin(np.abs(c) <= _LARGEST))

@@ -34,7 +34,7 @@ from relaxboost.solvers.parametric_simplex.start import crash_basis
 
 
 class ParametricSimplex:
-    """A basis of the linear program of a game, from which `solve` finds the optimum of other games.
+    """A basis of a game's linear program, from which `solve` finds the optima of similar games.
 
     After a call of `solve`, the basis is optimal. The next call can move from this optimum to the
     optimum of a game with the same matrix and domain, but with other caps or costs of the examples.
@@ -58,7 +58,7 @@ class ParametricSimplex:
     """
 
     margins: Vector
-    """The margin of each example for the weights of the last call of `solve`."""
+    """The margin that each example has for the weights from the last call of `solve`."""
 
     def __init__(self, game: Game, near: Solution, budget: float) -> None:
         form = linear_program(near.game)
