@@ -38,7 +38,7 @@ class Regret:
     learner: str
     """The representation (`repr`) of the learner's method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The regrets on the prefixes that the argument `at` requests, shortest prefix first."""
+    """The regrets on the prefixes of the stream that the argument `at` requests, shortest first."""
 
     @property
     def examples(self) -> int:
@@ -47,7 +47,7 @@ class Regret:
 
     @property
     def gap(self) -> float:
-        """The width of the bracket of the regret, upper − lower."""
+        """The difference `upper` − `lower` between the bounds on the regret."""
         return self.upper - self.lower
 
     def __str__(self) -> str:

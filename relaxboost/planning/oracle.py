@@ -26,7 +26,7 @@ from relaxboost.planning.plans import Plan, arc_costs, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 
 NEGATIVE = ("exact", "simple", "relaxed")
-"""The treatments of costs that are negative after the loss is subtracted; see `Oracle`."""
+"""The ways to treat costs that become negative when the gains are subtracted; see `Oracle`."""
 
 
 class Demonstration(NamedTuple):
@@ -58,7 +58,7 @@ class AugmentedPlans(NamedTuple):
     """The loss-augmented plans of all demonstrations at given costs, and their losses."""
 
     value: float
-    """The mean of the margin losses R_i, weighted by the weights of the demonstrations."""
+    """The mean of the margin losses R_i, in which each demonstration has its weight."""
     bound: float
     """An upper bound on the exact mean, proved by potentials, or nan if no proof was requested."""
     each: tuple[AugmentedPlan, ...]

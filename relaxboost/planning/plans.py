@@ -106,10 +106,10 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """The result of checking a plan: the bracket of the least cost that is proved."""
+    """The result of checking a plan: bounds on the least cost of a path, which the plan proves."""
 
     ok: bool
-    """Whether the bracket of the least cost is as narrow as rounding allows."""
+    """Whether `lower` and `upper` are as close to each other as rounding allows."""
     lower: float
     """The proved bounds on the least cost of a path that visits no node twice."""
     upper: float

@@ -70,7 +70,7 @@ class Comparator:
 
     @property
     def gap(self) -> float:
-        """The width of the bracket of the cumulative loss: `upper` minus `lower`."""
+        """The difference `upper` − `lower` between the bounds on the cumulative loss."""
         return self.upper - self.lower
 
     @property

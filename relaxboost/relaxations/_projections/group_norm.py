@@ -37,7 +37,7 @@ class Grouping(NamedTuple):
     starts: NDArray[np.int64]
     """The index in `order` at which each group starts, followed by the number of examples."""
     a: Vector
-    """The factor a_g of the norm of each group g."""
+    """For each group g, the factor a_g by which its norm is multiplied."""
     q: float
     """The exponent of the norm within a group, minus one."""
 
