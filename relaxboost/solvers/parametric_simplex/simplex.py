@@ -1,11 +1,11 @@
 """The parametric self-dual simplex method on a tableau that grows as needed.
 
-The tableau contains only some variables of the linear program. Outside the tableau, all examples
-are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack of a hypothesis is
-the largest edge v minus the edge of the hypothesis.
+The tableau contains only some variables of the linear program. Outside the tableau, the variables
+of all examples are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack of a
+hypothesis is the largest edge v minus the edge of the hypothesis.
 
-The bounds of the program change linearly with a parameter t. The method follows the optimum from t
-= 1 down to t = 0. The method then computes the variables outside the tableau by products with the
+The bounds of the program change linearly with a parameter t. The method follows the optimum from
+t = 1 down to t = 0. It then computes the variables outside the tableau by multiplying with the
 margin matrix. The variables that violate a bound are added to the tableau, and the method follows
 the optimum from t = 1 again.
 """
