@@ -26,8 +26,8 @@ from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, va
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
 MAX_ROWS = 1024
-"""The maximum number of rows in a piece of the stream, and of iterates validated in one pass. The
-losses of that many iterates on that many rows take 8 MB."""
+"""The maximum number of rows in a piece of the stream, and the maximum number of iterates that are
+validated in one pass. The losses of that many iterates on that many rows take 8 MB."""
 
 
 class _Piece(NamedTuple):
@@ -116,7 +116,8 @@ class BatchHypothesis:
     """For the rule "validation": the mean loss of the chosen iterate on later examples, plus
     `validation_radius`."""
     sure: tuple[float, float] | None = None
-    """For the rule "validation": the arguments δ and c of `validation_radius`."""
+    """For the rule "validation": the arguments δ and c of `validation_radius`. They are the allowed
+    probability of failure, and the upper end of the range [0, c] of the losses."""
     voters: Matrix | None = None
     """For the rule "majority": the iterates that vote, shape (among, M)."""
 
@@ -418,7 +419,7 @@ def _validated(
 def _later_losses(
     one: _Pass, group: list[int], c: float, next_losses: list[float]
 ) -> tuple[list[Vector], Vector]:
-    """Return a group of iterates, and the sum of the losses of each on later examples.
+    """Return the iterates of a group, and the sum of each iterate's losses on later examples.
 
     The loss of each iterate on the next example is appended to the list `next_losses`.
     """
@@ -456,6 +457,6 @@ def _arrays(given: Any) -> tuple[Matrix, Vector | None]:
     y = np.atleast_1d(np.asarray(parts[1]))
     if y.shape != (len(H),):
         raise InputError(
-            f"H has {len(H)} examples, but y has the shape {y.shape}; pass one target per example"
+            f"y must have shape ({len(H)},), one target per example of H, got {y.shape}"
         )
     return H, y

@@ -1,4 +1,4 @@
-"""Functions that open a stream of blocks of examples, and check the weights of a block."""
+"""Functions that open a stream of example blocks, and check the weights of a block's examples."""
 
 from __future__ import annotations
 

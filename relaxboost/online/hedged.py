@@ -22,10 +22,10 @@ LARGEST_LOGIT = 16.0
 """The limit R to which the absolute values of predictions of labels are clipped. At this
 prediction, the logistic loss of a correct label is 1e-7."""
 KINDS = np.repeat([shares.CONSTANT, shares.FADING, shares.AVERAGED], [8, 4, 4])
-"""The kinds of the 16 steps, as codes of `kernels.shares`."""
+"""The kind of steps that each of the 16 learners takes, as a code from `kernels.shares`."""
 MULTIPLES = np.concatenate([8.0 * 2.0 ** -np.arange(8), *2 * [256.0 * 4.0 ** -np.arange(4)]])
-"""The sizes of the 16 steps. A step of size 1 moves a prediction by at most the range of the
-targets.
+"""The step sizes η of the 16 learners. A step of size 1 moves a prediction by at most the range of
+the targets.
 
 The constant steps follow drift in the data at eight speeds. The other steps are suitable for
 streams without drift. They start large, because they are divided by the square root of the number
@@ -185,7 +185,9 @@ class HedgedLearner(Learner):
         if w is not None:
             w = doubles("w", w)
             if w.shape != (self.size,) or not np.isfinite(w).all():
-                raise InputError(f"w must have {self.size} finite weights, got shape {w.shape}")
+                raise InputError(
+                    f"w must have shape ({self.size},) and finite entries, got {w.shape}"
+                )
             square = float(w @ w)
         losses, spent = self._sums[shares.MIXABILITY + 1 :].reshape(2, -1)
         steps = self.steps[0] / np.where(KINDS == shares.AVERAGED, math.sqrt(self.rounds or 1), 1.0)

@@ -73,7 +73,8 @@ class OnlineMethod(ABC):
     targets: float = math.inf
 
     greedy: ClassVar[bool] = False
-    """Whether each step starts at the previous weights (Eq. 22), not the sum of the gradients."""
+    """Whether each step starts from the previous weights (Eq. 22). If False, the new weights are
+    computed from the sum of the gradients."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", as_online_loss(self.loss))
@@ -118,7 +119,9 @@ class OnlineMethod(ABC):
         for name, array in zip("wzms", learner.arrays(), strict=True):
             given = np.asarray(state[name])
             if given.dtype.kind not in "iuf" or given.shape != array.shape:
-                raise InputError(f"its {name} must be an array of numbers with shape {array.shape}")
+                raise InputError(
+                    f"its {name} must be an array of numbers and have shape {array.shape}"
+                )
             array[:] = given
         learner.origin = dict(state.get("origin", {}))
         if not all(isinstance(text, str) for pair in learner.origin.items() for text in pair):
@@ -315,7 +318,7 @@ class Learner:
         w = doubles("w", given)
         over = self.method.over
         if w.shape != (self.size,):
-            raise InputError(f"w must have {self.size} weights, got shape {w.shape}")
+            raise InputError(f"w must have shape ({self.size},), got {w.shape}")
         if not np.isfinite(w).all():
             raise InputError("w must have finite entries, but it contains nan or inf")
         # A point of the domain is its own projection.
@@ -348,7 +351,7 @@ class Learner:
     def _check_width(self, H: Array) -> None:
         if H.ndim not in (1, 2) or H.shape[-1] != self.size:
             raise InputError(
-                f"H must have the shape ({self.size},) or (rows, {self.size}) for this learner, "
+                f"H must have shape ({self.size},) or (rows, {self.size}) for this learner, "
                 f"got {H.shape}"
             )
 

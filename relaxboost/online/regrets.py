@@ -38,7 +38,7 @@ class Regret:
     learner: str
     """The representation (`repr`) of the learner's method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The regrets on the prefixes that the argument `at` requests, shortest prefix first."""
+    """The regrets on the prefixes of the stream that the argument `at` requests, shortest first."""
 
     @property
     def examples(self) -> int:
@@ -47,7 +47,7 @@ class Regret:
 
     @property
     def gap(self) -> float:
-        """The width of the bracket of the regret, upper − lower."""
+        """The difference `upper` − `lower` between the bounds on the regret."""
         return self.upper - self.lower
 
     def __str__(self) -> str:
@@ -163,9 +163,9 @@ def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
     # Weights are summed in another order, so the sums may differ by rounding.
     if abs(learner.weight - replay.total) > 1e-9 * replay.total:
         raise InputError(
-            f"the learner has learned from examples of total weight {learner.weight:g}, but the "
-            f"total weight of the stream is {replay.total:g}; pass the stream of these examples, "
-            "or learner.method"
+            f"the examples that the learner has seen have total weight {learner.weight:g}, but the "
+            f"total weight of the stream is {replay.total:g}; pass the stream from which it has "
+            "learned, or learner.method"
         )
 
 

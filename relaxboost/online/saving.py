@@ -17,7 +17,8 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import shallow, write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""The name of the file format. Its number changes whenever the content of the files changes."""
+"""The name of the file format. The version number at its end changes whenever the content of the
+files changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:

@@ -32,7 +32,8 @@ from relaxboost.planning.starting import (
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FOLDS = "folds"
-"""The value of `Stopping.validation` for which folds of the tasks choose the number of rounds."""
+"""If `Stopping.validation` has this value, cross-validation over the tasks chooses the number of
+rounds."""
 
 
 @accepts_seed

@@ -15,8 +15,8 @@ from relaxboost.planning.problem import Problem
 from relaxboost.solvers.bundle.method import BundleRound, CuttingPlanes
 
 FitState = BundleRound
-"""The argument of a callback of `fit`: `point`, the `FitPoint` of the round, and `lower`, the best
-lower bound so far."""
+"""The argument that `fit` passes to its callback in each round. Its field `point` is the `FitPoint`
+of the round, and its field `lower` is the best lower bound so far."""
 
 
 @dataclass(frozen=True)

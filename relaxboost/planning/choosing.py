@@ -27,9 +27,9 @@ class Chosen(NamedTuple):
     strengths: tuple[float, ...]
     """The strengths that were tried, from strong to weak, or only `strength` if `folds` is 0."""
     scores: tuple[float, ...]
-    """The score of each strength: the mean F1 of the arcs that a plan shares with a held-out trip,
-    or nan if `folds` is 0. `strength` is the weakest strength with a score within 0.005 of the best
-    score."""
+    """The score of each strength, or nan if `folds` is 0. A score is the mean F1 of the arcs that a
+    plan shares with a held-out trip. `strength` is the weakest strength with a score within 0.005
+    of the best score."""
     folds: int
     """The number of folds, or 0 if there were too few trips for folds."""
     ended: str

@@ -74,7 +74,7 @@ class LinearCosts(LearnedCosts):
 
     @property
     def gap(self) -> float:
-        """The width of the bracket of the minimum of the objective, upper − lower."""
+        """The difference `upper` − `lower` between the bounds on the minimum of the objective."""
         return self.upper - self.lower
 
     @property

@@ -24,7 +24,8 @@ class PlanFunctions:
         # the loss and the slope of each function.
         self._found: list[tuple[float, Array, float, Array]] = []
         self._terms = 0
-        """The maximum number of terms in a sum from which a function was computed."""
+        """The number of terms in the longest sum that was used to compute a function. The bound on
+        the rounding errors in `combined` depends on it."""
 
     def add(
         self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None

@@ -34,7 +34,8 @@ class PerTask(NamedTuple):
     exact: Array
     """1 if the plan of the task has the same arcs as a demonstration, and 0 otherwise."""
     optimal: Array
-    """1 if a demonstration of the task costs no more than the plan, up to rounding, or 0."""
+    """1 if a demonstration of the task costs no more than the plan, up to rounding, and 0
+    otherwise."""
     shared_arcs: Array
     """The number of arcs that the plan and the demonstration share, with repetitions."""
     shown_arcs: Array
@@ -74,7 +75,8 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
 each task. The metric is the sum of the numerators divided by the sum of the denominators."""
 
 METRICS = tuple(_RATIOS)[:-1]
-"""The names of the metrics of all costs. Only a recursive logit has ``log_likelihood``."""
+"""The names of the metrics that exist for all costs. The metric ``log_likelihood`` is not included,
+because it exists only for a recursive logit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,8 +325,8 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
         return {graph: arc_costs(graph, make(graph)) for graph in graphs}
     if len(graphs) > 1:
         raise InputError(
-            f"a single array of costs cannot be used for the {len(graphs)} graphs of the tasks; "
-            "pass learned costs, or a function that returns the costs of a graph"
+            f"the tasks have {len(graphs)} graphs, so a single array of costs cannot be used; pass "
+            "learned costs, or a function that returns the costs of a graph"
         )
     return {graphs[0]: arc_costs(graphs[0], costs)}
 

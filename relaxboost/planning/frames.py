@@ -20,7 +20,8 @@ CLASSES = 100
 """The maximum number of different values in a text column that is converted to features."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
-"""The argument `features`: names of columns, or a graph or learned costs with these features."""
+"""The type of the argument `features`: names of columns, or a graph or learned costs that have the
+wanted features."""
 
 
 def from_pandas(

@@ -188,7 +188,7 @@ class Graph:
         self.position = None if position is None else np.array(position, dtype=np.float64)
         if self.position is not None and self.position.shape != (self.nodes, 2):
             raise InputError(
-                f"position must have the shape ({self.nodes}, 2), got {self.position.shape}"
+                f"position must have shape ({self.nodes}, 2), got {self.position.shape}"
             )
         self.ignored: set[str] = set()
         self.notes: tuple[str, ...] = ()
@@ -213,7 +213,7 @@ class Graph:
         """Return arc costs c = B C, shape (E,), from costs per site C, shape (S,)."""
         C = np.asarray(site_costs, dtype=np.float64)
         if C.shape != (self.size,):
-            raise InputError(f"costs need the shape ({self.size},), one per site, got {C.shape}")
+            raise InputError(f"costs must have shape ({self.size},), one per site, got {C.shape}")
         return C if self.sites is None else self.sites @ C
 
     def gathered(self, per_arc: Array) -> Array:
@@ -388,7 +388,7 @@ class Graph:
         X = X[:, None] if X.ndim == 1 else X
         if X.ndim != 2 or X.shape[0] != self.size or X.shape[1] == 0:
             raise InputError(
-                f"features must have the shape ({self.size}, d) with d >= 1, one row per site, got "
+                f"features must have shape ({self.size}, d) with d >= 1, one row per site, got "
                 f"{X.shape}"
             )
         bad = np.argwhere(~np.isfinite(X))

@@ -105,14 +105,14 @@ def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flag
     X = X[None] if X.ndim == 2 else X
     if X.ndim != 3 or 0 in X.shape:
         raise InputError(
-            f"layers must have the shape (L, H, W) or (H, W), with L, H, W >= 1, got {X.shape}"
+            f"layers must have shape (L, H, W) or (H, W), with L, H, W >= 1, got {X.shape}"
         )
     free = np.ones(X.shape[1:], dtype=bool)
     if passable is not None:
         given = np.asarray(passable)
         if given.shape != X.shape[1:]:
             raise InputError(
-                f"passable must have the same shape as a layer, {X.shape[1:]}, got {given.shape}"
+                f"passable must have shape {X.shape[1:]}, like a layer, got {given.shape}"
             )
         if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
             raise InputError(

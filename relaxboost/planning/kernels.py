@@ -8,10 +8,12 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""The argument `ahead` of `search` without distance estimates. Compiled code needs a fixed type."""
+"""The argument `ahead` of `search` if there are no distance estimates. It is an empty array and not
+None, because compiled code needs a fixed type."""
 
 _ARITY = 4
-"""The number of children of each node of the heap. Four cause fewer cache misses than two."""
+"""The number of children that a node of the heap has. Four children cause fewer cache misses than
+two."""
 
 
 @njit(nogil=True)

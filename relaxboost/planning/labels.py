@@ -1,4 +1,4 @@
-"""The labels of the nodes of graphs, and the indices of these nodes."""
+"""The labels that users give to the nodes of a graph, and the node index for each label."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from relaxboost._core.parameters import is_given
 
 
 def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
-    """Return a hint for a message: a label that differs from the unknown label only in its type."""
+    """Return a hint for the message about an unknown label, or "" if there is none.
+
+    The hint names a label of the graph that differs only in its type, such as 1 and '1'.
+    """
     # Files often turn numbers into text, text into numbers, and whole numbers into 1.0.
     text = re.sub(r"^(-?\d+)\.0*$", r"\1", str(label))
     for other in (text, int(text) if re.fullmatch(r"-?\d{1,18}", text) else text):
@@ -23,7 +26,7 @@ def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
 
 
 def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
-    """Return a hint for a message: the labels of the graph that resemble an unknown label."""
+    """Return a hint for the message about an unknown label. It names similar known labels."""
     if same := same_label(label, known):
         return same
     texts = [one for one in known if isinstance(one, str)]
@@ -31,7 +34,7 @@ def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
 
 
 class Labels:
-    """The labels of the nodes of a graph in the order of the nodes' indices, all different."""
+    """The labels of a graph's nodes, which are all different, in the order of the node indices."""
 
     def __init__(self, labels: Sequence[Hashable]) -> None:
         self._labels = list(labels)
@@ -40,7 +43,7 @@ class Labels:
         except TypeError as error:
             raise InputError(f"labels of nodes must be hashable: {error}") from None
         if len(self._numbers) != len(self._labels):
-            raise InputError("labels of nodes must differ; remove the duplicates")
+            raise InputError("node labels must be unique; remove the duplicates")
 
     def __len__(self) -> int:
         return len(self._labels)

@@ -257,7 +257,8 @@ class Walks:
                 # elimination adds only numbers of the same sign off the diagonal, so that entries
                 # of N far below 1 are as accurate as large ones, unless they underflow.
                 self.factor: Any = splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0)
-                """The factors of I − M, whose method `solve` returns N b, or Nᵀ b for "T"."""
+                """The factors of I − M. Their method `solve` returns N b, or Nᵀ b if its second
+                argument is "T", where N is the inverse of I − M."""
                 y = self.factor.solve(self.factor.solve(np.ones(graph.nodes)))
             except RuntimeError:  # a pivot is 0, so that the radius is not below 1
                 pass

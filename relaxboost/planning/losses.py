@@ -19,16 +19,17 @@ from relaxboost.planning.graphs import PLACES, Graph, Path
 
 
 class Gains(NamedTuple):
-    """A loss of the form ℓ(path) = constant + the sum of the gains of the path's arcs.
+    """A loss ℓ(path) that is a constant plus one number, called gain, for each arc of the path.
 
-    To take the loss into account, a planner uses the costs c − gain.
+    To take the loss into account, a planner uses the cost c − gain for each arc.
     """
 
     constant: float
     arcs: Whole | None
     """The distinct indices of the arcs with a nonzero gain, or None for all arcs of the graph."""
     values: Array
-    """The gain of each entry of `arcs` or, if `arcs` is None, of each arc of the graph."""
+    """The gains: one for each entry of `arcs`, or one for each arc of the graph if `arcs` is
+    None."""
 
     def at(self, arcs: Whole) -> Array:
         """Return the gains of the given arcs."""
@@ -162,7 +163,7 @@ class Strayed(CountedArcs):
 class Hamming(CountedArcs):
     """The number of missed arcs plus the number of strayed arcs; see `CountedArcs`.
 
-    The costs minus the gains may be negative.
+    The cost of an arc minus its gain may be negative.
     """
 
     name = "hamming"
@@ -170,17 +171,18 @@ class Hamming(CountedArcs):
 
 @dataclass(frozen=True)
 class Distance(PathLoss):
-    """The sum of min(1, distance/reach) over the arcs of a path.
+    """The sum of min(1, distance/reach) over the arcs of a path, multiplied by `scale`.
 
     The distance of an arc is the distance from its head to the nearest node of the demonstration.
 
     Parameters
     ----------
     reach : float
-        The distance, > 0, at which an arc has the full loss 1, in the unit of the graph's
+        The distance, > 0, from which an arc has the full loss 1, in the same unit as the graph's
         `position`.
     scale : float
-        The factor of the loss, > 0. The costs minus the gains may be negative.
+        The factor by which the loss is multiplied, > 0. If it is large, the cost of an arc minus
+        its gain can be negative.
     """
 
     reach: float
@@ -230,7 +232,7 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
         values = values[order]
     elif values.shape != (graph.arcs,):
         raise InputError(
-            f"{loss!r}: the values of gains must have the shape ({graph.arcs},), got {values.shape}"
+            f"{loss!r}: the values of gains must have shape ({graph.arcs},), got {values.shape}"
         )
     if not (math.isfinite(gains.constant) and np.isfinite(values).all()):
         raise InputError(f"{loss!r}: the constant and the values of gains must be finite")

@@ -198,8 +198,8 @@ class _Drawing:
         C = costs.site_costs(graph) if learned else np.asarray(costs, dtype=np.float64)
         if C.shape not in ((graph.size,), (graph.arcs,)):
             raise InputError(
-                f"costs need shape ({graph.size},), one per site, or ({graph.arcs},), one per arc, "
-                f"got {C.shape}"
+                f"costs must have shape ({graph.size},), one per site, or ({graph.arcs},), one per "
+                f"arc, got {C.shape}"
             )
         if self.grid is not None and C.size == graph.size == graph.nodes:  # sites are cells
             return np.where(self.used, C, np.nan)

@@ -286,7 +286,7 @@ def _learner(given: Any, width: int) -> tuple[Any, Any]:
     columns = [*options.get("categorical", ()), *options.get("monotone", ())]
     learner = made(**options)
     if max(columns, default=0) >= width:
-        raise ValueError(f"columns must be from 0 to {width - 1}, got {columns}")
+        raise ValueError(f"column indices must be between 0 and {width - 1}, got {columns}")
     return learner, kind
 
 

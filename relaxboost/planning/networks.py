@@ -20,7 +20,8 @@ from relaxboost.planning.labels import Labels
 from relaxboost.planning.plans import arc_costs
 
 AT = ("entering", "leaving", "mean")
-"""The choices of node features for an arc: those of its head, those of its tail, or their mean."""
+"""The nodes from which an arc gets node features: the node that the arc enters, the node that it
+leaves, or the mean of both."""
 
 
 def from_networkx(
@@ -113,8 +114,8 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     taken = {"arc", "cost"} & set(graph.names)
     if taken:
         raise InputError(
-            f"the name {taken.pop()!r} of a feature is also the name of another attribute of "
-            "the edges; rename the feature"
+            f"a feature has the name {taken.pop()!r}, but the edges also get another attribute "
+            "with this name; rename the feature"
         )
     data = dict(zip(graph.names, graph.arc_features.T.tolist(), strict=True))
     data["arc"] = list(range(graph.arcs))
@@ -173,7 +174,7 @@ def _features(
 
 
 class _Attributes:
-    """The attributes of the edges, or of the nodes, of a networkx graph."""
+    """The attributes that a networkx graph stores for its edges, or those for its nodes."""
 
     def __init__(self, kind: str, things: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> None:
         self.kind = kind

@@ -26,7 +26,7 @@ from relaxboost.planning.plans import Plan, arc_costs, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 
 NEGATIVE = ("exact", "simple", "relaxed")
-"""The treatments of costs that are negative after the loss is subtracted; see `Oracle`."""
+"""The ways to treat costs that become negative when the gains are subtracted; see `Oracle`."""
 
 
 class Demonstration(NamedTuple):
@@ -58,7 +58,7 @@ class AugmentedPlans(NamedTuple):
     """The loss-augmented plans of all demonstrations at given costs, and their losses."""
 
     value: float
-    """The mean of the margin losses R_i, weighted by the weights of the demonstrations."""
+    """The mean of the margin losses R_i, in which each demonstration has its weight."""
     bound: float
     """An upper bound on the exact mean, proved by potentials, or nan if no proof was requested."""
     each: tuple[AugmentedPlan, ...]
@@ -135,7 +135,10 @@ class Oracle:
         return AugmentedPlans(float(self.weights @ values), bound, each)
 
     def _chunks(self, threads: int) -> list[list[list[int]]]:
-        """Return the work of each thread: a list of groups of demonstrations with one target."""
+        """Return the work of each thread: a list of groups.
+
+        A group contains the indices of the demonstrations that share a graph and a target.
+        """
         # Demonstrations with the same target can share the estimates of A*.
         members: dict[tuple[int, int], list[int]] = defaultdict(list)
         for i, row in enumerate(self.rows):

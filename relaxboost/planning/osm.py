@@ -129,7 +129,7 @@ class _Tags:
         self.classes = np.array([_tag(edge[3].get("highway")) for edge in edges])
 
     def column(self, name: str) -> Any:
-        """Return an attribute of all edges, as an array of numbers or a list of strings."""
+        """Return an attribute's values for all edges: an array of numbers or a list of strings."""
         values = [edge[3].get(name) for edge in self.edges]
         missing = list(map(_is_missing, values))
         if any(missing):

@@ -75,15 +75,17 @@ def no_path(graph: Graph, source: int, target: int) -> NoPath:
 
 
 Planner = Callable[[Graph, Array, int, int], Plan]
-"""A function of a graph, checked costs, and the indices of the source and the target."""
+"""The type of a function that returns a plan. Its arguments are a graph, checked costs, and the
+indices of the source and the target."""
 
 
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
-    A negative cycle on a path from source to target raises a `NegativeCycle`. The exact sum of the
-    costs decides whether a cycle is negative. Such a cycle may be overlooked if its cost is above
-    −nodes² · 2⁻¹⁰¹ times the largest distance on the cycle.
+    A cycle on a path from source to target raises a `NegativeCycle` only if the exact sum of its
+    costs is negative. However, the search has rounding errors, so it can miss a negative cycle
+    whose cost is above −nodes² · 2⁻¹⁰¹ times the largest distance from the source to a node of the
+    cycle.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:

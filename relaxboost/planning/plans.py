@@ -25,8 +25,8 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     c = doubles("costs", costs)
     if c.shape != (graph.arcs,):
         raise InputError(
-            f"costs need shape ({graph.arcs},), one cost per arc, got {c.shape}; graph.costs(C) "
-            "converts costs per site to costs per arc"
+            f"costs must have shape ({graph.arcs},), one cost per arc, got {c.shape}; "
+            "graph.costs(C) converts costs per site to costs per arc"
         )
     if not (np.abs(c) <= _LARGEST).all():
         arc = int(np.argmin(np.abs(c) <= _LARGEST))
@@ -106,10 +106,10 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """The result of checking a plan: the bracket of the least cost that is proved."""
+    """The result of checking a plan: bounds on the least cost of a path, which the plan proves."""
 
     ok: bool
-    """Whether the bracket of the least cost is as narrow as rounding allows."""
+    """Whether `lower` and `upper` are as close to each other as rounding allows."""
     lower: float
     """The proved bounds on the least cost of a path that visits no node twice."""
     upper: float

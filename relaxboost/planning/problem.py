@@ -24,8 +24,9 @@ from relaxboost.solvers.bundle.cuts import Cut, Cuts
 from relaxboost.solvers.bundle.master import Feasible
 
 GROUPS = 16
-"""The maximum number of groups of demonstrations, each with its own cutting planes for its part of
-R. More groups make the model more accurate and the programs of the bundle method larger."""
+"""The demonstrations are divided into at most this many groups. Each group has its own cutting
+planes for its part of R. More groups make the model more accurate and the programs of the bundle
+method larger."""
 
 
 class FitPoint(NamedTuple):

@@ -28,7 +28,7 @@ from relaxboost.solvers.bundle.cuts import Cut
 from relaxboost.solvers.external import SOLVERS, check_solver
 
 LARGEST = 200_000
-"""The maximum number of arc inequalities of all demonstrations that `reference` accepts."""
+"""The maximum total number of arc inequalities that `reference` accepts for all demonstrations."""
 
 
 def reference(
@@ -138,7 +138,8 @@ class _Part(NamedTuple):
     row: Demonstration
     arcs: Whole
     at: slice
-    """The positions of the inequalities of these arcs among those of all demonstrations."""
+    """The positions of this demonstration's inequalities in the list of all inequalities. There is
+    one inequality for each entry of `arcs`."""
 
 
 class _Program:
@@ -263,7 +264,7 @@ def _solve(program: _Program, name: str) -> str:
 
 
 Amounts = list[tuple[Whole, float]]
-"""Paths or cycles: their arcs, in order, and the amount of flow along them."""
+"""Paths or cycles. Each is given by its arcs, in order, and the amount of flow along it."""
 
 
 def paths_and_cycles(

@@ -16,7 +16,7 @@ from relaxboost._core.registry import Registry
 
 
 class Form(NamedTuple):
-    """The coefficients of a `Regulariser`, and the radius of its l1 ball, all of them >= 0."""
+    """The numbers that define a `Regulariser`: two coefficients and an l1 radius, all >= 0."""
 
     square: float = 0.0
     absolute: float = 0.0

@@ -16,7 +16,7 @@ from relaxboost.planning.tasks import Task, checked_tasks
 
 
 class Fold(NamedTuple):
-    """The indices of the training tasks and of the test tasks of one fold, in the list of tasks."""
+    """One fold of a list of tasks: the indices of its training tasks and of its test tasks."""
 
     train: Whole
     test: Whole
@@ -80,7 +80,7 @@ def split(
 
 
 def clusters(tasks: Sequence[Task]) -> list[int]:
-    """Return the index of the cluster of each task. `split` describes the clusters."""
+    """Return, for each task, the index of its cluster. See `split` for how clusters are formed."""
     from scipy.sparse.csgraph import connected_components
 
     rows, owner = arc_rows(tasks)
@@ -102,8 +102,10 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
 
 
 def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:
-    """Return a 0-1 matrix with a row for each demonstration and a column for each arc of all
-    graphs, and the index of the task of each row.
+    """Return a matrix of the arcs that each demonstration uses, and the task index of each row.
+
+    The matrix has entries 0 and 1, a row for each demonstration, and a column for each arc of each
+    graph.
     """
     first = {}
     columns = 0
@@ -131,7 +133,7 @@ _GROUPS: dict[str, Callable[[Sequence[Task]], Iterable[Hashable]]] = {
 
 
 def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
-    """Return the index of the group of each task. Groups are numbered in order of appearance."""
+    """Return, for each task, the index of its group. Groups are numbered in order of appearance."""
     if isinstance(by, str | None):
         if by not in _GROUPS:
             raise InputError(f"by must be one of {', '.join(_GROUPS)}, or a callable, got {by!r}")

@@ -23,7 +23,8 @@ from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
 
 FLOOR = 1e-6
-"""The floor of additive costs, and of linear costs at the start, as a fraction of the mean cost."""
+"""The minimum cost, as a fraction of the mean cost. It applies to additive costs, and to the linear
+costs from which `boost` starts."""
 
 
 class LinearStart(NamedTuple):
@@ -75,10 +76,11 @@ class ChosenRounds(NamedTuple):
     rounds: int
     """The chosen number of rounds, or 0 if none improves the score by more than `error`."""
     scores: tuple[float, ...]
-    """The score of each number of rounds, from 0: the mean F1 of the arcs that a plan shares with a
-    held-out trip. The tuple is empty if there were too few trips for folds."""
+    """The score for each number of rounds, starting with 0 rounds. A score is the mean F1 of the
+    arcs that a plan shares with a held-out trip. The tuple is empty if there were too few trips for
+    folds."""
     error: float
-    """The standard error of the gain of the best score over the score of 0 rounds."""
+    """The standard error of the difference between the best score and the score for 0 rounds."""
     folds: int
     """The number of folds, or 0 if there were too few trips for folds."""
     ended: str

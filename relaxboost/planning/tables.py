@@ -1,4 +1,4 @@
-"""Checks of pandas tables, with errors that name the row of the table or the line of the file."""
+"""Checks of pandas tables. Their errors name the row in the table or the line in the file."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 
 STEPS = ("node", "edge")
-"""The names of the columns for the steps of trips, one of which a table must have."""
+"""The columns that can hold the steps of a trip. A table needs one of them."""
 
 
 class Join(NamedTuple):
@@ -29,11 +29,12 @@ class Join(NamedTuple):
     row: Hashable
     """The index of the row after the gap in the table of trips."""
     nodes: tuple[Hashable, ...]
-    """The nodes of the path that fills the gap, or the single node of both rows."""
+    """The nodes of the path that fills the gap, or only one node if both rows are at the same
+    node."""
 
 
 class Trips(tuple[Task, ...]):
-    """The tasks of a table, one for each trip, in the order of the first rows of the trips.
+    """The tasks from a table of trips, one for each trip, in the order in which trips first appear.
 
     Attributes
     ----------
@@ -155,7 +156,7 @@ def _checked(trips: Any, step: str) -> Any:
     if twice.any():
         raise InputError(
             f"{at('trips', trips, rows[int(twice.argmax())])}: another row of the trip has the "
-            "same order; the rows of a trip must have different values of order"
+            "same order; each row of a trip needs a different order"
         )
     return trips.sort_values("order", kind="stable")
 

@@ -193,8 +193,8 @@ def _kept(
         keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)
         if keep.shape != before.shape or keep.dtype != bool:
             raise InputError(
-                f"allowed must be an array of booleans of shape ({before.size},), one per turn in "
-                f"the order of turn_pairs, got {keep.dtype} {keep.shape}"
+                f"allowed must have shape ({before.size},) and type bool, with one entry per turn "
+                f"in the order of turn_pairs, got shape {keep.shape} and type {keep.dtype}"
             )
     # A U-turn leads back to the node where the arc before it starts.
     return keep if u_turns else keep & (graph.head[after] != graph.tail[before])
@@ -209,7 +209,7 @@ def _turn_features(
     T = T[:, None] if T.ndim == 1 else T
     if T.ndim != 2 or len(T) != before.size:
         raise InputError(
-            f"turn features must have the shape (P,) or (P, k) with P = {before.size}, one row "
+            f"turn features must have shape (P,) or (P, k) with P = {before.size}, one row "
             f"per turn in the order of turn_pairs, got {T.shape}"
         )
     bad = np.argwhere(~np.isfinite(T) & keep[:, None])

@@ -36,7 +36,7 @@ _INTERFACES = {
                     "exact_multipliers", "exact_auxiliaries", "exact_caps", "exact_point",
                     "cone_form", "is_exact"},
 }  # fmt: skip
-"""The names of the methods of the other two interfaces of a relaxation.
+"""The other two interfaces that a relaxation can have, each with the names of its methods.
 
 A class that defines one of these methods must derive from the interface that contains it.
 """
@@ -77,9 +77,9 @@ class Traits(NamedTuple):
     symmetric: bool = False
     """Whether f(d) stays the same if the examples are permuted."""
     zero_minimum: bool = False
-    """Whether the minimum of f over R^m is 0 (condition (i) of SS09 Thm 7)."""
+    """Whether the minimum of f over R^m is 0 (SS09 Thm 7, condition (i))."""
     zero_in_core: bool = False
-    """Whether the point 0 is in the core of the domain of f (condition (ii) of SS09 Thm 7)."""
+    """Whether the domain of f has the point 0 in its core (SS09 Thm 7, condition (ii))."""
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:

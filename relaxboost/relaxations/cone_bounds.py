@@ -78,7 +78,7 @@ class _Ball(NamedTuple):
 
     y: Vector
     slope: Vector
-    """The largest change of each of the first m entries of q within the ball."""
+    """For each of the first m entries of q, the largest change of the entry within the ball."""
     value: float
     """The largest change of −<right, y> − p·P p/2 within the ball."""
 
@@ -179,7 +179,9 @@ class ConeBounds:
         return math.fsum([first, form.constant, *terms.tolist()]) - off
 
     def _reduced(self, u: Vector, y: Vector, point: Vector) -> tuple[Vector, Vector]:
-        """Return the reduced costs q, and the sum of the absolute terms of each entry of q."""
+        """Return the reduced costs q, and for each entry of q the sum of its terms' absolute
+        values.
+        """
         form = self._form
         by_row, square = self._sizes
         q = form.cost + form.quadratic @ point + self._up @ y

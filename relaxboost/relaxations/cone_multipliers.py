@@ -224,7 +224,7 @@ def least_singular_value(spread: Any) -> float:
 
 
 def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
-    """Return the indices of the rows of `terms` that are exact linear combinations of other rows.
+    """Return the indices of rows in `terms` that are exact linear combinations of other rows.
 
     `spread` is `terms` with scaled columns, and with rows divided by `unit`. Its left null space
     suggests combinations with simple fractions, which are then checked in exact arithmetic.

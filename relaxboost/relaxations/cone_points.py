@@ -35,7 +35,7 @@ Solvers are not accurate enough to find such points.
 
 
 class ConePoints:
-    """The feasible points of the cone program `form` of a relaxation f of m examples.
+    """The feasible points of `form`, the cone program that defines a relaxation f for m examples.
 
     The first m variables of the program are the entries of d. If `simplex` is True, d must lie in
     the simplex.

@@ -18,9 +18,9 @@ _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CO
 _SHAPED = ("symmetric", "PSD", "NSD", "diag", "sparsity")
 """The attributes of a cvxpy variable that make its entries depend on each other."""
 _OPPOSITE = {"convex": "concave", "concave": "convex", "affine": "affine"}
-"""A map from the required curvature of a function to that of an argument of the function.
+"""The curvature that cvxpy's rules require of an argument in which a function is decreasing.
 
-cvxpy's rules require this curvature of an argument if the function is decreasing in it.
+The keys are the required curvatures of the function.
 """
 
 

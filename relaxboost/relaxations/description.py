@@ -1,4 +1,4 @@
-"""The third of three interfaces of a relaxation f: the data of f that certificates contain."""
+"""The third interface of relaxations, `Description`: the data about f that certificates contain."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Description:
         return None
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return groups of examples, and the caps of f on the total weights of these groups."""
+        """Return groups of examples, each with the cap that f puts on its total weight."""
         return []
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:

@@ -39,9 +39,9 @@ class _Units(NamedTuple):
     """
 
     of: Index
-    """The index of the unit of each example."""
+    """For each example, the index of its unit."""
     first: Index
-    """The index of the first example of each unit."""
+    """For each unit, the index of its first example."""
     sizes: Index
     """The number of examples in each unit."""
     caps: Caps

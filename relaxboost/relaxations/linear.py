@@ -155,7 +155,9 @@ class ExactForm(NamedTuple):
         }
 
     def plus(self, other: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of the sum of two relaxations of m examples."""
+        """Return the linear program for this relaxation plus the relaxation of `other`, for m
+        examples.
+        """
         # Both programs share d. The z of `other` move behind those of this program.
         gap = len(self.cost) - m
         moved = [{j if j < m else j + gap: x for j, x in row.items()} for row in other.rows]

@@ -13,7 +13,7 @@ from relaxboost._core.rounding import sum_bounds
 
 
 def is_own(f: Any) -> bool:
-    """Return whether the class of f, or of an operand of f, is user-defined."""
+    """Return whether f has a user-defined class, or is composed of a relaxation that has one."""
     return has_own_class(f) or any(is_own(part) for part in f._operands)
 
 

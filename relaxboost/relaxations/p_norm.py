@@ -75,7 +75,7 @@ class _OfPNorm(OfNorm):
 
     @cached_property
     def kappa(self) -> Vector:
-        """The powers a^p of the weights of the norm, in a vector of length m or 1."""
+        """The p-th powers of the norm's weights a, as a vector of length m or 1."""
         return np.ascontiguousarray(self.enclosed.lower ** float(self.p))
 
     @property

@@ -37,7 +37,7 @@ _ROOM = 1e-6
 
 
 class SumWitness(NamedTuple):
-    """A split of margins, u = v + (u − v), and the witnesses of f1 at v and of f2 at u − v."""
+    """A split of the margins u into v and u − v, with witnesses of f1 for v and of f2 for u − v."""
 
     gamma: float
     v: Vector
@@ -47,7 +47,7 @@ class SumWitness(NamedTuple):
 
 @makes("add")
 def add(first: Relaxation, second: Relaxation) -> Relaxation:
-    """Return the sum of two relaxations, from a rule of one of the terms if there is one."""
+    """Return the sum of two relaxations, computed by the rule of one of them if it has one."""
     folded = first._plus(second)
     if folded is None:
         folded = second._plus(first)

@@ -16,7 +16,7 @@ from relaxboost.solvers.solve import solve
 
 
 class MethodResult(NamedTuple):
-    """The result of one method for a game, which is a row of the table of a `MethodComparison`."""
+    """The result of one method for a game. It is one row in the table of a `MethodComparison`."""
 
     method: str
     """The name of the method, as in `Solution.method`."""

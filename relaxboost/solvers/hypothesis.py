@@ -29,7 +29,8 @@ class CombinedHypothesis(ABC):
     cost: float = 0.0
     """The penalty g*(w) on the weights w. It is zero if the domain only restricts w to a set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """The distribution d, the margins u and the product <d, u> from the last call of `gap`."""
+    """The distribution d, the margins u and the product <d, u> from the last call of `gap`. They
+    are stored because a round needs this product more than once."""
 
     @property
     @abstractmethod

@@ -133,8 +133,8 @@ def _games_of_grid(game: Game, grid: dict[str, Iterable[Any]]) -> list[Game]:
     if len(grid) != 1 or next(iter(grid)) not in known:
         names = f"the parameters of {type(f).__name__} are: {', '.join(known)}"
         raise InputError(
-            "for a path of one game, pass exactly one parameter of the relaxation and the list of "
-            f"its values; {names if known else f'{f} has no parameter'}"
+            "for a path of one game, pass exactly one parameter of the relaxation, with a list of "
+            f"values; {names if known else f'{f} has no parameter'}"
         )
     ((name, values),) = grid.items()
     # A zero-dimensional NumPy array has __iter__, but cannot be iterated.

@@ -68,8 +68,8 @@ class Step(NamedTuple):
     d: Vector | None = None
     """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
-    """The length of this step divided by that of the step of Shalev-Shwartz & Singer (2009), Fig.
-    1, or None if this step has the largest possible length."""
+    """This step's length divided by the length of the step that Shalev-Shwartz & Singer (2009),
+    Fig. 1, would take. It is None if this step has the largest possible length."""
 
 
 class Segment(NamedTuple):

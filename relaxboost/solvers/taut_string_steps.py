@@ -50,7 +50,7 @@ class _Features(NamedTuple):
     codes: NDArray[Any]
     """The level of each example for each feature, shape (features, examples)."""
     offsets: Whole
-    """The index of the first level of each feature, and the number of levels of all features."""
+    """The index of each feature's first level. The last entry is the total number of levels."""
     counts: NDArray[np.uint32]
     """The number of examples at each level of each feature."""
 
@@ -202,7 +202,7 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
 
 @njit(error_model="numpy", nogil=True)
 def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums: Array) -> None:
-    """Replace the sums of a range of features by the slopes of their taut strings.
+    """For each feature in a range, replace its sums by the slopes of its taut string.
 
     `part` contains the index of the first feature of this call, and the index after the last one.
     `pull` is added to the first and the last sum of each feature. `tube` is half the width of the
@@ -227,7 +227,7 @@ def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums
 def first_stretch(
     counts: Array, sums: Array, tube: float, start: float, end: float
 ) -> tuple[float, int, float]:
-    """Return the slope, the number of levels, and the side of the first stretch of a taut string.
+    """Return (slope, number of levels, side) for the first stretch of a taut string.
 
     A stretch is a straight part of the string. Over level k, which has the width `counts[k]`, the
     middle line of the tube rises by `sums[k]`. The number `tube` is half the height of the tube. At

@@ -9,9 +9,9 @@ from __future__ import annotations
 from relaxboost.game.game import Game
 
 MULTIPLICATIONS_PER_ENTRY = 25.0
-"""The number of multiplications of a factorisation that take as long as reading an entry of A in a
-pass. The speed of the memory limits a pass, and the speed of the processor limits a factorisation.
-On machines of the last ten years, this number was 10 to 50."""
+"""A factorisation does this number of multiplications in the time that a pass takes to read one
+entry of A. The speed of the memory limits a pass, and the speed of the processor limits a
+factorisation. On machines of the last ten years, this number was 10 to 50."""
 
 LEAST_ENTRIES = 100_000.0
 """The minimum number of entries that a margin matrix is assumed to have. For a smaller matrix, the

@@ -297,7 +297,7 @@ class Case(Judge):
         return self.claimed
 
     def tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for numbers of the given scale, by the level of proof of f."""
+        """Return the tolerance for numbers of the given scale. It depends on how f is proved."""
         # The level may be exact although a method of the class uses a solver.
         least = _SOLVER if self._asks_solver or needs_solver(self.f) else 0.0
         return max(_BASE[level_of(self.f)], least) * max(1.0, scale)

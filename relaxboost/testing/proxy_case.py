@@ -32,8 +32,8 @@ class ProxyCase(Judge):
         self.alpha = float(proxy.modulus(domain, m))
         self.largest = float(proxy.largest(domain, m))
         self.loosest = math.inf
-        """The smallest ratio of the left side to the right side of the check of strong convexity:
-        (V(x) + V(y))/2 − V((x + y)/2) >= α‖x − y‖²/8."""
+        """The smallest value of left side / right side in the checks of strong convexity so far.
+        The inequality is (V(x) + V(y))/2 − V((x + y)/2) >= α‖x − y‖²/8."""
 
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
@@ -57,7 +57,9 @@ class ProxyCase(Judge):
         return float(np.linalg.norm(z, 2 if self.proxy.norm == "l2" else np.inf))
 
     def held(self, w: Any, what: str, **instance: Any) -> None:
-        """Check that w is a finite array of doubles of shape (m,) in the domain of the weights."""
+        """Check that w is a finite array of doubles with shape (m,), and that it lies in the
+        domain.
+        """
         # The form comes first: `repair` would raise its own error for other arrays.
         form = isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (self.m,)
         self.demand(form and bool(np.isfinite(w).all()), f"{what} is finite doubles of shape (m,)")
@@ -136,7 +138,7 @@ class ProxyCase(Judge):
         return tried
 
     def pairs(self) -> Iterator[tuple[Vector, Vector]]:
-        """Yield pairs of points of the domain for the check of strong convexity."""
+        """Yield pairs of points in the domain, for which strong convexity is checked."""
         points = self.points()
         m = self.m
         rng = self.rng

@@ -140,7 +140,8 @@ _SCORED = (
     "Both ends are recomputed from these points and rounded outwards, and do not depend on what a "
     "solver reported.",
 )
-"""The sentence about the two bounds: first without a proof, then with a proof."""
+"""The sentences about how the two bounds were computed: first for bounds without a proof, then for
+bounds with a proof."""
 
 
 def check_report(path: str | os.PathLike[str]) -> Path:
@@ -192,7 +193,7 @@ def _rows(s: Solution, rows: Any) -> tuple[list[str], Any]:
     values = np.asarray(rows)
     if values.ndim != 2 or len(values) != s.game.m:
         raise InputError(
-            f"rows has shape {values.shape}; it must have a row for each of {s.game.m} examples"
+            f"rows must have shape ({s.game.m}, columns), one row per example, got {values.shape}"
         )
     return [str(name) for name in getattr(rows, "columns", range(values.shape[1]))], values
 

@@ -353,7 +353,10 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
         (lambda: batch(GD, [], "validation", **SURE), "stream is empty"),
         (lambda: batch(GD, 3), "a stream must be arrays"),
         (lambda: batch(GD, [(*GOOD, np.ones(6))]), "without weights"),
-        (lambda: batch(GD, [(GOOD[0], GOOD[1][:2])]), "H has 6 examples, but y has the shape"),
+        (
+            lambda: batch(GD, [(GOOD[0], GOOD[1][:2])]),
+            r"y must have shape \(6,\), one target per example",
+        ),
         (
             lambda: batch(GD, GOOD, "validation", delta=0.1, loss_range=0.5),
             r"loss in row 0 is 1, outside \[0, 0.5\]",

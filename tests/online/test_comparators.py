@@ -311,7 +311,7 @@ def test_other_arguments_that_do_not_fit():
         hindsight("hinge", rb.SquaredNorm(1), good)
     with pytest.raises(rb.InputError, match="tol must be below 1"):
         hindsight("hinge", rb.Simplex(1), good, 2.0)
-    with pytest.raises(rb.InputError, match="start must have 2 finite weights"):
+    with pytest.raises(rb.InputError, match=r"start must have shape \(2,\) and finite entries"):
         hindsight("hinge", rb.Simplex(1), good, start=np.ones(3))
     with pytest.raises(rb.InputError, match="has 3 examples, but 4 were requested"):
         hindsight("hinge", rb.Simplex(1), good, first=4)

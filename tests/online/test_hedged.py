@@ -273,7 +273,7 @@ def test_regret_takes_it_and_batch_refuses_it():
         (lambda: HedgedDescent("squared"), "pass targets=, a bound on .y."),
         (
             lambda: HedgedDescent("hinge").start(2).regret_bound([1.0]),
-            "w must have 2 finite weights",
+            r"w must have shape \(2,\) and finite entries",
         ),
         (lambda: HedgedDescent("hinge").start(2).move(1.0, np.ones(2)), "only from examples"),
         (lambda: HedgedDescent("hinge").start(2).update([3.0, 0.0], 1.0), "norm 3, beyond bound"),

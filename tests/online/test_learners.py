@@ -246,7 +246,7 @@ def test_one_weight_learns_where_it_can_move(kind):
 @pytest.mark.parametrize(
     ("w", "message"),
     [
-        ([1.0], r"w must have 2 weights, got shape \(1,\)"),
+        ([1.0], r"w must have shape \(2,\), got \(1,\)"),
         ([np.nan, 0.0], "w must have finite entries"),
         ([0.5, 0.6], r"w must be in Simplex\(\), because the bound holds only"),
         ([1.5, -0.5], "w must be in Simplex"),
@@ -283,7 +283,7 @@ def test_bad_options(make, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((np.ones((2, 4)), [1, 1]), r"H must have the shape \(3,\) or \(rows, 3\)"),
+        ((np.ones((2, 4)), [1, 1]), r"H must have shape \(3,\) or \(rows, 3\)"),
         (([[0, 0, 0], [0, 2, 0]], [1, 1]), "row 1 has size 2, beyond bound=1.0"),
         (([[0, 0, 0], [0, math.nan, 0]], [1, 1]), "row 1 has nan for base function 1"),
         (([[0, math.inf, 0]], [1]), "row 0 has inf for base function 1"),

@@ -153,8 +153,11 @@ BAD = [
     (lambda X, y, f: progressive(METHOD.start(5), stream(iter([]))), "is empty: it has no rows"),
     (lambda X, y, f: progressive(METHOD.start(4), stream(X, y)), "has 5 base functions, but this"),
     (lambda X, y, f: progressive("hinge", stream(X, y)), "learner must be a Learner"),
-    (lambda X, y, f: list(stream(X, y[:7])), "X has 30 examples but labels of shape"),
-    (lambda X, y, f: list(stream(X[0], y)), "must have the shape .rows, features."),
+    (
+        lambda X, y, f: list(stream(X, y[:7])),
+        r"X: labels must have shape \(30,\), one per example, got",
+    ),
+    (lambda X, y, f: list(stream(X[0], y)), r"must have shape \(rows, features\)"),
     (lambda X, y, f: list(stream(X, y * np.nan)), "has no label at row 0; add the label"),
     (lambda X, y, f: list(stream(X, y * np.inf)), "the label .*inf at row 0: it must be finite"),
     (lambda X, y, f: list(stream(X, ["a"] * 30)), "labels that are not numbers, such as 'a'"),

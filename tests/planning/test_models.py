@@ -293,7 +293,11 @@ DAMAGE = [
     ("stumps", put(0, "more"), "terms has values that save_model does not"),
     ("stumps", set_to({"name": "Popen", "args": "ls"}, "learner"), "KeyError: 'Popen'"),
     ("stumps", set_to(1, "learner", "bins"), "learner is .*bins must be at least 2"),
-    ("trees", set_to({"3": 1}, "learner", "monotone"), "learner is .*columns must be from 0 to 2"),
+    (
+        "trees",
+        set_to({"3": 1}, "learner", "monotone"),
+        "learner is .*column indices must be between 0 and 2",
+    ),
     (
         "trees",
         set_to({"0_1": 1}, "learner", "monotone"),

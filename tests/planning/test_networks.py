@@ -220,8 +220,8 @@ def test_what_is_wrong_with_a_network_is_named(G, options, match):
 def test_what_cannot_become_a_network_is_named():
     graph = from_networkx(nx.DiGraph([(0, 1, {"cost": 1.0})]), ["cost"])
     with pytest.raises(
-        InputError, match="the name 'cost' of a feature is also the name of another"
+        InputError, match="a feature has the name 'cost', but the edges also get another"
     ):
         to_networkx(graph)
-    with pytest.raises(InputError, match=r"costs need shape \(3,\)"):
+    with pytest.raises(InputError, match=r"costs must have shape \(3,\)"):
         to_networkx(from_networkx(roads()), [1.0])

@@ -141,7 +141,7 @@ def test_ctrl_c_while_a_solution_is_made_keeps_it(A, monkeypatch, compiled):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (rb.path, "pass exactly one parameter of the relaxation .* Capped are: k, fraction"),
+        (rb.path, "pass exactly one parameter of the relaxation, .* Capped are: k, fraction"),
         (lambda g: rb.path(g, k=[3], fraction=[0.1]), "pass exactly one parameter"),
         (lambda g: rb.path(g, weight=[3]), "the parameters of Capped are: k, fraction"),
         (lambda g: rb.path(g, k=[]), r"k= needs at least one value, .* got \[\]"),

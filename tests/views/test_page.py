@@ -89,7 +89,7 @@ def test_rows_are_those_of_the_caller(solution, tmp_path):
     assert "outwards" not in said
     for rows in (names[:-1], np.zeros(40)):
         with pytest.raises(
-            rb.InputError, match=r"rows has shape .*; it must have a row for each of 40"
+            rb.InputError, match=r"rows must have shape \(40, columns\), one row per"
         ):
             rb.report(solution, tmp_path / "c.html", rows=rows)
     with pytest.raises(

@@ -70,7 +70,7 @@ class Comparator:
 
     @property
     def gap(self) -> float:
-        """The width of the bracket of the cumulative loss: `upper` minus `lower`."""
+        """The difference `upper` − `lower` between the bounds on the cumulative loss."""
         return self.upper - self.lower
 
     @property
@@ -187,7 +187,9 @@ def hindsight(
     if start is not None:
         w = doubles("start", start.w if isinstance(start, Comparator) else start)
         if w.shape != (problem.M,) or not np.isfinite(w).all():
-            raise InputError(f"start must have {problem.M} finite weights, got shape {w.shape}")
+            raise InputError(
+                f"start must have shape ({problem.M},) and finite entries, got {w.shape}"
+            )
         w = problem.feasible(w)
     best = _Best(problem, tol)
     status = run(_rounds(problem, w, clock), best.keep, limits, clock)

@@ -46,7 +46,7 @@ class Sums(NamedTuple):
 
 
 class Cumulative:
-    """The cumulative loss of a stream of examples, as a function of the weights w in a domain."""
+    """The cumulative loss on a stream of examples, as a function of the weights w in a domain."""
 
     def __init__(self, loss: OnlineLoss, over: AtomicSet | L2Ball, replay: Replay) -> None:
         self.loss = loss

@@ -102,7 +102,7 @@ class Replay:
         H, y, weight = (*parts, None, None)[:3]
         H = np.atleast_2d(doubles("H", H))[:limit]
         if H.ndim != 2 or H.shape[1] == 0:
-            raise InputError(f"H must have the shape (rows, M), got {H.shape}")
+            raise InputError(f"H must have shape (rows, M), got {H.shape}")
         rows = len(H)
         if not np.isfinite(H).all():
             row, j = np.argwhere(~np.isfinite(H))[0]

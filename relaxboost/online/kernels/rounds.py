@@ -16,7 +16,7 @@ from relaxboost.online.kernels.vectors import average, inner, move
 SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
 """The codes of the domains. The proxy is the squared norm on the l2 ball, or else the entropy."""
 ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
-"""The indices of the entries of the array `sums` in the state of a learner."""
+"""The positions of the running totals in the array `sums`, which is part of a learner's state."""
 
 Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
 """A method encoded as numbers. The first entry is (b, p, q, r) of `Schedule.law`. The second holds

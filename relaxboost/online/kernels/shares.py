@@ -13,8 +13,9 @@ from relaxboost.online.kernels.slopes import loss_and_slope
 from relaxboost.online.kernels.vectors import ENTRIES, average, inner
 
 CONSTANT, FADING, AVERAGED = range(3)
-"""The codes of the kinds of steps: constant steps η, steps η/√i for gradient i, and steps η/√i for
-the sum of the first i gradients."""
+"""The codes of the three kinds of steps, for a step size η. CONSTANT steps multiply each gradient
+by η. FADING steps multiply gradient i by η/√i. For example i, AVERAGED steps multiply the sum of
+the earlier gradients by η/√i, which is dual averaging."""
 MIXABILITY = 6
 """The index of the mixability gap Δ in the array `sums`. The losses of the K learners follow it."""
 SMALLEST_GAP = 1e-300
@@ -23,7 +24,8 @@ LARGEST_EXPONENT = 60.0
 """For larger x, exp(−x) is treated as 0, because denormal numbers are slow."""
 
 Steps = tuple[Vector, Vector]
-"""The K step sizes η for a loss of slope 1, and the kinds of the steps."""
+"""The step size η of each of the K learners for a loss of slope 1, and the code of its kind of
+steps."""
 
 
 @njit(fastmath=ENTRIES)

@@ -21,7 +21,8 @@ INTERCEPT = "(intercept)"
 
 
 class BaseFunctions(ABC):
-    """A set of M base functions, which are fixed functions of the features of an example.
+    """A set of M base functions. Each is a fixed function that maps an example's features to a
+    number.
 
     A subclass defines `name` and `values`. It also defines `size` if M is not the number of
     features, and `parts` if values depend on parameters. Objects should be picklable.
@@ -344,6 +345,6 @@ def _sample(X: Any) -> Array:
     X = doubles("X", X)
     if X.ndim != 2 or 0 in X.shape or not np.isfinite(X).all():
         raise InputError(
-            f"a sample must be finite and have the shape (rows, features), got shape {X.shape}"
+            f"a sample must be finite and must have shape (rows, features), got {X.shape}"
         )
     return X

@@ -26,16 +26,18 @@ from relaxboost.online.streams.words import split_columns
 
 
 class ProgressRecord(NamedTuple):
-    """A record of the progress of a run, with the losses of its predictions."""
+    """A record of how far a run has come, and of how good its predictions have been."""
 
     rows: int
     """The number of examples in this run so far."""
     loss: float
     """The sum of the losses. Each example is predicted before the learner learns from it."""
     mistakes: int | None
-    """The number of predictions with the wrong sign (0 is negative), or None without classes."""
+    """The number of predictions with the wrong sign, or None if there are no classes. A prediction
+    of 0 counts as negative."""
     bound: float
-    """The value of `Learner.regret_bound`, for the examples of this run and of earlier ones."""
+    """The value of `Learner.regret_bound`. It covers the examples of this run and of earlier
+    runs."""
     seconds: float
 
 

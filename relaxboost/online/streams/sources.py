@@ -22,7 +22,7 @@ FRAME_ROWS = 4096
 
 
 class ExampleSource:
-    """A source of batches of examples, from the arguments `given` and `y` of `stream`.
+    """A source of batches of examples, made from the arguments `given` and `y` of `stream`.
 
     `name` is the name of the source in error messages. `once` is True if the source can be read
     only once. `live` is True if batches are passed on without waiting for more rows. A live source

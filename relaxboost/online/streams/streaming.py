@@ -89,8 +89,8 @@ class Stream:
             H = self.base.values(X)
             if H.shape != (len(X), self.base.size(X.shape[1])):
                 raise InputError(
-                    f"{self.base.name} returned values of shape {H.shape} for {len(X)} examples; "
-                    "the shape must be (rows, M)"
+                    f"the values of {self.base.name} must have shape (rows, M), got {H.shape} for "
+                    f"{len(X)} examples"
                 )
             yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y, X)
 
@@ -163,7 +163,11 @@ class Stream:
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
-        """Yield pages of equal size from batches of any size, as (index of the first row, X, y)."""
+        """Yield (first, X, y) for each page, where `first` is the index of the page's first row.
+
+        All pages have the same size, whatever the sizes of the batches. Only the last page and the
+        pages of a live source can be shorter.
+        """
         self._check_unread()
         # A page of a live source does not wait for more rows, unless `head` requests a size.
         is_live = self._source.live and not size
@@ -204,13 +208,12 @@ class Stream:
         y = None if batch.y is None else np.asarray(batch.y)
         if X.ndim != 2 or (len(X) and not X.shape[1]):
             raise InputError(
-                f"{batch.where}, row {seen} of the stream, has the shape {X.shape}; a block must "
-                "have the shape (rows, features), and an example the shape (features,)"
+                f"{batch.where}, row {seen} of the stream: a block must have shape (rows, "
+                f"features), and an example must have shape (features,), got {X.shape}"
             )
         if y is not None and y.shape != X.shape[:1]:
             raise InputError(
-                f"{batch.where} has {len(X)} examples but labels of shape {y.shape}; pass one "
-                "label per example"
+                f"{batch.where}: labels must have shape ({len(X)},), one per example, got {y.shape}"
             )
         # An empty batch may have any number of columns.
         if not len(X):

@@ -66,7 +66,7 @@ class Words:
 
 
 def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split the names of features into names of numeric columns and names of columns of words."""
+    """Split feature names into the names of numeric columns and the names of columns with words."""
     last = "".join(features[-1:])
     if len(features) < BUCKETS or not last.endswith(f" #{BUCKETS - 1}"):
         return list(features), []

@@ -34,7 +34,7 @@ from relaxboost.relaxations._projections.logits import nudge, weigh
 from relaxboost.relaxations._projections.selection import count_between, pair_of_rank, take_between
 
 _SAMPLE = 40_000
-"""A sample of this number of margins is enough for the initial guess of γ."""
+"""The approximate number of margins in the sample from which the initial guess of γ is computed."""
 _NOTHING = 1e-270
 """Smaller weights and sums are treated as zero. The clipped logits make them inaccurate."""
 

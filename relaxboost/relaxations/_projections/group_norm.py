@@ -22,7 +22,7 @@ from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.wright import add, entries, omegas
 
 LEAST_BETA = 2.0**-40
-"""The minimum weight β of the entropy, as a multiple of the spread of the margins.
+"""The minimum weight β of the entropy, divided by the spread of the margins.
 
 The error of log p is the rounding error of the margins divided by β. With this minimum the error is
 at most 2^-12. With 2^-46, Newton's method fails for norms with a high exponent.
@@ -37,7 +37,7 @@ class Grouping(NamedTuple):
     starts: NDArray[np.int64]
     """The index in `order` at which each group starts, followed by the number of examples."""
     a: Vector
-    """The factor a_g of the norm of each group g."""
+    """For each group g, the factor a_g by which its norm is multiplied."""
     q: float
     """The exponent of the norm within a group, minus one."""
 

@@ -47,7 +47,7 @@ def compensated_sum(x: Vector) -> float:
 
 @njit(error_model="numpy")
 def count_between(x: Vector, low: float, high: float) -> tuple[int, int]:
-    """Return the number of entries of x below `low`, and the number of entries in [low, high]."""
+    """Return how many entries of x are below `low`, and how many are in [low, high]."""
     below = 0
     upto = 0
     for i in range(x.shape[0]):

@@ -22,11 +22,12 @@ from relaxboost.relaxations._projections.selection import MAX_SAMPLE, first_reac
 from relaxboost.relaxations._projections.vectorised import REORDER
 
 STEPS = 0
-"""The kind of entries with S(p) = Σ b_i over the entries with a_i <= p."""
+"""The code for entries whose sum is S(p) = Σ b_i over the entries with a_i <= p."""
 HINGES = 1
-"""The kind of entries with S(p) = Σ b_i [p − a_i]_+."""
+"""The code for entries whose sum is S(p) = Σ b_i [p − a_i]_+."""
 RAMPS = 2
-"""The kind of entries with S(p) = Σ min(b_i, p a_i). The key is b_i/a_i, or 0 if this is tiny."""
+"""The code for entries whose sum is S(p) = Σ min(b_i, p a_i). The key is b_i/a_i, or 0 if this is
+tiny."""
 
 SHORTEST_RAMP = 1e-100
 """A ramp whose key is below this number is treated as a constant, because it is so steep."""

@@ -17,7 +17,7 @@ LARGEST_ACCURACY = 0.999
 already has the accuracy 1, and the steps of AdaBoost* could be infinite."""
 
 INNER_SHARE = 0.01
-"""The accuracy of the inner problem of a round, divided by the accuracy of the whole run.
+"""The accuracy to which a round solves its inner problem, divided by the accuracy of the run.
 
 The inner problem of fully corrective Frank–Wolfe optimises the weights of the distributions in a
 convex hull. That of SoftBoost is the entropy projection. The bounds on the rounds hold for any

@@ -20,8 +20,8 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 STEPS_GAP = 0.02
-"""If a later phase of "auto" is faster, a run of pairwise steps ends as soon as the gap is at most
-this number times the radius of the domain."""
+"""If a later phase of "auto" is faster, a run of pairwise steps ends as soon as the gap divided by
+the domain's radius is at most this number."""
 
 
 @dataclass(frozen=True)

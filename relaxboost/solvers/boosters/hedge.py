@@ -20,8 +20,8 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 MEAN_GROWTH = 1.1
-"""The run of Hedge evaluates the mean of all distributions d whenever the number of updates of d
-has grown by this factor. A round that evaluates the mean does not update d."""
+"""A run of Hedge evaluates the mean of all its distributions d each time that the number of updates
+of d has grown by this factor. A round that evaluates the mean does not update d."""
 
 Temperature = Callable[[int, float], float]
 """A function that maps (t, squares) to the weight β of the entropy in Hedge. t is the number of

@@ -85,7 +85,7 @@ class MLPBoost(SmoothedMethod):
 
 
 class MLPBoostRun(Booster):
-    """A run of MLPBoost, which keeps the better of two updates of the weights in each round."""
+    """A run of MLPBoost. Each round computes two updates of the weights, and keeps the better."""
 
     inner = "smoothed"
     active: ActiveSet

@@ -41,7 +41,7 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """The position of each column of the program in the active set."""
+        """For each column of the program, its position in the active set."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:

@@ -110,7 +110,8 @@ class SoftBoostRun(Booster):
         self.multipliers = np.zeros(0)
         """The multiplier of each column of the linear program in the last projection."""
         self.infeasible = False
-        """Whether no distribution meets the constraints on the edges, so one more round follows."""
+        """Whether no distribution meets the constraints on the edges. If so, one more round
+        follows."""
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.d = game.relaxation.center(game.m)

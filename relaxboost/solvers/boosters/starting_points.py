@@ -15,7 +15,7 @@ from relaxboost.solvers.rounds import Booster
 def check_relaxation(
     method: Method, game: Game, accepted: tuple[type, ...], purpose: str, instead: str = "auto"
 ) -> None:
-    """Raise an InputError if the relaxation of the game is not of one of the `accepted` classes.
+    """Raise an InputError unless the game's relaxation belongs to one of the `accepted` classes.
 
     `purpose` contains the words that follow the name of the method in the message, such as "is for
     HardMargin()". `instead` is the name of the method that the message recommends.

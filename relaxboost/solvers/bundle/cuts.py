@@ -42,7 +42,7 @@ class Cuts(NamedTuple):
 
 
 def average(cuts: Cuts, weights: Vector, group: Whole) -> Cut | None:
-    """Average the cuts of each group, and return the sum of the averages of all groups.
+    """Average the cuts of each group, and return the sum of these averages.
 
     If every group has a positive weight, the result is a cut of the sum of the functions of the
     groups. A solver has computed the `weights`, so they may be inexact. The function replaces

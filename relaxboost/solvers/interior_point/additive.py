@@ -239,8 +239,8 @@ class Additive:
         # and a third of the digits would leave gaps of 1e-4 to 1e-6. Half of them cost little.
         digits = 1.0 / 2.0 if (e[:-1] == 1.0).all() else 1.0 / 3.0
         self._tolerance = float(np.finfo(np.float64).eps) ** digits
-        """The size of the residual at which conjugate gradients stop, divided by the size of the
-        right-hand side, both in the norm of the preconditioner."""
+        """Conjugate gradients stop when the norm of the residual is at most this number times the
+        norm of the right-hand side. The preconditioner defines the norm."""
         self._by_feature = _factorise(offsets, _masses(codes, offsets, inverse), D)
         chosen = _largest(offsets, D, _cuts_together(codes.size))
         self._chosen = np.append(chosen, bulk.n)

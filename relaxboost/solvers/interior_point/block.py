@@ -24,9 +24,9 @@ class Block(ABC):
     written = False
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """For each diagonal entry of the last result of `gram`, the size of the terms whose sum is the
-    entry. The rounding error of the entry is proportional to this size. None means that no terms
-    cancel."""
+    """The sizes of the terms that were added to compute the last result of `gram`, with one number
+    for each diagonal entry. The rounding error of an entry is proportional to its number. None
+    means that no terms cancel."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:

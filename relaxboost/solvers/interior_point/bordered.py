@@ -58,7 +58,8 @@ class Layout:
         self.outer = np.flatnonzero(is_outer)
         label = connected_components(K[self.inner][:, self.inner], directed=False)[1][:m]
         self.is_apart = np.unique(label).size == m
-        """Whether each block of the matrix of the inner unknowns has at most one entry of d."""
+        """Whether no two entries of d are in the same block of the matrix for the inner
+        unknowns."""
         if not self.is_apart:
             # The border then saves nothing, and a factor of all of K is more accurate.
             self.inner = np.arange(K.shape[0])

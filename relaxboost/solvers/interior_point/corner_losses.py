@@ -108,7 +108,7 @@ class LossIterate(Iterate):
 
     @property
     def slopes(self) -> Vector:
-        """The slope of the loss of each example, divided by the weight p_n of the example.
+        """For each example, the slope of its loss divided by its weight p_n.
 
         At the corner of the loss, the result lies between `low_n` and `high_n`. Only numbers in
         this interval prove a lower bound on the sum of losses, so the property removes rounding

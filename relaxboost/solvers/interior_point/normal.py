@@ -48,7 +48,7 @@ class Move(NamedTuple):
     v: float
     """The Newton step Δv of the bound v."""
     total: float
-    """The Newton step Δλ."""
+    """The Newton step Δλ of the multiplier λ of the equation Σd = 1."""
     margins: Vector
     """The step of the margins, which follows from y."""
     edges: Vector
@@ -78,7 +78,7 @@ class ColumnScaling(NamedTuple):
     """The products ε_j D_j, shape (n,). For bounds on edges, the entry of a column is multiplier /
     slack of the upper bound on its edge, minus that of the lower bound if there is one."""
     kappa: float
-    """The coefficient κ of the step Δv."""
+    """The coefficient κ of the step Δv in Newton's equations."""
     total: float
     """The number κ + Σ E_j²/D_j. It is Σ D_j if all bounds are on the edges of columns."""
     has_sum: bool = True

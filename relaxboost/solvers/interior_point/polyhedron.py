@@ -27,7 +27,8 @@ class _Change(NamedTuple):
 
 
 SIGNS = np.array([[1.0], [-1.0]])
-"""The coefficients of a variable in the slacks of its lower bound and of its upper bound."""
+"""The sign of a variable x in the slack x − low of its lower bound, and in the slack high − x of
+its upper bound."""
 
 
 class Polyhedron(Part):

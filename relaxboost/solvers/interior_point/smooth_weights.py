@@ -102,7 +102,7 @@ class SmoothWeights:
         return ColumnScaling(D, E, room / self.v, room / self.v + float(self.w @ E))
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the target of a step for the product of the slack of the ball and its multiplier.
+        """Return the target of a step for the ball's slack times its multiplier.
 
         If there is a predictor, its second-order terms are added to `centre`.
         """

@@ -34,8 +34,8 @@ class Tolerances(NamedTuple):
     """The largest residual of the equations between basic and nonbasic variables that the method
     tolerates. A larger residual is reduced by a step of iterative refinement."""
     shift_x: float = 1e-3
-    """The amount by which the bounds of the variables are perturbed, as a fraction of the mean
-    weight 1/m of an example."""
+    """The amount by which the bounds of the variables are perturbed, as a fraction of 1/m, the mean
+    weight of m examples."""
     shift_z: float = 1e-5
     """The amount by which the reduced costs are perturbed. The reduced cost of an example is its
     cost plus its margin, minus the multiplier of Σd = 1. The reduced cost of a slack is the weight

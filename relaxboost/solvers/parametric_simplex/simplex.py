@@ -1,11 +1,11 @@
 """The parametric self-dual simplex method on a tableau that grows as needed.
 
-The tableau contains only some variables of the linear program. Outside the tableau, all examples
-are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack of a hypothesis is
-the largest edge v minus the edge of the hypothesis.
+The tableau contains only some variables of the linear program. Outside the tableau, the variables
+of all examples are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack of a
+hypothesis is the largest edge v minus the edge of the hypothesis.
 
-The bounds of the program change linearly with a parameter t. The method follows the optimum from t
-= 1 down to t = 0. The method then computes the variables outside the tableau by products with the
+The bounds of the program change linearly with a parameter t. The method follows the optimum from
+t = 1 down to t = 0. It then computes the variables outside the tableau by multiplying with the
 margin matrix. The variables that violate a bound are added to the tableau, and the method follows
 the optimum from t = 1 again.
 """
@@ -34,7 +34,7 @@ from relaxboost.solvers.parametric_simplex.start import crash_basis
 
 
 class ParametricSimplex:
-    """A basis of the linear program of a game, from which `solve` finds the optimum of other games.
+    """A basis of a game's linear program, from which `solve` finds the optima of similar games.
 
     After a call of `solve`, the basis is optimal. The next call can move from this optimum to the
     optimum of a game with the same matrix and domain, but with other caps or costs of the examples.
@@ -58,7 +58,7 @@ class ParametricSimplex:
     """
 
     margins: Vector
-    """The margin of each example for the weights of the last call of `solve`."""
+    """The margin that each example has for the weights from the last call of `solve`."""
 
     def __init__(self, game: Game, near: Solution, budget: float) -> None:
         form = linear_program(near.game)
