@@ -63,7 +63,10 @@ class GivenPair(NamedTuple):
                 own["upper"] = given.upper
         own |= {name: x for name, x in (("d", d), ("w", w)) if x is not None}
         if len(own.keys() & {"d", "w"}) < 2:
-            raise InputError("certify needs a solution, or a game together with both d and w")
+            raise InputError(
+                "certify needs a solution, or a game together with both d and w; if you have only w, "
+                "take d from rb.solve(game).d"
+            )
         return cls(**own)
 
     def simple(self) -> GivenPair | None:
