@@ -252,8 +252,8 @@ def read_weights(sample_weight: Any, rows: int) -> Vector:
     weights = doubles("sample_weight", sample_weight)
     if weights.shape != (rows,):
         raise InputError(
-            f"sample_weight has shape {weights.shape}, but X has {rows} rows; pass a 1D array "
-            "with one number for each row"
+            f"sample_weight must have shape ({rows},), with one number for each row of X, got "
+            f"{weights.shape}"
         )
     bad = ~(np.isfinite(weights) & (weights >= 0.0))
     if bad.any():

@@ -55,7 +55,7 @@ def check_labelled(
 def _signs(labels: NDArray[Any], m: int) -> Array:
     if labels.shape != (m,):
         raise InputError(
-            f"y has shape {labels.shape}, but X has {m} rows; pass one label for each row"
+            f"y must have shape ({m},), with one label for each row of X, got {labels.shape}"
         )
     if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 1)).all():
         raise InputError(

@@ -72,8 +72,7 @@ class Law:
         self.y: Vector = np.zeros(atoms) if y is None else doubles("y", y)
         if self.y.shape != (atoms,):
             raise InputError(
-                f"y must have one target for each of the {atoms} atoms, got the shape "
-                f"{self.y.shape}"
+                f"y must have shape ({atoms},), with one target for each atom, got {self.y.shape}"
             )
         self.p = _probabilities("p", [Fraction(1, atoms)] * atoms if p is None else p, atoms)
         self.transitions: tuple[tuple[Fraction, ...], ...] | None = None

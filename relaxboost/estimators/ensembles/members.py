@@ -252,7 +252,7 @@ def _of_predictions(pair: tuple[Any, ...]) -> Members:
     n = H.shape[1]
     if weights.shape != (n,) or weights.dtype.kind not in "iuf":
         raise InputError(
-            f"weights must be a vector of {n} numbers, one for each column of H, got shape "
+            f"weights must have shape ({n},), with one number for each column of H, got "
             f"{weights.shape} and dtype {weights.dtype}"
         )
     weights = weights.astype(np.float64)

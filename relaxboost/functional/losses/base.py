@@ -262,8 +262,8 @@ class PointwiseRisk(MeanRisk):
             got = [np.shape(part) for part in found]
         if got != [self.y.shape] * 2:
             raise InputError(
-                f"pointwise of {self.loss!r} must return a tuple of losses and subgradients, both "
-                f"of shape {self.y.shape}, but returned {got}"
+                f"pointwise of {self.loss!r} must return a tuple (losses, subgradients), both of "
+                f"shape {self.y.shape}, but returned {got}"
             )
         if not all(np.isfinite(part).all() for part in found):
             raise InputError(
