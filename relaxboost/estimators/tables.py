@@ -81,9 +81,9 @@ class TableEstimator(BaseEstimator):
 
     takes_categories: ClassVar[bool] = False
     for_categories: ClassVar[str] = ""
-    """A similar estimator that accepts categories, for error messages of those that do not."""
+    """The similar estimator that error messages recommend for columns with categories."""
     for_labels: ClassVar[str | None] = None
-    """The advice of error messages about labels in y. None means that y may contain labels."""
+    """The advice in the error message if y contains labels. If it is None, labels are allowed."""
     _table: Features
 
     def _without_missing(self) -> str | None:

@@ -132,7 +132,7 @@ class Game:
 
     @property
     def level(self) -> Level:
-        """The level of proof of brackets of the game.
+        """The level of proof that brackets of this game have.
 
         This is the weaker of the levels of f and of the domain. If f is polyhedral, the level of a
         certificate may be stronger.

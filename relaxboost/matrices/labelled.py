@@ -68,7 +68,7 @@ def _signs(labels: NDArray[Any], m: int) -> Array:
 
 
 ROUNDED = "drop the column, or subtract a common offset from its values"
-"""The advice about integers that doubles cannot represent exactly and might make equal."""
+"""The advice in messages about integers that a double cannot represent exactly."""
 
 
 def check_names(X: Any) -> None:

@@ -119,7 +119,7 @@ def _data(row: Row) -> Iterable[Fraction]:
 
 
 def _digits(numbers: Iterable[Fraction]) -> int:
-    """Return the number of digits of the longest denominator of some fractions."""
+    """Return the length of the longest denominator, in digits."""
     return max(len(str(x.denominator)) for x in numbers)
 
 

@@ -346,7 +346,7 @@ def _walk(
 def _branched(
     learner: Learner, law: Law, states: tuple[Array, ...], tree: tuple[Any, Any]
 ) -> tuple[Array, ...]:
-    """Return the arrays of copies of the parents, each of which has learned one more atom."""
+    """Return the states of copies of the parents. Each copy has learned one more atom."""
     new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
     codes = learner.compiled()
     if codes is not None:

@@ -94,7 +94,7 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return the distance of each entry of Z from the boundary of the domain of R*, at most 1.
+        """Return how far each entry of Z is from the boundary of R*'s domain, at most 1.
 
         `optimum` changes the entries in proportion to these distances. None means they are unknown.
         """
