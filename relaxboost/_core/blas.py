@@ -12,7 +12,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _ORDER = 1000
-"""BLAS uses one thread for matrices up to this order, which it factorises in milliseconds."""
+"""BLAS is limited to one thread for matrices up to this order, which take only milliseconds."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Exact numbers as text of any length, in the notation of certificates."""
+"""Conversion of exact numbers to text, in the notation of certificates and with all digits."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ MOST_RECORDS = 10_000
 
 
 class History(Generic[R]):
-    """At most 10 000 records of the rounds of a run, with those of the first and last round."""
+    """At most 10 000 records of a run. The records of the first and last round are always kept."""
 
     # When the history is full, every second record is dropped, and from then on half as many are
     # stored.

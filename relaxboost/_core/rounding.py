@@ -27,7 +27,10 @@ _MANY = 100
 
 
 def price(size: float) -> float:
-    """Return the divisor of values of magnitude `size` for a solver: a power of two, mostly 1."""
+    """Return the power of two by which values of magnitude `size` are divided for a solver.
+
+    It is 1 if `size` is below 2^13 or not finite.
+    """
     return 2.0 ** max(math.frexp(size)[1] - _HUGE, 0) if math.isfinite(size) else 1.0
 
 

@@ -19,7 +19,7 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key of the file's path in the `attrs` of a table whose index contains line numbers."""
+"""The key in a table's `attrs` for the path of its file. The table's index has line numbers."""
 # The first bytes of other formats, and the remedy for each.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
@@ -33,7 +33,7 @@ MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "N
 """The words that are read as missing values in a column of numbers."""
 
 UNREPEATED = "most words in {} are distinct, so sets of these words can fit any labels; {}"
-"""The warning about columns for which `hardly_repeats` is true. It ends with advice."""
+"""A warning about columns for which `hardly_repeats` is true. The second {} is the advice."""
 
 
 def hardly_repeats(column: Any) -> bool:

@@ -78,7 +78,7 @@ class Fields:
         return Fields(value, name, self.limits, self.depth + 1) if kind is dict else value
 
     def number(self, name, above=None):
-        """Return the field `name` as a rational number. Reject it unless it is above `above`."""
+        """Return the field `name` as a rational. Reject it if it is not greater than `above`."""
         value = fraction(self.take(name), name, self.limits.digits)
         need(above is None or value > above, f"{name!r} in {self.where} is not above {above}")
         return value

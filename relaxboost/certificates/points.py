@@ -23,7 +23,7 @@ from relaxboost.game.solution import Solution
 from relaxboost.relaxations.description import description_of
 
 Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any], Any]]
-"""A function of d, and of z or None, that returns the auxiliary variables and f(d)."""
+"""A function of d, and of auxiliary variables or None. It returns auxiliary variables and f(d)."""
 
 
 class GivenPair(NamedTuple):
@@ -44,7 +44,7 @@ class GivenPair(NamedTuple):
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
-        """Return the pair of `given`, in which `d` and `w` replace points if they are given."""
+        """Return the pair (d, w) of `given`. If `d` or `w` is not None, it replaces that point."""
         own: dict[str, Any] = {}
         if isinstance(given, ExactOptimum):
             if given.value is None:
@@ -70,7 +70,7 @@ class GivenPair(NamedTuple):
         return cls(**own)
 
     def simple(self) -> GivenPair | None:
-        """Return short fractions near the pair of a solver. Return None if there are none."""
+        """Return a pair with small denominators near this pair, or None if there is none."""
         support, coefficients = self.w
         d, w = map(_near, (self.d, coefficients))
         return None if d is None or w is None else GivenPair(d, (support, w))

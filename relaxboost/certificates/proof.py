@@ -146,7 +146,10 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
 def _optimal_in_short(
     document: dict[str, Any], game: Game, source: GivenPair
 ) -> Certificate | None:
-    """Return a certificate of the optimum in short fractions near the pair, or None."""
+    """Return a certificate of optimality for a pair with small denominators near the given pair.
+
+    Return None if there is no such certificate.
+    """
     short = source.simple()
     if short is None:
         return None

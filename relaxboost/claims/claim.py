@@ -88,7 +88,7 @@ class Claim:
     file: Path | None = None
     """The Python file in which a user has defined the claim, or None."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
-    """The entries for the corrections in the TOML file of the source."""
+    """The entries in the source's TOML file that contain the texts of the corrections."""
 
     def __repr__(self) -> str:
         return f"<Claim {self.id}: {self.status}>"
@@ -125,7 +125,7 @@ class Claim:
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
-        """Yield a description of the origin and the values of each instance of a check.
+        """Yield each instance of a check as a pair: a text about its origin, and its values.
 
         Recorded counterexamples come first. All instances of a finite space follow, or `trials`
         drawn instances. Each drawn instance depends only on the seed and on its own number.

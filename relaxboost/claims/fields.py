@@ -14,7 +14,7 @@ Rng: TypeAlias = np.random.Generator
 Sizes: TypeAlias = Mapping[str, Any]
 
 DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
-"""The denominators of the fractions that are tried as simpler values of a number."""
+"""To simplify a number, nearby fractions with these denominators are tried."""
 
 
 class Field(ABC):
@@ -25,7 +25,7 @@ class Field(ABC):
     varies = True
     """Whether the field has more than one value, so that a search can change it."""
     strict = False
-    """Whether values outside the range are invalid, or valid but never drawn."""
+    """Whether values outside the range are invalid. Otherwise they are valid, but never drawn."""
 
     @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from relaxboost.game.game import Game
 
 _CROSSING = 1e-6
-"""The largest relative difference by which rounding may make the bounds cross."""
+"""If a lower bound exceeds the upper bound by more than this, relatively, an error is raised."""
 
 _EXACT_ENTRIES = 20_000
-"""The maximum number of entries of a matrix for exact arithmetic."""
+"""Games whose matrix has at most this many entries are solved in exact arithmetic if possible."""
 
 
 @dataclass(frozen=True)

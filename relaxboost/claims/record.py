@@ -55,11 +55,11 @@ class Statement:
     formula: str
     check: Check
     steps: list[Any] = field(default_factory=list)
-    """The steps of the proof in the note, each of which is a `Claim`."""
+    """The steps of the proof in `note`, each of which is a `Claim`."""
     text: str | None = None
-    """The note in the TOML file of the source, or None."""
+    """The explanation of the statement in the source's TOML file, or None."""
     step_texts: Sequence[Mapping[str, Any]] = ()
-    """The entries for the steps of the proof, in order, in the TOML file of the source."""
+    """The entries in the source's TOML file that contain the texts of the steps of the proof."""
 
     @property
     def note(self) -> str:

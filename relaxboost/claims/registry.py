@@ -1,4 +1,4 @@
-"""The registry of claims, which finds the claims of built-in sources and of files of users."""
+"""The registry of claims. It finds claims in the built-in sources and in the files of users."""
 
 import importlib
 import importlib.util

@@ -19,7 +19,8 @@ from relaxboost.claims.processes import Processes
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""A function of the number of finished claims, the number of all claims, and the last id."""
+"""A function that reports progress. Its arguments are the number of finished claims, the number of
+all claims, and the id of the claim that finished last."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Failure:
 Outcome: TypeAlias = ClaimVerdict | Failure
 Results: TypeAlias = Generator[tuple[Claim, Outcome], None, None]
 Task: TypeAlias = tuple[str, str, str, dict[str, Any]]
-"""A tuple (file or "", id, "check" or "attack", options)."""
+"""A task for a worker process, as a tuple (file or "", id, "check" or "attack", options)."""
 
 
 def check_all(

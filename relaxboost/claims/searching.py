@@ -15,7 +15,7 @@ _STEPS_WITHOUT_SUCCESS = 60
 """The number of steps without success after which the search goes to the next instance."""
 
 Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
-"""A function that measures a statement on an instance, given with a description of its origin."""
+"""A function that measures a statement on an instance. It also gets a text about its origin."""
 
 
 def search(

@@ -20,7 +20,7 @@ Exact: TypeAlias = NDArray[Any]
 """An array of fractions, on which the operations +, *, @ and max cause no rounding errors."""
 
 _SOLVED = 1e-8
-"""The relative error of the value of a program: ten times the error of solvers in practice."""
+"""The assumed relative error of a program's value, ten times the usual error of solvers."""
 
 
 def exactly(values: Any) -> Exact:

@@ -31,7 +31,7 @@ DISPLAYS = "displays"
 
 @dataclass(frozen=True)
 class Misprint:
-    """A misprint of a source, which is a row of its table of errata."""
+    """A misprint in a source, which is a row in the source's table of errata."""
 
     id: str
     """The id of the claim that refutes the printed text, or another unique name."""
@@ -44,7 +44,7 @@ class Misprint:
 
 @dataclass(frozen=True)
 class Line:
-    """A display, definition, statement or remark of a source, with the claims about it."""
+    """A displayed formula, definition, statement or remark in a source, with its claims."""
 
     place: str
     """The number or name of the line in the source, e.g. "Eq. 5"."""
@@ -106,9 +106,9 @@ class Source:
         self.reference = reference
         self.place = place
         self.moved: dict[str, str] = {}
-        """The name of a claim, or "errata", for each former name of a renamed claim."""
+        """For each former name of a claim, its new place: another claim, "errata" or "displays"."""
         self.notation = ""
-        """The explanation of the symbols on the pages of the source, in paragraphs."""
+        """The text that explains the symbols on the pages of the source."""
         self.claims: dict[str, Claim] = {}
         self.not_checked: list[Unchecked] = []
         self.lines: list[Line] = []

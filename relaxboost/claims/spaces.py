@@ -14,7 +14,7 @@ Values: TypeAlias = dict[str, Any]
 
 
 class Space:
-    """The space of instances of a claim: named fields, and the ranges of the sizes that they share.
+    """The space of a claim's instances: named fields, and the ranges of the sizes that they share.
 
     An example is ``Space(A=Matrix(), k=Whole(1, "m"))``.
 
@@ -116,7 +116,7 @@ class Space:
         return self._sizes(values)[axis]
 
     def complexity(self, values: Values) -> float:
-        """Return the length of an instance: the total number of digits of its numbers."""
+        """Return the length of an instance, which is the number of digits of all its numbers."""
         return sum(field.length(values[name]) for name, field in self.fields.items())
 
     def to_json(self, values: Values) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
 _ENOUGH = 0.05
-"""A statement is undecided if the hypotheses hold for a smaller share of the instances."""
+"""A statement is undecided if its hypotheses hold for less than this share of the instances."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class ClaimVerdict:
     interrupted: bool = False
     """Whether Ctrl-C interrupted the check or the attack before all instances were tried."""
     effort: str = "trials"
-    """The option that sets the number of instances: "trials" of a check, "budget" of an attack."""
+    """The option that sets the number of instances: "trials" in a check, "budget" in an attack."""
 
     @property
     def status(self) -> str:

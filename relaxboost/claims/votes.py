@@ -139,7 +139,7 @@ class Cycle:
     d: list[Array]
     edges: Array
     w: Array
-    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period, to whose direction AdaBoost converges."""
+    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period. AdaBoost converges to its direction."""
 
 
 def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:

@@ -1,4 +1,4 @@
-"""The table of commands of the command line, and the exit status and message of each error."""
+"""The commands of the command line, and the exit status and the message for each error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VERBS = {
     "predict": "Predict labels with the stumps that solve --model stored.",
     "solve": "Find the largest margin of a vote of stumps, with a proof.",
 }
-"""The description of each command in --help. Its module is loaded only when it is used."""
+"""The descriptions of the commands in --help. A command's module is loaded only when it runs."""
 
 _GRID = (
     "relaxboost plan reads tables; for a grid, build the graph in Python with "

@@ -30,7 +30,7 @@ FEATURES = {
     "pyarrow": ("pyarrow", "Parquet, streams of CSV"),
     "river": ("river", "learners in river's interface"),
 }
-"""The module and the purpose of each extra, and of each part of the extra dask."""
+"""The extras, and the parts of the extra dask, each with its module and its purpose."""
 
 
 @click.command(

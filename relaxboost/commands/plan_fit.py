@@ -20,7 +20,7 @@ from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.regularisers import REGULARISERS
 
 NO_WEIGHT = 1e-6
-"""A weight is printed as 0 if its share of the costs is below this part of the largest share."""
+"""A weight is printed as 0 if its share of the costs is at most this times the largest share."""
 ZERO = 1e-9
 """If an optimal loss, in arcs, is at most this, it is treated as 0 and has no relative gap."""
 

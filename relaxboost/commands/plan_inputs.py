@@ -28,7 +28,7 @@ from relaxboost.commands.words import reworded, spoken
 from relaxboost.planning.tables import at, check_table
 
 ENDS = (("u", "v"), ("tail", "head"), ("source", "target"), ("from", "to"))
-"""The pairs of names that the two columns with the ends of an edge may have."""
+"""The accepted pairs of names for the two columns that contain the ends of an edge."""
 
 FILES = """
 \b
@@ -65,7 +65,9 @@ USED = {
     "learn with less strength or more features": "learn them with a smaller --strength or more "
     "--features",
 }
-"""Patterns in messages about learned costs, and their replacements on the command line."""
+"""Regular expressions for parts of messages about learned costs, each with its replacement.
+
+The replacements name the options of the command line instead of the arguments in Python."""
 
 PLACES = r"give the graph position=, .* nodes="
 TABLES = {
@@ -80,7 +82,9 @@ TABLES = {
     r"give from_pandas edge=": "add a column edge to --edges",
     r"give \(source, target, .*?\)": "give each its own name",
 }
-"""Patterns in messages about tables, and their replacements on the command line."""
+"""Regular expressions for parts of messages about tables, each with its replacement.
+
+The replacements name the options of the command line instead of the arguments in Python."""
 
 
 UNKNOWN = r"is not in the graph; .*?(?= \(\d|$)"

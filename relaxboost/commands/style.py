@@ -38,13 +38,13 @@ _C1_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 class InputFile(click.Path):
-    """The type of a path of an input file, where - means a copy of standard input."""
+    """A type for options and arguments: the path of an input file, or - for standard input."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path of the input file, or of a copy of the pipe."""
+        """Return the path of the input file. If the input is a pipe, copy it to a file first."""
         # A shell makes a pipe of <(command). Readers need a file, whose size and end are known and
         # which they can read twice.
         if Path(value).is_fifo():
@@ -67,7 +67,7 @@ class InputFile(click.Path):
 
 
 class PipedFile(InputFile):
-    """The type of a path of an input file, where CSV from a pipe is read as it arrives."""
+    """A type like `InputFile`. CSV from a pipe is read as it arrives, without a copy."""
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
         """Return the pipe itself, or the path of a copy if its content is compressed or Parquet."""
@@ -293,7 +293,7 @@ def _print(path: Path) -> None:
 
 
 DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
-"""The domains of the weights: the name of each in --over, and the name of its class."""
+"""The domains of the weights, as a mapping from names for --over to names of classes."""
 
 
 def added(*options: Callable[..., Any]) -> Callable[..., Any]:
@@ -308,7 +308,7 @@ def added(*options: Callable[..., Any]) -> Callable[..., Any]:
 
 
 HUGE = "{} has numbers whose squares overflow; if such a number marks a missing value, {}"
-"""A note about columns that have numbers too large to be squared. It ends with advice."""
+"""A note about columns with numbers too large to be squared. The second {} is the advice."""
 
 
 def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:

@@ -69,11 +69,11 @@ def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mappin
 
 
 Words = Mapping[str, str | Callable[[re.Match[str]], str]]
-"""The type of a mapping from patterns in messages to their replacements, as for `re.sub`."""
+"""A mapping from regular expressions for parts of messages to replacements, as in `re.sub`."""
 
 
 def reworded(message: str, words: Words) -> str:
-    """Return a message in which each pattern, a key of `words`, is replaced by its value."""
+    """Return the message in which each match of a key of `words` is replaced by the key's value."""
     for pattern, replacement in words.items():
         message = re.sub(pattern, replacement, message)
     return message

@@ -38,7 +38,8 @@ class CutColumns:
     """The index of the feature that each column comes from."""
     low: Vector
     high: Vector
-    """The ends of the range of each feature that has two columns; infinite for other features."""
+    """The vectors `low` and `high` are the ends of the range of each feature that has two columns.
+    They are infinite for other features."""
     fill: Vector
     """The number that replaces missing values of each column; nan if none occur in training."""
 

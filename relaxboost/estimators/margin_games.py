@@ -22,13 +22,14 @@ from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
 
 MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
-"""If the matrix of a game has more entries, its certificate contains the SHA-256 instead."""
+"""If a matrix has more entries, the certificate contains its SHA-256 instead of the matrix."""
 
 COPIES_IN_A_FOLD = 2
-"""A row with at least this mean number of copies in a fold is treated as frequent."""
+"""A row with at least this many copies per fold is treated as frequent by `Examples.folds`."""
 
 FREQUENT_COPIES = 10
-"""Bootstrap samples treat a row with this number of copies as frequent, as five folds do."""
+"""A row with at least this many copies is treated as frequent by `Examples.units`. Five folds have
+the same limit."""
 
 
 class Examples(NamedTuple):

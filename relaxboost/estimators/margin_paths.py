@@ -33,8 +33,8 @@ NO_TIME = 1e-9
 """If no time is left, a game gets this time limit, in seconds, so that it ends after one round."""
 
 Played = list[tuple[Voter, Solution]]
-"""The result of a path: for each setting, the weighted sum of hypotheses, and the solution of the
-game."""
+"""The result of a path. For each setting, it has the weighted sum of hypotheses and the solution
+of the game."""
 
 
 @dataclass
@@ -126,7 +126,7 @@ class ScoreGames(Games):
 
 
 class SettingChoice(NamedTuple):
-    """The grid of settings, one of which is chosen by the errors of the held-out votes."""
+    """The grid of settings. The errors or losses of the held-out votes decide which is chosen."""
 
     name: str
     """The name of the parameter that is chosen, "fraction" or "radius"."""
@@ -137,7 +137,8 @@ class SettingChoice(NamedTuple):
     errors: Callable[[Array, Examples], list[float]]
     """A function that maps the held-out votes of all settings to the error of each setting."""
     losses: Callable[[Array, Examples], list[float]] | None = None
-    """The same for losses. The setting of least loss is chosen, or of least error without it."""
+    """A function like `errors` that returns losses, or None. If it is given, the setting with the
+    least loss is chosen, and otherwise the setting with the least error."""
 
     @property
     def is_open(self) -> bool:

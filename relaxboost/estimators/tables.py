@@ -81,9 +81,9 @@ class TableEstimator(BaseEstimator):
 
     takes_categories: ClassVar[bool] = False
     for_categories: ClassVar[str] = ""
-    """A similar estimator that accepts categories, for error messages of those that do not."""
+    """The similar estimator that error messages recommend for columns with categories."""
     for_labels: ClassVar[str | None] = None
-    """The advice of error messages about labels in y. None means that y may contain labels."""
+    """The advice in the error message if y contains labels. If it is None, labels are allowed."""
     _table: Features
 
     def _without_missing(self) -> str | None:
@@ -252,8 +252,8 @@ def read_weights(sample_weight: Any, rows: int) -> Vector:
     weights = doubles("sample_weight", sample_weight)
     if weights.shape != (rows,):
         raise InputError(
-            f"sample_weight has shape {weights.shape}, but X has {rows} rows; pass a 1D array "
-            "with one number for each row"
+            f"sample_weight must have shape ({rows},), with one number for each row of X, got "
+            f"{weights.shape}"
         )
     bad = ~(np.isfinite(weights) & (weights >= 0.0))
     if bad.any():

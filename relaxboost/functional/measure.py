@@ -67,7 +67,7 @@ class Empirical:
         """Return the weighted mean Σ p_n values_n of values of shape (N,)."""
         if np.shape(values) != (self.size,):
             raise ValueError(
-                f"values must contain a number for each of {self.size} points, got shape "
+                f"values must have shape ({self.size},), with a number for each point, got "
                 f"{np.shape(values)}"
             )
         return float(np.einsum("n,n", self.p, values))

@@ -63,7 +63,7 @@ class _Validation:
         self._seen += 1
 
     def value(self, average: bool) -> float:
-        """Return the risk of f_t, or of the mean of f_1..f_t."""
+        """Return the risk of f_t or, if `average` is true, the risk of the mean of f_1..f_t."""
         return self.risk.value(self._total / self._seen if average and self._seen else self.F)
 
     def watch(self, risk: float) -> None:

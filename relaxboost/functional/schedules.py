@@ -1,4 +1,4 @@
-"""Step sizes of boosting: schedules of the theorems of GB11, a line search, or a function of t."""
+"""Step sizes of boosting: schedules from theorems in GB11, a line search, or a function of t."""
 
 from __future__ import annotations
 

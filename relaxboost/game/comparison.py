@@ -1,4 +1,4 @@
-"""Comparison of brackets of the same game, which shows whether all of them can be true."""
+"""Comparison of several brackets of one game, which shows whether all of them can be true."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Bracketed:
     game_digest: str
     """The digest of the game, `Game.digest`. It is empty for a number, which belongs to no game."""
     label: str
-    """The name of the source of the bracket, such as the name of a method, for messages."""
+    """The name of the bracket's source in messages, for example the name of a method."""
     verb: ClassVar[str] = "proves"
     """The verb that links the source and its bounds in the message of `compare`."""
 

@@ -132,7 +132,7 @@ class Game:
 
     @property
     def level(self) -> Level:
-        """The level of proof of brackets of the game.
+        """The level of proof that brackets of this game have.
 
         This is the weaker of the levels of f and of the domain. If f is polyhedral, the level of a
         certificate may be stronger.
@@ -209,7 +209,9 @@ class Game:
         """Return a point of the simplex near `d` at which f is finite."""
         d = _numbers("d", d)
         if d.shape != (self.m,):
-            raise InputError(f"d has shape {d.shape}, and this game has m = {self.m} examples")
+            raise InputError(
+                f"d must have shape ({self.m},), with one entry for each example, got {d.shape}"
+            )
         return self._relaxation.repair(d)
 
     def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
@@ -232,7 +234,8 @@ class Game:
             dense = _numbers("w", w)
             if dense.shape != (self.n,):
                 raise InputError(
-                    f"w has shape {dense.shape}, and this game has n = {self.n} hypotheses"
+                    f"w must have shape ({self.n},), with one weight for each hypothesis, got "
+                    f"{dense.shape}"
                 )
             support = np.flatnonzero(dense)
             coefficients = dense[support]

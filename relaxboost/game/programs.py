@@ -31,7 +31,7 @@ class Model:
     price: float = 1.0
     """The value of the game, divided by the optimal value of the problem."""
     rows: tuple[Any, ...] = ()
-    """The constraints that represent the rows of the cone form of f, in the order of the rows."""
+    """The constraints for the rows of the cone form of f, in the same order."""
     point: Any = None
     """The variable (d, z) of the cone form of f, or None if the cone form is not used."""
     constant: float = 0.0

@@ -1,4 +1,4 @@
-"""The check of a set of certified games: all certificates, and the entries of the index."""
+"""The check of a set of certified games. It verifies all certificates and the index."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Progress = Callable[[int, int, str], Any]
 
 
 class Checked(NamedTuple):
-    """The result of the check of one certified game."""
+    """The result of checking one certified game."""
 
     game: CertifiedGame
     """The checked game, with the bracket from the index."""
@@ -32,7 +32,7 @@ class Checked(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """The result of the check of a set of certified games."""
+    """The result of checking a set of certified games."""
 
     directory: Path
     rows: tuple[Checked, ...]

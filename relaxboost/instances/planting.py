@@ -38,7 +38,7 @@ class _Group(NamedTuple):
     rows: Index
     weight: Fraction
     plus: int
-    """The number of entries +1 in the row of an example, in each block of b used columns."""
+    """Each row of the group has this number of entries +1 for every b columns that w uses."""
 
 
 class _Class(NamedTuple):
@@ -49,9 +49,11 @@ class _Class(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """The groups of examples and the classes of columns, in blocks of b examples and b columns."""
+    """The division of A into groups of examples, classes of columns, and unused columns."""
 
     b: int
+    """The number of rows and columns of a block. All classes consist of whole blocks, and so do
+    the groups with nonzero weight in d."""
     groups: list[_Group]
     classes: list[_Class]
     others: Index
@@ -312,7 +314,7 @@ def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> ND
 
 
 def _bits(m: int, n: int) -> int:
-    """Return the number of bits of an entry for which sums of m or n entries fit into 62 bits."""
+    """Return how many bits an entry may have if sums of m or n entries must fit into 62 bits."""
     return min(52, 62 - max(m, n).bit_length())
 
 

@@ -21,7 +21,7 @@ from relaxboost.matrices import MarginMatrix, as_matrix, datasets, stumps
 
 FILES = ("csv", "npy", "npz")
 LARGEST_FILE = 10_000_000
-"""The maximum number of entries of a matrix from a file, all of which the certificate stores."""
+"""The maximum number of entries of a matrix from a file. The certificate stores all of them."""
 
 _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 

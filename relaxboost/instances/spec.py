@@ -106,8 +106,8 @@ def _checked(where: str, entry: Entry, m: int, is_mixed: bool) -> Entry:
     if is_mixed:
         return replace(entry, tol=TOL)
     raise InputError(
-        f"{where}: tol = 0 needs caps or l1 or l-inf norms over L1Ball, Simplex or "
-        f"FullSimplex, whose optima are fractions, got {entry.relaxation} over {entry.over}"
+        f"{where}: tol = 0 requires an optimum that is a fraction, got {entry.relaxation} over "
+        f"{entry.over}. Use caps, an l1 norm or an l-inf norm, over L1Ball, Simplex or FullSimplex"
     )
 
 

@@ -102,7 +102,7 @@ class MarginMatrix(ABC):
         d = np.ascontiguousarray(d, dtype=np.float64)
         if d.shape != (self.m,):
             raise InputError(
-                f"d has shape {d.shape}, but must have an entry for each of m = {self.m} examples"
+                f"d must have shape ({self.m},), with one entry for each example, got {d.shape}"
             )
         return d
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Vector, Whole
 
 _ROWS = 4096
-"""The minimum number of rows of A in a block of a matrix product."""
+"""Products with A are computed in blocks of at least this many rows of A."""
 
 
 class Pricing(ABC):

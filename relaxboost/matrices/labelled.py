@@ -55,7 +55,7 @@ def check_labelled(
 def _signs(labels: NDArray[Any], m: int) -> Array:
     if labels.shape != (m,):
         raise InputError(
-            f"y has shape {labels.shape}, but X has {m} rows; pass one label for each row"
+            f"y must have shape ({m},), with one label for each row of X, got {labels.shape}"
         )
     if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 1)).all():
         raise InputError(
@@ -68,7 +68,7 @@ def _signs(labels: NDArray[Any], m: int) -> Array:
 
 
 ROUNDED = "drop the column, or subtract a common offset from its values"
-"""The advice about integers that doubles cannot represent exactly and might make equal."""
+"""The advice in messages about integers that a double cannot represent exactly."""
 
 
 def check_names(X: Any) -> None:

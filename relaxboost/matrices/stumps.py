@@ -253,7 +253,7 @@ class StumpMatrix(MarginMatrix):
         return f"{self._names[stump.feature]} {'>' if sign > 0 else '<='} {stump.shown}"
 
     def digest(self) -> str:
-        """Return the SHA-256 of the recipe of the matrix and of the data (X, y)."""
+        """Return the SHA-256 digest of the matrix's recipe and of the data (X, y)."""
         return self._digest
 
     def recipe(self) -> dict[str, Any]:

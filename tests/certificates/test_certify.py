@@ -322,7 +322,7 @@ PENALTY = rb.NormPenalty(1, 1)
         (lambda g, s: rb.certify(s, w=([7], [Fraction(1)])), "column 7, but the game has n = 5"),
         (lambda g, s: rb.certify(g), "needs a solution, or a game together with both d and w"),
         (lambda g, s: rb.certify(g, d=[1.0] * 7), "both d and w"),
-        (lambda g, s: rb.certify(g, d=[1.0] * 6, w=[1.0] * 5), "d has shape"),
+        (lambda g, s: rb.certify(g, d=[1.0] * 6, w=[1.0] * 5), "d must have shape"),
         (lambda g, s: rb.certify(other(g, rb.KLPenalty(1)), "exact"), "allows enclosed"),
         (lambda g, s: rb.certify(other(g, rb.Custom(f=soft)), "enclosed"), "no description"),
         (lambda g, s: of(g, rb.KLPenalty(0.1)), "not polyhedral.*Bracket it with reference"),

@@ -399,7 +399,7 @@ def test_no_two_risks_of_the_domain_are_further_apart_than_the_width(loss, over)
     [
         (lambda: Law([1.0, 2.0]), "shape"),
         (lambda: Law([[1.0, 2.0], [0.0, math.nan]]), "atom 1 has nan for base function 1"),
-        (lambda: Law([[1.0], [2.0]], y=[1.0]), "2 atoms"),
+        (lambda: Law([[1.0], [2.0]], y=[1.0]), r"y must have shape \(2,\), with one target"),
         (lambda: Law([[1.0], [2.0]], p=[0.5, 0.6]), "add up to 1"),
         (lambda: Law([[1.0], [2.0]], p=[1.5, -0.5]), ">= 0"),
         (lambda: Law([[1.0], [2.0]], p=["half", 0.5]), "finite real"),

@@ -181,7 +181,7 @@ def test_predictions_and_weights_that_are_refused():
     refused("H must contain real predictions", (H[0], weights), None, y)
     refused("H must contain real predictions", ([[1], [1, 2]], weights), None, y)
     refused("H must contain real predictions", (H > 0, weights), None, y)
-    refused("a vector of 5 numbers, one for each column", (H, weights[:-1]), None, y)
+    refused(r"must have shape \(5,\), with one number for each column", (H, weights[:-1]), None, y)
     refused("weight 1 is nan or infinite", (H, [1, np.nan, 1, 1, 1]), None, y)
     refused("every weight is zero", (H, np.zeros(5)), None, y)
     refused("every hypothesis is zero on X", (0 * H, weights), None, y)

@@ -151,7 +151,7 @@ WEIGHTS = {
     "zero": (np.zeros(60), "at least one nonzero number; leave sample_weight out"),
     "short": (
         np.ones(59),
-        r"shape \(59,\), but X has 60 rows; pass a 1D array with one number for each",
+        r"must have shape \(60,\), with one number for each row of X, got \(59,\)",
     ),
     "words": (["a"] * 60, "sample_weight must be an array of numbers: at .0. it has 'a'"),
 }

@@ -104,7 +104,7 @@ REFUSED = {
         lambda: boost(X=X[:5]),
         r"X has shape \(5, 3\), but there are 12 targets; pass one row",
     ),
-    "X of one column": (lambda: boost(X=X[:, 0]), r"X needs shape \(N, d\), got \(12,\)"),
+    "X of one column": (lambda: boost(X=X[:, 0]), r"X must have shape \(N, d\), got \(12,\)"),
     "nan weight": (
         lambda: boost(weights=with_(np.ones(12), 3, np.nan)),
         r"weights must be finite and >= 0, but example 3 has nan",
@@ -269,7 +269,7 @@ REFUSED = {
     "no task": (lambda: boost(loss=Own()), r"Own.* needs a class attribute `task`"),
     "losses only": (
         lambda: boost(loss=Own("regression", lambda F, y: F)),
-        r"return a tuple of losses and subgradients, both of shape \(12,\), but returned ndarray",
+        r"return a tuple \(losses, subgradients\), both of shape \(12,\), but returned ndarray",
     ),
     "mean of the losses": (
         lambda: boost(loss=Own("regression", lambda F, y: (F.mean(), F))),

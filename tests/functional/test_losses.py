@@ -275,7 +275,7 @@ class TestLabels:
             ),
             (fn.Squared(), ["1", "2"], r"got labels such as '1'"),
             (fn.Huber(2.0), np.array([1, "b"], dtype=object), r"Huber\(delta=2.0\) needs numbers"),
-            (fn.Absolute(), [[1.0], [2.0]], r"targets need shape \(N,\), got \(2, 1\)"),
+            (fn.Absolute(), [[1.0], [2.0]], r"targets must have shape \(N,\), got \(2, 1\)"),
             (fn.Absolute(), [1.0, np.nan], r"targets must be finite; example 1 has nan"),
             (fn.Squared(), [], "there are no examples"),
             (fn.Hinge(), [], "there are no examples"),
@@ -306,7 +306,7 @@ class TestLabels:
                 "labels must not contain missing values; example 1 has none",
             ),
             (fn.MulticlassHinge(), np.array(["a", 1], dtype=object), "labels cannot be sorted"),
-            (fn.MulticlassHinge(), [[0, 1]], r"labels need shape \(N,\)"),
+            (fn.MulticlassHinge(), [[0, 1]], r"labels must have shape \(N,\)"),
             (fn.RankingHinge(), ["a", "b"], "needs numbers as targets"),
         ],
     )

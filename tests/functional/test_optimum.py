@@ -184,7 +184,7 @@ def test_attained_is_what_a_linear_program_says(rng):
 def test_wrong_arguments():
     risk = fn.Squared().bind([0.0, 1.0])
     for H in (np.zeros(2), np.zeros((3, 1)), np.zeros((2, 2, 1)), np.zeros((2, 0))):
-        with pytest.raises(rb.InputError, match=r"hypotheses need shape \(2, n\)"):
+        with pytest.raises(rb.InputError, match=r"hypotheses must have shape \(2, n\)"):
             fn.optimum(risk, H)
     with pytest.raises(rb.InputError, match="must be finite"):
         fn.optimum(risk, np.array([[np.nan], [1.0]]))

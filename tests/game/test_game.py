@@ -72,11 +72,11 @@ def test_bracket_takes_weights_in_both_forms():
 @pytest.mark.parametrize(
     ("d", "w", "message"),
     [
-        ([1.0], [1, 0], r"d has shape \(1,\), and this game has m = 2"),
-        ([1.0, 1.0, 1.0], [1, 0], r"d has shape \(3,\)"),
+        ([1.0], [1, 0], r"d must have shape \(2,\), with .*, got \(1,\)"),
+        ([1.0, 1.0, 1.0], [1, 0], r"d must have shape \(2,\), with .*, got \(3,\)"),
         ([0.0, -1.0], [1, 0], "no positive entry; negate d if its entries are negative"),
         ([1.0, math.nan], [1, 0], "nan or infinite"),
-        ([0.5, 0.5], [1.0], r"w has shape \(1,\), and this game has n = 2"),
+        ([0.5, 0.5], [1.0], r"w must have shape \(2,\), with .*, got \(1,\)"),
         ([0.5, 0.5], [1.0, math.inf], "w has entries that are nan or infinite"),
         ([0.5, 0.5], ([0, 1], [1.0]), "two vectors of the same length"),
         ([0.5, 0.5], ([2], [1.0]), r"support contains columns outside 0\.\.1"),

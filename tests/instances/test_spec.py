@@ -142,7 +142,7 @@ BAD = {
         "game 'uniform-4x3-000.klpenalty-1': KLPenalty(1) over L1Ball(1) allows enclosed",
     ),
     "tol": (UNIFORM + "tol = -1", "tol must be a positive number, or 0"),
-    "tol 0": (UNIFORM + 'tol = 0\nrelaxations = "KLPenalty(1)"', "tol = 0 needs caps or l1 or"),
+    "tol 0": (UNIFORM + 'tol = 0\nrelaxations = "KLPenalty(1)"', "tol = 0 requires an optimum"),
     "name": (UNIFORM + 'name = "../a"', "'../a' cannot be the name of a certificate"),
     "index": (UNIFORM + 'name = "Index"', "'Index' cannot be the name of a certificate"),
     "twice": (2 * UNIFORM, "two games are named 'uniform-4x3-000' (HardMargin() on {'generator'"),

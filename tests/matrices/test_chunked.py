@@ -100,7 +100,7 @@ def test_a_d_without_weight_or_with_nan(made):
         with pytest.raises(rb.InputError, match="but has nan or infinite entries"):
             ask(np.full(600, np.nan))
         with pytest.raises(
-            rb.InputError, match="but must have an entry for each of m = 600 examples"
+            rb.InputError, match=r"d must have shape \(600,\), with one entry for each"
         ):
             ask(np.ones(599))
 

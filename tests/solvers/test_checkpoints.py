@@ -165,7 +165,7 @@ def test_a_file_of_another_game_is_refused_with_the_reason(game, tmp_path):
         (lambda c: {**c, "format": "relaxboost checkpoint 2"}, "checkpoint 2', but this version"),
         (lambda c: {**c, "game": {}}, "its matrix is None"),
         (lambda c: {k: v for k, v in c.items() if k != "d"}, "the file is damaged .'d'"),
-        (lambda c: {**c, "d": [1.0]}, "damaged .d has shape"),
+        (lambda c: {**c, "d": [1.0]}, "damaged .d must have shape"),
         (lambda c: {**c, "support": [25], "coefficients": [1.0]}, "columns outside 0..24"),
         (
             lambda c: {**c, "basis": {"columns": [[99, 1]], "sides": ""}},

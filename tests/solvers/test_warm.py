@@ -205,8 +205,8 @@ def test_points_out_of_the_domain_are_moved_and_the_message_says_so(rng):
     [
         (3, "start must be a Solution or a pair"),
         ((None, None), "contains no point"),
-        (([1.0], None), "d has shape .1,., and this game has m = 60"),
-        ((None, [1.0]), "w has shape .1,., and this game has n = 25"),
+        (([1.0], None), "d must have shape .60,., with one entry for each example, got .1,."),
+        ((None, [1.0]), "w must have shape .25,., with one weight for .*, got .1,."),
         ((None, {25: 1.0}), "support contains columns outside 0..24"),
         ((None, {"a": 1.0}), "support must contain column numbers"),
         ((None, {3: np.nan}), "the first of them nan for column 3"),

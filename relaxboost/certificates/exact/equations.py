@@ -49,9 +49,9 @@ class Equations:
             for j in row:
                 self._where.setdefault(j, set()).add(i)
         self._steps: list[tuple[int, int, Number]] = []
-        """The steps (row, other, factor), in which `factor` times row was subtracted from other."""
+        """The steps (row, other, factor). Each subtracted `factor` times `row` from row `other`."""
         self._pivots: list[tuple[int, int, dict[int, Number]]] = []
-        """The pivots (row, variable, entries), with the entries of the row at its elimination."""
+        """The pivots (row, variable, entries). The row had these entries when it was eliminated."""
         self._empty: list[int] = []
         self._dense: _Dense | None = None
         self._factorise()

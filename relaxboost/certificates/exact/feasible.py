@@ -16,8 +16,8 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.relaxations.linear import Bound, ExactForm, Row
 
 Guess = Callable[[float], "Vector | None"]
-"""A function that returns a point in floats or None. Constraints are tightened by the argument
-times their sizes."""
+"""A function of a share. It tightens each constraint by the share times the size of the constraint,
+and returns a point in floats that satisfies the tightened constraints, or None if it finds none."""
 
 
 class NoPoint(ArithmeticError):

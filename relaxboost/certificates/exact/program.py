@@ -30,7 +30,7 @@ class ExactProgram:
         over = _checked_domain(game)
         self.game = game
         self.form = _with_value(_form(game) if form is None else form, game.m, over)
-        """The program in fractions, without rows of columns of A. Its last variable is v."""
+        """The program in fractions, without the rows for columns of A. Its last variable is v."""
         self.cost_unit = lcm(*(c.denominator for c in self.form.cost))
         self.cost = [int(c * self.cost_unit) for c in self.form.cost]
         # Costs, rows and bounds are scaled to integers once, because arithmetic with fractions
@@ -44,12 +44,14 @@ class ExactProgram:
         high = self.form.upper + _scaled(self.form.row_upper, self.factors)
         self.unit = lcm(*(b.denominator for b in low + high if b is not None))
         self.bounds = list(zip(_whole(low, self.unit), _whole(high, self.unit), strict=True))
-        """The pair (lower, upper) of bounds or None of every variable, and then of every row."""
+        """The bounds of each variable and then of each row, as pairs (lower, upper) of integers.
+
+        Bounds are multiplied by `unit`. A missing bound is None."""
         self.columns = Columns([], [])
         self.ids: list[int] = []
         """The index in A of each column in `columns`."""
         self.edges: list[tuple[int, int]] = []
-        """The pair (position in `columns`, sign) of each row, starting at row `fixed`."""
+        """The column of A of each row from row `fixed` on, as (position in `columns`, sign)."""
         self._matrix: Any = None
 
     @property
@@ -74,7 +76,7 @@ class ExactProgram:
 
     @property
     def fixed(self) -> int:
-        """The number of rows other than the rows of columns of A."""
+        """The number of rows that do not belong to a column of A."""
         return len(self.rows)
 
     @property

@@ -23,7 +23,7 @@ class Start(NamedTuple):
     signed: list[tuple[int, int]]
     """The pair (column, sign) of each tight row."""
     status: list[int]
-    """The status of the variables, then of the rows of f, and then of the rows in `signed`."""
+    """The status of each variable, then of each row of f, and then of each row in `signed`."""
     d: Vector | None
     support: NDArray[np.int64]
     coefficients: Vector

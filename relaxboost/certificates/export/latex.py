@@ -109,8 +109,8 @@ def _check_size(m: int, n: int, program: LinearProgram) -> None:
     else:
         return
     raise InputError(
-        f"half a page has room for a matrix of {most} x {most} in fractions of {most_digits} "
-        f"digits and for {most_terms} terms in the rows of f, but this game has {excess}. {remedy}"
+        f"half a page has room for a {most} x {most} matrix, denominators of {most_digits} digits, "
+        f"and {most_terms} terms in the rows of f, but this game has {excess}. {remedy}"
     )
 
 
@@ -119,7 +119,7 @@ def _data(row: Row) -> Iterable[Fraction]:
 
 
 def _digits(numbers: Iterable[Fraction]) -> int:
-    """Return the number of digits of the longest denominator of some fractions."""
+    """Return the length of the longest denominator, in digits."""
     return max(len(str(x.denominator)) for x in numbers)
 
 

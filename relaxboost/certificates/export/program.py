@@ -19,7 +19,7 @@ class Row(NamedTuple):
     low: Bound
     high: Bound
     multiplier: Fraction
-    """The multiplier of the row: of the side `low` if it is positive, else of `high`."""
+    """The multiplier of the row. It belongs to `low` if it is positive, and otherwise to `high`."""
 
 
 class Variable(NamedTuple):

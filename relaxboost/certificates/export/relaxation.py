@@ -12,7 +12,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates import check
 
 Sparse = dict[int, Fraction]
-"""The coefficients of a row, by the indices of the variables."""
+"""The coefficients of a row. The keys are the indices of the variables."""
 Bound = Fraction | None
 """A bound of a row or of a variable, or None if there is no bound."""
 

@@ -1,4 +1,4 @@
-"""Runs of the two algorithms of the lecture, on many streams or on all samples of a law."""
+"""Runs of the lecture's two algorithms, on many streams or on all possible samples from a law."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ COINS = Space(
     delta=Real(0.01, 0.99),
 )
 """The space of families of m = 2h fixed hypotheses with independent errors. One hypothesis of the
-first half errs with probability q. The others exceed q by `over` times the allowed amount."""
+first half errs with probability q, and the others with q + 2 `over` sqrt(log(2m/δ)/m)."""
 
 
 @SOURCE.claim("chosen", space=COINS).checked(trials=40)

@@ -118,7 +118,7 @@ class Descent:
 
 
 def spans(x: Instance) -> float:
-    """Return the edge of all multiples of the columns of x.H. Skip edges of at most 0.05."""
+    """Return the edge of the class of multiples of x.H's columns. Skip x if the edge is <= 0.05."""
     gamma = edge(x.H)
     assume(gamma > 0.05)
     return gamma

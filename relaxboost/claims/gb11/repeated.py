@@ -21,7 +21,10 @@ def strongly(x: Instance, algorithm: Algorithm | None = None, factor: float = 2.
 def weakly(
     x: Instance, algorithm: Algorithm | None = None, first: float = 1.0, power: float = 0.5
 ) -> Descent:
-    """Run an algorithm, by default Algorithm 2, with λ = 0 and the step sizes first/t^power."""
+    """Run an algorithm with λ = 0 and the step size `first` / t^`power` in round t.
+
+    By default, the algorithm is Algorithm 2.
+    """
     return _run(x, 0.0, algorithm, lambda t, *_: first / t**power)
 
 
@@ -38,7 +41,7 @@ def wasted(gamma: float) -> float:
 
 
 def means(run: Descent, bound: Callable[[int, float, float], float]) -> Slacks:
-    """Yield the slacks of an upper bound on the mean gaps of f_0..f_{t−1} and of f_1..f_t.
+    """Yield, for each t, the slacks of a bound on the mean gap over f_0..f_{t−1} and over f_1..f_t.
 
     The bound is a function of t, γ and the largest gradient norm G at the points of the mean.
     """

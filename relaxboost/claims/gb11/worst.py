@@ -214,7 +214,7 @@ def _strong_mean(algorithm: int, T: int, gamma: Fraction, proof: bool) -> WorstC
 
 
 def strong_means(x: Instance, algorithm: int, bound: float) -> Slacks:
-    """Yield the slacks of a bound on the two worst mean gaps, of f_0..f_{T−1} and of f_1..f_T."""
+    """Yield the slacks of a bound on the worst mean gap over f_0..f_{T−1}, and over f_1..f_T."""
     for proof, points in AVERAGES.items():
         worst = _strong_mean(algorithm, x.T, fraction(x.gamma), proof)
         yield at_most(worst.bracket, bound, f"mean gap of {points}", x.T)

@@ -14,7 +14,7 @@ from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
 _SHORT = 1000
-"""The largest denominator of a fraction in the text."""
+"""A number is written as a fraction if its denominator is at most this number."""
 
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",

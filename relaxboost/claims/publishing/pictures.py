@@ -18,7 +18,7 @@ from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
 LEFT, RIGHT = "#1b4f8a", "#f5b265"
 """The colours of the left side and the right side, which differ in greyscale too."""
 HELD, OPEN, WRONG, MENDED = "#a8cbe8", "0.6", "#a50f15", "black"
-"""The colours of instances by outcome, and of the outline of the histogram of corrections."""
+"""The colours for the outcomes holds, undecided and refuted, and for corrections."""
 
 _BARS = 6
 """The maximum number of inequalities in a picture, which shows those with the least slack."""
@@ -196,7 +196,7 @@ def _name_pairs(axes: Any, slacks: list[Slack]) -> None:
 
 
 def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
-    """Draw a histogram of the relative slacks of the claim as stated and of its corrections."""
+    """Draw histograms of the relative slacks, for the claim as stated and for its corrections."""
     part = verdict.stated
     slacks = _least(part)
     mended = np.concatenate([np.zeros(0), *map(_least, verdict.corrections)])

@@ -19,7 +19,7 @@ _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """Characters that HTML and XML do not allow, such as control characters."""
 _LONGEST = 14
-"""The maximum number of rows and of columns of a matrix that is printed in full."""
+"""A matrix is printed in full if it has at most this many rows and at most this many columns."""
 _NOISE = 1e-12
 """Smaller numbers are rounding errors, which differ between machines. They are printed as 0."""
 

@@ -72,8 +72,7 @@ class Law:
         self.y: Vector = np.zeros(atoms) if y is None else doubles("y", y)
         if self.y.shape != (atoms,):
             raise InputError(
-                f"y must have one target for each of the {atoms} atoms, got the shape "
-                f"{self.y.shape}"
+                f"y must have shape ({atoms},), with one target for each atom, got {self.y.shape}"
             )
         self.p = _probabilities("p", [Fraction(1, atoms)] * atoms if p is None else p, atoms)
         self.transitions: tuple[tuple[Fraction, ...], ...] | None = None
@@ -347,7 +346,7 @@ def _walk(
 def _branched(
     learner: Learner, law: Law, states: tuple[Array, ...], tree: tuple[Any, Any]
 ) -> tuple[Array, ...]:
-    """Return the arrays of copies of the parents, each of which has learned one more atom."""
+    """Return the states of copies of the parents. Each copy has learned one more atom."""
     new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
     codes = learner.compiled()
     if codes is not None:

@@ -29,7 +29,7 @@ class Excess:
 
     @property
     def ratio(self) -> float:
-        """The ratio of the upper end of the interval to the bound of the theorem."""
+        """The upper end of the interval, divided by the bound of the theorem."""
         return self.upper / self.bound
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class Outcomes:
 
     method: OnlineMethod
     samples: NDArray[np.integer[Any]]
-    """The indices of the atoms of each sample in the order of arrival, shape (N, t)."""
+    """The indices of the atoms in each sample, in the order of arrival, shape (N, t)."""
     probability: Vector
     """The probability of each sample, or 1/N for random samples."""
     risk: Vector

@@ -1,11 +1,17 @@
 """The search for violations of condition (iii) of SS09 Thm 7, on f and on f*.
 
-Each violation found on one side is converted to a witness on the other side and evaluated there
-again. So neither an inaccurate solver nor a tolerance can produce a false counterexample. Let d' be
-d with d_i set to 0, and let θ' be θ with θ_i set to 0. If f(d') > f(d), a subgradient θ of f at d'
-violates (iii): f*(θ') >= <d, θ'> − f(d) = <d', θ> − f(d) > <d', θ> − f(d') = f*(θ). If f*(θ') >
-f*(θ), the same argument with the roles of f and f* exchanged shows f(d') > f(d) for the d that
-attains f*(θ').
+Condition (iii) is f*(θ − α θ_i e_i) <= f*(θ) for every θ, i and α in [0, 1]. It is equivalent to
+the same condition on f. Each violation that the search finds on one side is converted to a witness
+on the other side, and is checked again there. So neither an inaccurate solver nor a tolerance can
+produce a false counterexample.
+
+The conversion is as follows. Let d' be d with d_i set to 0, and let θ' be θ with θ_i set to 0. If
+f(d') > f(d), let θ be a subgradient of f at d'. It violates (iii), because
+
+    f*(θ') >= <d, θ'> − f(d) = <d', θ> − f(d) > <d', θ> − f(d') = f*(θ).
+
+If f*(θ') > f*(θ), let d be the point that attains f*(θ'). The same argument with the roles of f and
+f* exchanged shows that f(d') > f(d).
 """
 
 import math

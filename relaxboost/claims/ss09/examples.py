@@ -26,7 +26,10 @@ _ORDER = {"max": math.inf, "sum": 1.0, "Euclidean": 2.0, "paired": math.inf, "el
 
 
 class Norm:
-    """The norm ‖Qd‖_p of a name in `NORMS`, and its dual norm ‖Q^{−T}θ‖_q with 1/p + 1/q = 1."""
+    """The norm ‖Qd‖_p that has the given name in `NORMS`, and its dual norm.
+
+    The dual norm is ‖Q^{−T}θ‖_q with 1/p + 1/q = 1.
+    """
 
     def __init__(self, name: str, m: int, c: float = 0.0) -> None:
         self.order = _ORDER[name]

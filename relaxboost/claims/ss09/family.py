@@ -1,4 +1,4 @@
-"""Functions f of SS09's Theorem 7, with closed forms of d_t and of the margin side −f̃*(−u).
+"""Functions f for SS09's Theorem 7, with closed forms for d_t and the margin side −f̃*(−u).
 
 This module does not use the projections of the package. The margins u = Aw are along the last axis,
 with one row for each round. The number k in [m] sets the strength s = 3k/(10m) of f.
@@ -17,7 +17,7 @@ from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relax
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """The closed forms of a function f, of the distribution d_t, and of the margin side."""
+    """Closed forms for a function f, for the distribution d_t, and for the margin side."""
 
     relaxation: Callable[[int, int], Relaxation]
     """A function of m and k that returns f as a relaxation, for the certified optima."""

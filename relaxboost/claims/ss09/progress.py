@@ -94,7 +94,7 @@ def _(x: Instance) -> Slacks:
 
 
 SPREAD = 0.964
-"""An upper bound on the standard deviation of log d under d, in units of log m."""
+"""An upper bound on the standard deviation of log d_i for i drawn from d, in units of log m."""
 
 
 @SOURCE.claim("L12-sharper", space=CAPPED_RUNS.but(epsilon=Real(0.1, 0.4, log=True))).checked(

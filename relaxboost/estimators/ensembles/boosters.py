@@ -49,7 +49,7 @@ class BoostedTrees:
     """The library's function that maps X to the raw scores of the model."""
     labels: Callable[[Any], Any] | None
     rounding: float = 1e-8
-    """See `members.Members.rounding`."""
+    """The allowed error of a sum of leaf values, as in `members.Members.rounding`."""
 
     def take(self, k: int) -> dict[str, Any]:
         """Return the arguments of `members.Members` for the problem "class k against the rest"."""
@@ -74,7 +74,7 @@ class BoostedTrees:
 
 
 def column(scores: Any, k: int, X: Any) -> Any:
-    """Return the scores of class k, or of the second of two classes."""
+    """Return the scores of class k. For two classes, return the scores of the second class."""
     found = scores(X)
     return found if found.ndim == 1 else found[:, k]
 

@@ -41,8 +41,7 @@ class Members:
     names: tuple[str, ...]
     weights: Array
     predict: Callable[[Any], Any] = field(repr=False)
-    """A function that maps X to the predictions of the n hypotheses, which are real numbers of
-    shape (rows of X, n)."""
+    """A function that maps X to the hypotheses' predictions, numbers of shape (rows of X, n)."""
     intercept: float | None = None
     classes: tuple[Any, Any] | None = None
     """The classes that are encoded as −1 and +1. None if they are taken from y."""
@@ -71,7 +70,7 @@ class Members:
 
 
 def take_apart(estimator: Any, target: Any = None) -> Members:
-    """Return the parts of a fitted ensemble, of a model made of trees, or of (H, weights).
+    """Return the parts of a fitted ensemble, a tree model or a pair (H, weights).
 
     If there are more than two classes, the hypotheses separate the class `target` from the rest.
 
@@ -252,7 +251,7 @@ def _of_predictions(pair: tuple[Any, ...]) -> Members:
     n = H.shape[1]
     if weights.shape != (n,) or weights.dtype.kind not in "iuf":
         raise InputError(
-            f"weights must be a vector of {n} numbers, one for each column of H, got shape "
+            f"weights must have shape ({n},), with one number for each column of H, got "
             f"{weights.shape} and dtype {weights.dtype}"
         )
     weights = weights.astype(np.float64)

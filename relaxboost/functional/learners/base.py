@@ -172,7 +172,7 @@ def training(X: Any, measure: Empirical) -> Array:
     """Return training rows as finite doubles of shape (N, d), d >= 1, or raise an InputError."""
     X = dense(X)
     if X.ndim != 2:
-        raise InputError(f"X needs shape (N, d), got {X.shape}")
+        raise InputError(f"X must have shape (N, d), got {X.shape}")
     check_finite(X)
     check_rows(X, measure)
     if X.shape[1] == 0:

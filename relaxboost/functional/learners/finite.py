@@ -45,7 +45,8 @@ def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
     H = np.asarray(H, dtype=np.float64)
     if H.shape[:-1] != shape or H.shape[-1] < 1:
         raise InputError(
-            f"the hypotheses need shape ({', '.join(map(str, shape))}, n), n >= 1, got {H.shape}"
+            f"the hypotheses must have shape ({', '.join(map(str, shape))}, n), with n >= 1, got "
+            f"{H.shape}"
         )
     if not np.isfinite(H).all():
         raise InputError("the outputs of the hypotheses must be finite")

@@ -130,7 +130,7 @@ def rows_of(X: Any, width: int | None = None) -> Array:
     if width is not None:
         check_width(X, width, "the tree was")
     elif X.ndim != 2 or X.shape[1] == 0:
-        raise InputError(f"X needs shape (N, d) with d >= 1, got {X.shape}")
+        raise InputError(f"X must have shape (N, d) with d >= 1, got {X.shape}")
     bad = np.argwhere(np.isinf(X))
     if bad.size:
         row, column = bad[0]

@@ -94,7 +94,7 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return the distance of each entry of Z from the boundary of the domain of R*, at most 1.
+        """Return how far each entry of Z is from the boundary of R*'s domain, at most 1.
 
         `optimum` changes the entries in proportion to these distances. None means they are unknown.
         """
@@ -262,8 +262,8 @@ class PointwiseRisk(MeanRisk):
             got = [np.shape(part) for part in found]
         if got != [self.y.shape] * 2:
             raise InputError(
-                f"pointwise of {self.loss!r} must return a tuple of losses and subgradients, both "
-                f"of shape {self.y.shape}, but returned {got}"
+                f"pointwise of {self.loss!r} must return a tuple (losses, subgradients), both of "
+                f"shape {self.y.shape}, but returned {got}"
             )
         if not all(np.isfinite(part).all() for part in found):
             raise InputError(

@@ -20,8 +20,8 @@ from relaxboost.functional.losses.margins import SOFT
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
-"""A function of a class, the weights, the leaf of each example and the number of leaves. It returns
-the number to add to the output of the class in each leaf."""
+"""A function that returns, for each leaf, the number to add to the output of a class. It gets the
+class, the weights, the leaf of each example, and the number of leaves."""
 
 
 class MulticlassRisk(MeanRisk):

@@ -35,7 +35,7 @@ def _numbers(y: Any, loss: Any) -> Array:
             f"{fitting('binary')}, for labels of more classes {fitting('multiclass')}"
         ) from error
     if targets.ndim != 1:
-        raise InputError(f"targets need shape (N,), got {targets.shape}")
+        raise InputError(f"targets must have shape (N,), got {targets.shape}")
     bad = np.flatnonzero(~np.isfinite(targets))
     if bad.size:
         raise InputError(
@@ -49,7 +49,7 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
     """Return the index of each label among the classes, by default the sorted labels of y."""
     y = _array(y)
     if y.ndim != 1:
-        raise InputError(f"labels need shape (N,), got {y.shape}")
+        raise InputError(f"labels must have shape (N,), got {y.shape}")
     if y.size == 0:
         raise InputError("there are no examples; pass at least one")
     _check_labels(y, loss)
@@ -143,5 +143,5 @@ def _array(y: Any) -> Any:
         return np.asarray(y)
     except ValueError as error:  # ragged
         raise InputError(
-            f"targets need shape (N,), with one target for each row: {error}"
+            f"targets must have shape (N,), with one target for each row: {error}"
         ) from error

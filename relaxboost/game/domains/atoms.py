@@ -26,7 +26,7 @@ class AtomicSet(Sized):
     """
 
     radius: Any
-    """The exact absolute value of the nonzero entry of an atom."""
+    """The exact absolute value of an atom's nonzero entry."""
     two_sided: ClassVar[bool]
     """Whether weights may be negative."""
 

@@ -1,4 +1,4 @@
-"""The matrix of all decision stumps of data of any size, which are pages on disk."""
+"""The matrix of all decision stumps for data of any size. The data are in pages on disk."""
 
 from relaxboost.matrices.chunks.matrix import ChunkedMatrix, chunked
 

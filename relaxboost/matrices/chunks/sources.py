@@ -89,7 +89,7 @@ def batches(source: Any) -> Iterator[Batch]:
 
 
 def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
-    """Yield the batches of a Parquet file, or of the files in a folder in order of name.
+    """Yield the batches of a Parquet file, or of all files in a folder, sorted by name.
 
     If `label` is None, every column is a feature.
     """
