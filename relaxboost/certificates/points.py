@@ -64,7 +64,7 @@ class GivenPair(NamedTuple):
         own |= {name: x for name, x in (("d", d), ("w", w)) if x is not None}
         if len(own.keys() & {"d", "w"}) < 2:
             raise InputError(
-                "certify needs a solution, or a game together with both d and w; if you have only w, "
+                "certify needs a solution, or a game together with both d and w; for a w alone, "
                 "take d from rb.solve(game).d"
             )
         return cls(**own)

@@ -27,9 +27,11 @@ def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> 
         kind = LOSSES[given]
         return kind() if kind.task != "binary" or classes <= 2 else _multiclass_loss(given, classes)
     if not isinstance(given, Loss):
+        is_function = callable(given) and not isinstance(given, type)
+        wrap = "; wrap a function in relaxboost.functional.CustomLoss" if is_function else ""
         raise InputError(
             f"loss must be one of {', '.join(names)}, or a Loss such as those of "
-            f"relaxboost.functional, got {given!r}"
+            f"relaxboost.functional, got {given!r}{wrap}"
         )
     if given.task not in tasks:
         raise InputError(

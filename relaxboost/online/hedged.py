@@ -216,7 +216,7 @@ class HedgedLearner(Learner):
             codes = code, float(getattr(loss, parameter, 0.0)), float(limit)
             found: Vector = shares.rounds(H, (sizes, y, weights), self.arrays(), self.steps, codes)
             return found
-        # User-defined losses are evaluated in Python.
+        # Losses without a code are evaluated in Python.
         predictions = np.empty(len(H))
         F, p = np.empty((2, KINDS.size))
         for row, h in enumerate(H):

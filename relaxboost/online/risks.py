@@ -200,7 +200,7 @@ def promised(learner: Learner, t: int) -> float:
     "growing" it is Eq. 33 (Thms 1 and 2) of Juditsky et al. (2005), and for "adaptive" the same
     argument applies. For other schedules it is their Eq. 25, which is Eq. 38 for ``Horizon(t)``.
     For greedy steps it is the regret bound of Dekel's Thms 1 and 3, divided by t. For a
-    user-defined schedule, the last β is computed for gradients of size L, and the other β for
+    schedule without a formula, the last β is computed for gradients of size L, and the other β for
     gradients of size 0. The result is inf for `HedgedDescent`.
 
     References
@@ -219,7 +219,8 @@ def promised(learner: Learner, t: int) -> float:
     if isinstance(schedule, Adaptive) and not method.greedy:
         ratio = math.sqrt(value / known.modulus)
         return known.lipschitz * ratio * (math.sqrt(t + 1.0) + math.sqrt(t)) / t
-    # The bound assumes that all gradients have size L.
+    # The bound assumes that all gradients have size L. For a schedule with a formula, this is the
+    # worst case: the bound is convex in each squared size, and a gradient of 0 only omits a term.
     beta = [schedule.temperature(i, i * square, known) for i in range(t + 1)]
     if isinstance(schedule, Growing) and not method.greedy:
         return (beta[0] * value + square / (known.modulus * beta[0])) * math.sqrt(t + 1.0) / t

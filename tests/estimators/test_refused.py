@@ -201,6 +201,7 @@ REFUSED = {
     # Parameters: the estimator, and the message.
     "loss": (FC("log"), "loss must be one of .*logistic.*hinge"),
     "class of a loss": (FC(fn.Hinge), "loss must be one of .* or a Loss"),
+    "function as a loss": (FC(lambda F, y: F), "got .*; wrap a function in .*CustomLoss"),
     "loss of numbers": (
         FC(fn.Squared()),
         r"loss=Squared\(\) is for regression, but this estimator classifies; use one of logistic",

@@ -169,7 +169,8 @@ class Loss:
     """Whether the loss is −log of the probability of the label, as computed by the logistic
     function or by softmax."""
     of_differences: ClassVar[bool] = False
-    """Whether the loss depends only on the difference f − y."""
+    """Whether the loss depends only on the difference f − y. If True, estimators start at the best
+    constant, and online learners accept the loss for numbers."""
     strong_convexity: float = 0.0
     smoothness: float = math.inf
     gradient_bound: float = math.inf
