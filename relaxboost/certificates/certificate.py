@@ -364,7 +364,7 @@ def _checked_array(A: Any) -> Any:
 
 
 def matrix_text(rows: Any) -> list[str]:
-    """Return the rows of an array as lines of text from which exactly the same floats are read."""
+    """Return the rows of an array as lines of text that can be read back as the same floats."""
     array = np.asarray(rows, dtype=np.float64)
     # repr gives the shortest text from which the same double is read.
     texts = (map(repr, row) for row in array.tolist())

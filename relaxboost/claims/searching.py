@@ -27,8 +27,8 @@ def search(
 ) -> tuple[Values, Evidence] | None:
     """Search for an instance that refutes a statement. Return None if the search finds none.
 
-    The search draws instances, and then changes those with the least slack. `draw` returns the
-    generator for the instance of a number. The evidence of all instances goes to the verdict.
+    The search draws instances, and then changes those with the least slack. ``draw(k)`` returns the
+    random generator for instance k. The evidence of every instance is added to `verdict`.
     """
     pool: list[tuple[float, Values]] = []
     drawn = max(1, int(_DRAWN_SHARE * budget))

@@ -159,7 +159,10 @@ class ConvexFunctional:
         self.known: list[tuple[Element, Expression, Element | None]] = []
 
     def at(self, f: Element, gradient: Element | None = None) -> tuple[Expression, Element]:
-        """Return the value and a subgradient at f. By default the subgradient is a new element."""
+        """Return the value of the functional and a subgradient at f.
+
+        If `gradient` is given, it is the subgradient. Otherwise a new, unknown `Element` is.
+        """
         value = Expression({(next(_fresh),): Fraction(1)})
         gradient = gradient or Element()
         self.known.append((f, value, gradient))

@@ -411,7 +411,9 @@ def _methods(options: StreamOptions) -> list[str]:
     # A comma at the end, or two in a row, name no learner.
     names = [name.strip() for name in options.methods.split(",") if name.strip()]
     if not names:
-        raise InputError(f"--methods does not name a learner; choose from {', '.join(METHODS)}")
+        raise InputError(
+            f"--methods must name at least one learner; choose from {', '.join(METHODS)}"
+        )
     for name in names:
         check_name("--methods", name, METHODS)
     return names

@@ -131,8 +131,8 @@ def loss_of(name: str, reach: float | None) -> Any:
     needs = "reach" in {field.name for field in fields(kind)}  # type: ignore[arg-type]
     if needs and reach is None:
         raise InputError(
-            "--loss distance needs --reach, the distance at which an arc counts fully, in the "
-            "units of --nodes; pass --reach"
+            "--loss distance needs --reach, the distance from the trip at which an arc has the "
+            "full loss 1, in the units of --nodes"
         )
     if reach is not None and not needs:
         raise InputError(

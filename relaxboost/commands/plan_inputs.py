@@ -106,7 +106,7 @@ class PlanInput:
         return f"{self.name}, {self.graph.nodes} nodes, {self.graph.arcs} arcs"
 
     def counts(self, tasks: Sequence[Any]) -> dict[str, Any]:
-        """Return the sizes of the graph and the number of trips as data for --json."""
+        """Return the numbers of nodes, arcs and trips as data for --json."""
         graph = self.graph
         sizes = {"nodes": graph.nodes, "arcs": graph.arcs, "trips": len(tasks)}
         return {"data": self.name, **sizes}

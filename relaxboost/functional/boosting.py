@@ -95,7 +95,7 @@ def boost(
     # The checks are complete. From here on the work takes time, as the learner sorts and bins rows.
     pool = learner.prepare(X, risk.measure, risk.outputs, projection, random)
     if not isinstance(pool, Pool):
-        raise InputError(f"prepare of {learner!r} must return a Pool, but returned {pool!r}")
+        raise InputError(f"{learner!r}.prepare must return a Pool, but it returned {pool!r}")
 
     def keep(state: BoostState) -> str:
         # The first hypothesis is tested: its predictions must agree with its training outputs.

@@ -91,7 +91,7 @@ optimum.
 
 @dataclass(frozen=True, eq=False)
 class Solution(Bracketed):
-    """Feasible points d and w of a game, and the bracket of the value ρ that they prove.
+    """Feasible points d and w of a game, and the bounds that they prove on its value ρ.
 
     `solve` and `reference` return solutions. `lower` is F(Aw) − g*(w), and `upper` is f(d) +
     g(Aᵀd). For the unit l1 ball these are F(Aw) and f(d) + ‖Aᵀd‖_inf. Both bounds are recomputed at

@@ -22,9 +22,10 @@ from relaxboost.matrices.labelled import check_labelled
 _ROWS = 65_536
 """The number of rows of X that are hashed at a time."""
 _FEW_CUTS = 8
-"""If features have at most this many cuts on average, products use columns, not histograms."""
+"""If features have at most this many cuts on average, products use columns and no histograms."""
 _FEW_WEIGHTS = 100
-"""If features have at most this many weighted cuts on average, margins are sums of columns."""
+"""If features have at most this many cuts with a nonzero weight on average, margins are computed by
+adding columns."""
 
 
 @dataclass(frozen=True)

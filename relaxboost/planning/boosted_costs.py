@@ -87,8 +87,8 @@ class BoostedCosts(LearnedCosts):
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
         """Return the cost of each arc of a graph, shape (E,), ready for planning.
 
-        Negative site costs are raised to `floor`, with a `FlooredCosts` warning. Relaxed plans take
-        arcs of negative cost for free during training as well.
+        Negative site costs are raised to `floor`, with a `FlooredCosts` warning. This
+        agrees with training, in which relaxed plans also treat arcs of negative cost as free.
         """
         C = self.site_costs(graph, upto)
         below = int((C < 0.0).sum())

@@ -1,4 +1,6 @@
-"""A cap of 1/k on every weight, whose relaxed margin is the soft margin AvgMin_k, and CVaR."""
+"""A cap of 1/k on every weight. Its relaxed margin AvgMin_k is the mean of the k smallest margins.
+CVaR is the same relaxation with another parameter.
+"""
 
 from __future__ import annotations
 

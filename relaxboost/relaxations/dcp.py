@@ -198,7 +198,7 @@ class ConeProgram(NamedTuple):
     d: int
     """The index of the first column of d in `matrix`. The other columns of d follow."""
     height: int
-    """The index of the column of the height h in `matrix`."""
+    """The index, in `matrix`, of the column for h, the variable of the epigraph f(d) <= h."""
 
 
 def compiled(given: Parts) -> ConeProgram:

@@ -160,7 +160,7 @@ class ActiveSet(MovingHypothesis):
         return self._H
 
     def slot(self, best: Best) -> int:
-        """Return the slot of the signed column of `best`. A new slot has the weight 0."""
+        """Return the slot of the signed column of `best`. If it has none, add one of weight 0."""
         # A sign of zero means w = 0, whatever column the weak learner names with it.
         key = (best.id, best.sign) if best.sign else (0, 0)
         slot = self._slots.get(key)

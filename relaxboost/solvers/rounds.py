@@ -154,7 +154,8 @@ class Booster(ABC):
     def ask(self, game: Game) -> Best | Dense:
         """Return the weak learner's best hypothesis for the current distribution d.
 
-        Over a Euclidean set, such as an l2 ball, the result has a weight for each hypothesis.
+        If w ranges over a Euclidean set, such as an l2 ball, the best answer to d is not a single
+        hypothesis. The result then has a weight for each hypothesis.
         """
         return game.over.best(game.matrix, self.d)
 

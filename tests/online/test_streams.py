@@ -147,7 +147,7 @@ BAD = [
     (lambda X, y, f: list(stream(f / "a.txt", "z")), "a.txt has no column 'z'"),
     (lambda X, y, f: stream(X, y, page=0), "page must be a whole number >= 1"),
     (lambda X, y, f: stream(X, y, classes=(1, 1)), "two different labels"),
-    (lambda X, y, f: stream(X, y, base="stumps"), "base must be BaseFunctions"),
+    (lambda X, y, f: stream(X, y, base="stumps"), "base must be a BaseFunctions"),
     (lambda X, y, f: progressive(METHOD, stream(X)), "Hinge.. needs targets, but X has none"),
     (lambda X, y, f: progressive(METHOD, stream(X[:0], y[:0])), "X is empty"),
     (lambda X, y, f: progressive(METHOD.start(5), stream(iter([]))), "is empty: it has no rows"),

@@ -226,7 +226,9 @@ def lower_proof(program: LinearProgram) -> BoundProof:
 
 
 def upper_proof(program: LinearProgram) -> BoundProof:
-    """Return the dual program. Its constraints times (d, z) add up to the upper bound."""
+    """Return the dual program. The sum of its constraints, each multiplied by its entry of (d, z),
+    proves the upper bound.
+    """
     # It has a multiplier >= 0 for each side of a row and for each bound of a variable. Rows and
     # bounds times their multipliers must add up to the cost of each variable.
     proof = BoundProof([], {}, {}, [])

@@ -319,7 +319,9 @@ class Law:
 def _walk(
     law: Law, method: OnlineMethod, samples: Any, output: Output, drawn: bool
 ) -> tuple[tuple[Array, ...], Matrix]:
-    """Run the learners on all samples. Return their final arrays, and the sums for the output."""
+    """Run a learner on each sample. Return the final arrays of the learners, and the sums over the
+    run from which the `output` is computed.
+    """
     # Samples are in lexicographic order. Those with the same beginning share a node of the tree,
     # and one learner learns this beginning. Random samples share no nodes.
     learner = method.start(law.H.shape[1])
@@ -346,7 +348,7 @@ def _walk(
 def _branched(
     learner: Learner, law: Law, states: tuple[Array, ...], tree: tuple[Any, Any]
 ) -> tuple[Array, ...]:
-    """Return the states of copies of the parents. Each copy has learned one more atom."""
+    """Copy the states of the parents, let each copy learn one more atom, and return the copies."""
     new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
     codes = learner.compiled()
     if codes is not None:

@@ -65,9 +65,9 @@ def fig1(
     to_gap: float | None = None,
     smoothing: float | None = None,
 ) -> list[Round]:
-    """Run Fig. 1 until the gap is at most `to_gap`, by default ε. Return its rounds.
+    """Run the algorithm of Fig. 1 until the gap is at most `to_gap`, by default ε.
 
-    The smoothing β is `smoothing`, by default ε/(2 log m).
+    Return its rounds. The smoothing β is `smoothing`, by default ε/(2 log m).
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []

@@ -158,7 +158,7 @@ class Sized(Domain):
 
     size_name: ClassVar[str] = "radius"
     kinds: ClassVar[tuple[str, str]]
-    """The name of this kind of domain in digests, and its name in certificates."""
+    """The two names of this kind of domain: the one in digests, and the one in certificates."""
 
     @property
     def size(self) -> Fraction:

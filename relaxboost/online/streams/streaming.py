@@ -354,7 +354,7 @@ def stream(
     if page is not None:
         page = count("page", page)
     if base is not None and not isinstance(base, BaseFunctions):
-        raise InputError(f"base must be BaseFunctions such as Experts(), got {base!r}")
+        raise InputError(f"base must be a BaseFunctions object, such as Experts(), got {base!r}")
     if classes is not None:
         _check_classes(classes)
     has_text = any(isinstance(label, str) for label in classes or ())

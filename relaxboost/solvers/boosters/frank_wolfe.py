@@ -105,8 +105,8 @@ class CorrectiveRun(Booster):
     def ask(self, game: Game) -> Best | Dense:
         """Return the weak learner's best hypothesis for the current distribution d.
 
-        For the step rules in `EXCHANGING`, the method also stores the edges of the columns found so
-        far, if the search for the best atom computes them.
+        If the step rule is in `EXCHANGING`, and the search for the best hypothesis also computes
+        the edges of the columns found so far, then these edges are stored.
         """
         if self._rule not in EXCHANGING:
             return super().ask(game)

@@ -30,7 +30,7 @@ class QuadraticLosses(NamedTuple):
 
 
 class QuadraticIterate(LossIterate):
-    """A point of the program that minimises the sum of quadratic losses at the predictions A w.
+    """An iterate of the interior point method for the minimum over w of Σ_n loss_n((A w)_n).
 
     The dual variable of example n is d_n, which is −(slope_n + curvature_n f_n) at an optimum. The
     dual program is a game over vectors d that need not sum to 1.

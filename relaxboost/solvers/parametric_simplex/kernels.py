@@ -12,8 +12,11 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit
 
 BLOCK = 32
-"""The number of pending updates of the tableau. With a larger number, the computation of a row or a
-column takes longer. With a smaller number, the whole tableau is read more often."""
+"""The maximum number of updates that are held back before they are applied to the tableau.
+
+With a larger number, rows and columns take longer to compute. With a smaller one, the whole tableau
+is read more often.
+"""
 
 
 class Tolerances(NamedTuple):
