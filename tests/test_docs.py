@@ -29,7 +29,7 @@ from relaxboost.relaxations.bounds import level_of
 from relaxboost.solvers import METHODS
 
 ROOT = Path(__file__).parent.parent
-MOST_WORDS = 43_500  # of the README, CONTRIBUTING and docs, but for generated pages
+MOST_WORDS = 43_800  # of the README, CONTRIBUTING and docs, but for generated pages
 NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
 
@@ -223,7 +223,7 @@ def words(path: Path) -> int:
 
 @pytest.mark.parametrize("page", FRONT_DOORS)
 def test_front_doors_are_one_page_each_and_linked(page):
-    most = 1060 if page in ("x_and_y.md", "my_relaxation.md") else 765
+    most = 1070 if page in ("x_and_y.md", "my_relaxation.md") else 765
     assert words(ROOT / "docs" / page) <= most
     assert page in (ROOT / "README.md").read_text()
     assert page in (ROOT / "docs" / "index.md").read_text()
@@ -236,7 +236,7 @@ def test_the_first_screen_of_the_readme():
 
 
 def test_the_trace_is_explained_in_a_page():
-    assert words(ROOT / "docs" / "trace.md") <= 770
+    assert words(ROOT / "docs" / "trace.md") <= 800
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -26,13 +26,13 @@ HOW = """
 
 * The **name** of a game says what its matrix is made from, its rows and columns (for stumps, the
   examples and features), and the relaxation: `hard` is `HardMargin()`, and `tenth` is
-  `Capped(fraction=1/10)`. [The benchmarks](benchmarks.md#games-of-the-suite) explain all names.
+  `Capped(fraction=1/10)`. [The benchmarks](benchmarks.md#games-of-the-suite) explain the names.
 * The **ratio** of a game is the time of the fastest general solver divided by the time of `auto`.
   Times are CPU seconds.
-* If no general solver reaches the gap, the limit of {limit} seconds counts as its time, and
-  likewise for `auto`. A ratio above {largest:g} counts as {largest:g}.
+* If no general solver reaches the gap, also for lack of memory, the limit of {limit} seconds counts
+  as its time, and likewise for `auto`. A ratio above {largest:g} counts as {largest:g}.
 * A general solver gets the whole game as one program. `rb.reference` gives it some columns at a
-  time, which is faster if there are many.
+  time, which is faster on games with many columns, such as stumps.
 * The table shows the seconds until both bounds prove a gap of {tol}. `limit` means that `auto` did
   not prove the gap within {limit} seconds, and "none" that no general solver proved it.
 * In the first picture, a solver that was not run on a game, or was stopped early, counts as one
