@@ -261,7 +261,7 @@ REFUSED = {
         r"risk must be a loss bound to data, such as Hinge\(\).bind\(y\), got Absolute\(\)",
     ),
     # learners and losses of one's own
-    "no pool": (lambda: boost(learner=Odd()), r"must return a Pool, but returned None"),
+    "no pool": (lambda: boost(learner=Odd()), r"must return a Pool, but it returned None"),
     "no hypothesis": (
         lambda: boost(learner=Odd(lambda target: (len, target))),
         r"found <built-in function len>, which is not a Hypothesis; return an instance",
