@@ -355,16 +355,15 @@ def stream(
         page = count("page", page)
     if base is not None and not isinstance(base, BaseFunctions):
         raise InputError(f"base must be a BaseFunctions object, such as Experts(), got {base!r}")
-    if classes is not None:
-        _check_classes(classes)
-    has_text = any(isinstance(label, str) for label in classes or ())
+    pair = None if classes is None else _checked_classes(classes)
+    has_text = any(isinstance(label, str) for label in pair or ())
     columns = TableColumns(drop, categories, sep, has_text)
-    # The caller may change a list of classes later.
-    pair = None if classes is None else tuple(classes)
     return Stream(ExampleSource(source, y, columns), base or Experts(), page, pair)
 
 
-def _check_classes(classes: Any) -> None:
+def _checked_classes(classes: Any) -> tuple[Any, Any]:
     is_pair = isinstance(classes, tuple | list) and len(classes) == 2
     if not is_pair or classes[0] == classes[1]:
         raise InputError(f"classes must be two different labels, got {classes!r}")
+    # The caller may change a list later.
+    return classes[0], classes[1]
