@@ -24,7 +24,7 @@ from relaxboost.game import programs
 from relaxboost.game.domains import L1Ball
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
-from relaxboost.solvers import METHODS, Corrective, ERLPBoost, LPBoost, Method, solve
+from relaxboost.solvers import METHODS, Corrective, ERLPBoost, LPBoost, Method, reference, solve
 
 LADDER = (1e-3, 1e-6, 1e-9)
 """The tolerances of a general solver; each run starts from nothing."""
@@ -257,6 +257,18 @@ def _ours(name: str, method: str | Method) -> Peer:
     return Peer(name, "ours", prepare, ladder=())
 
 
+def _reference(game: Game) -> Run:
+    """Return how `rb.reference` runs: it gives a general solver some columns at a time."""
+    if game.n is None:
+        raise InputError("reference needs every column")
+
+    def run(tol: float, seconds: float) -> Points:
+        found = reference(game, tol=tol)  # it has no time limit, so the parent ends it
+        return Points(found.d, (found.support, found.coefficients))
+
+    return run
+
+
 def _general(name: str, prepare: Prepare, modules: str, pip: str = "", **more: Any) -> Peer:
     needs = tuple(modules.split())
     return Peer(name, "general", prepare, needs, tuple((pip or modules).split()), **more)
@@ -270,6 +282,7 @@ PEERS: dict[str, Peer] = {
         _ours("pairwise", Corrective(step="pairwise")),
         _ours("smoothed", ERLPBoost()),
         _ours("column-generation", LPBoost()),
+        _general("reference", _reference, "highspy clarabel", ladder=()),
         _general("highs-simplex", _highs("simplex", EDGES), "highspy", ladder=(1e-9,)),
         _general("highs-ipm", _highs("ipx", EDGES), "highspy"),
         _general("highs-hipo", _highs("hipo", EDGES), "highspy highspy_extras", "highspy[extras]"),
