@@ -62,6 +62,15 @@ def test_the_lines_that_are_printed():
     assert "refuted: 0.8 = 0.875" in str(rb.claims.get("SS09-E2").check(trials=1))
 
 
+def test_the_margin_side_of_a_linear_program():
+    """The third margin is 0, so γ is at most the bound 2/5 on the largest loss."""
+    claim = rb.claims.get("SS09-E2")
+    written = {"A": [[1, 0], [0, 1], [0, 0]], "norm": "sum", "c": 0, "nu": "2/5"}
+    x = claim.instance(written)
+    assert examples.hinge_side(x, True) == pytest.approx(0.4)
+    assert examples.edge_side(x, True) == pytest.approx(0.4)
+
+
 @pytest.mark.parametrize("name", examples.NORMS)
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_norms_and_duals(name, m, rng):

@@ -10,6 +10,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relaxboost._core.lazy import cp
 from relaxboost.claims.language import *
@@ -61,17 +62,18 @@ def hinge_side(x: Instance, penalty: bool) -> float:
     """Return the margin side of the paper, for a norm as a penalty or for a ball of the norm."""
     if penalty and x.nu < 0.0:
         return -math.inf  # No vector has a negative norm.
-    sets = itertools.product((1.0, 0.0), repeat=len(x.A))
+    sets = itertools.product((True, False), repeat=len(x.A))
     return max(_margin_side(x, penalty, np.array(losing)) for losing in sets)
 
 
-def _margin_side(x: Instance, penalty: bool, losing: Array) -> float:
-    # Exactly the examples with `losing` = 1 have a positive loss, so that the program is convex.
+def _margin_side(x: Instance, penalty: bool, losing: NDArray[np.bool_]) -> float:
+    # Only the examples in `losing` may have a positive loss, so that the program is convex.
     w = cp.Variable(x.A.shape[1])
     gamma = cp.Variable()
     short = gamma - x.A @ w
-    loss = cp.norm(norm(x).dual_Q @ cp.multiply(losing, short), norm(x).dual_order)
-    where = [cp.norm1(w) <= 1, cp.multiply(2.0 * losing - 1.0, short) >= 0]
+    # Rows are selected, since cvxpy 1.9 bounds a multiple of x.A @ w by 0 in a program for HiGHS.
+    loss = cp.norm(norm(x).dual_Q[:, losing] @ short[losing], norm(x).dual_order)
+    where = [cp.norm1(w) <= 1, short[losing] >= 0, short[~losing] <= 0]
     goal = gamma if penalty else gamma - x.nu * loss
     problem = cp.Problem(cp.Maximize(goal), [*where, loss <= x.nu] if penalty else where)
     return optimal_value(problem, norm(x).order != 2.0, -math.inf)
