@@ -175,23 +175,30 @@ class Slack:
     round: int | None = None
     """The round of the algorithm to which the inequality belongs, if there is one."""
     equality: bool = False
+    rounding: float = 0.0
+    """A violation of at most this size may be a rounding error. It is 0 for two exact numbers."""
 
     def outcome(self, resolution: float) -> str:
         """Return the outcome of the measurement: "holds", "tight", "undecided" or "refuted".
 
-        It is "tight", so that the two sides are treated as equal, if the interval contains 0 and
-        its lower end is at least −resolution.
+        It is "refuted" if the whole interval is below −rounding. It is "tight", so that the two
+        sides are treated as equal, if the lower end is negative, but at least −resolution.
         """
-        if self.high < 0.0:
+        if self.is_violation:
             return REFUTED
         if self.low >= 0.0:
             return HOLDS
         return TIGHT if self.low >= -resolution else UNDECIDED
 
     @property
+    def is_violation(self) -> bool:
+        """Whether the relation fails by more than rounding errors."""
+        return self.high < -self.rounding
+
+    @property
     def relative(self) -> float:
         """The midpoint of the slack over |left| + |right|, in [−1, 1]. It is 1 if both are 0."""
-        if self.low <= 0.0 <= self.high:  # The midpoint is a rounding error.
+        if self.low <= 0.0 and not self.is_violation:  # The midpoint is a rounding error.
             return 0.0 if self.left or self.right else 1.0
         size = abs(self.left) + abs(self.right)
         if size == math.inf:
@@ -204,7 +211,7 @@ class Slack:
         relation = "=" if self.equality else "<="
         at = ", ".join(filter(None, (self.where, f"round {self.round}" if self.round else "")))
         left, right = f"{self.left:.6g}", f"{self.right:.6g}"
-        if left == right and self.high < 0.0:  # The difference that refutes must be visible.
+        if left == right and self.is_violation:  # The difference that refutes must be visible.
             left, right = repr(self.left), repr(self.right)
         text = f"{left} {relation} {right}"
         if not self.equality and self.right not in (0.0, math.inf) and self.left * self.right > 0:
@@ -216,7 +223,8 @@ def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None 
     """Return the slack of the inequality left <= right."""
     a, b = bracket(left), bracket(right)
     low, high = _end(b.lower, a.upper, float_down), _end(b.upper, a.lower, float_up)
-    return Slack(low, high, a.middle, b.middle, where, round)
+    rounding = _rounding(left) + _rounding(right)
+    return Slack(low, high, a.middle, b.middle, where, round, rounding=rounding)
 
 
 def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
@@ -234,7 +242,16 @@ def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = 
         return Slack(0.0, 0.0, a.middle, b.middle, where, round, True)
     most = max(_end(b.upper, a.lower, float_up), _end(a.upper, b.lower, float_up))
     least = max(_end(b.lower, a.upper, float_down), _end(a.lower, b.upper, float_down), 0.0)
-    return Slack(-most, -least, a.middle, b.middle, where, round, True)
+    rounding = _rounding(left) + _rounding(right)
+    return Slack(-most, -least, a.middle, b.middle, where, round, True, rounding)
+
+
+def _rounding(value: Quantity) -> float:
+    # A bracket may be the proved optimum of a matrix that was itself computed in floats, such as
+    # A / 3. The bracket does not contain this rounding error. `bracket` has widened the floats.
+    if not isinstance(value, Bracket) or math.isinf(value.middle):
+        return 0.0
+    return _ROUNDING * max(1.0, abs(value.middle))
 
 
 def _end(a: Number, b: Number, rounding: Callable[[Fraction], float]) -> float:

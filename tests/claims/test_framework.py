@@ -54,6 +54,16 @@ class TestMeasure:
         assert at_most(0.3 + 1e-11, 0.3).outcome(1e-7) == REFUTED
         assert at_most(0.3 - 1e-11, 0.3).outcome(1e-7) == HOLDS
 
+    def test_brackets_are_granted_the_rounding_of_the_matrix(self):
+        point = Bracket(THIRD, THIRD)
+        for off in (Fraction(1, 10**13), Fraction(1, 10**17)):
+            for slack in (at_most(point, THIRD - off), equal(point, THIRD - off)):
+                assert slack.outcome(1e-7) == TIGHT
+                assert slack.relative == 0.0
+        assert at_most(point, THIRD - Fraction(1, 10**11)).outcome(1e-7) == REFUTED
+        assert at_most(Bracket(-math.inf, -math.inf), -1).outcome(0.0) == HOLDS
+        assert at_least(Bracket(-math.inf, -math.inf), -1).outcome(1e-7) == REFUTED
+
     @given(numbers, numbers, numbers, numbers)
     def test_intervals_hold_the_slack_and_are_rounded_outwards(self, a, b, c, d):
         left, right = Bracket(*sorted((a, b))), Bracket(*sorted((c, d)))
@@ -66,7 +76,7 @@ class TestMeasure:
         same = equal(left, right)
         assert same.high <= 0.0
         assert same.low <= min(0, low, -high)
-        if slack.high < 0 or slack.low > 0:
+        if slack.high < -slack.rounding or slack.low > slack.rounding:
             assert same.outcome(0.0) == REFUTED
 
     @given(numbers, numbers, numbers, st.fractions(-9, 9, max_denominator=99))

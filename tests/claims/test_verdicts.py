@@ -24,6 +24,7 @@ from relaxboost.claims import (
     assume,
     at_least,
     at_most,
+    equal,
 )
 from relaxboost.claims.publishing.report import write_report
 from relaxboost.commands.claims_text import summary
@@ -38,7 +39,34 @@ def half(x):
     return at_most(x.optimum(Game(x.A)), 0.5, "ρ")
 
 
+WIDE = Space(sizes={"m": (2, 4), "n": (2, 3)}, A=Matrix())
+
+
+def mixed(A):
+    return (A[:, 0] + 2 * A[:, 1]) / 3
+
+
+def scaled(x):
+    return equal(3 * x.optimum(Game(x.A / 3)), x.optimum(Game(x.A)))
+
+
+def with_mixed_column(x):
+    more = np.column_stack([x.A, mixed(x.A)])
+    return at_most(x.optimum(Game(more)), x.optimum(Game(x.A)))
+
+
+def with_mixed_row(x):
+    more = np.vstack([x.A, mixed(x.A.T)])
+    return equal(x.optimum(Game(more)), x.optimum(Game(x.A)))
+
+
 class TestVerdicts:
+    @pytest.mark.parametrize("statement", [scaled, with_mixed_column, with_mixed_row])
+    def test_rounding_of_a_computed_matrix_refutes_nothing(self, statement):
+        claim = toy(statement, WIDE)
+        assert claim.check(trials=20).status == "holds"
+        assert claim.attack(budget=40).status == "holds"
+
     def test_status(self):
         assert toy(lambda x: at_most(x.x, 1)).check().status == "holds"
         assert toy(lambda x: at_most(x.x, 0.5)).check().status == "false as stated"

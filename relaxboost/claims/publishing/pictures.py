@@ -109,12 +109,12 @@ def draw_sides(axes: Any, evidence: Evidence) -> None:
 
 
 def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
-    rounds, left, right, high = np.array([(s.round, s.left, s.right, s.high) for s in trace]).T
+    rounds, left, right = np.array([(s.round, s.left, s.right) for s in trace]).T
     few = len(trace) <= 25
     style = {"linewidth": 1.8, "markersize": 4.5 if few else 0}
     axes.plot(rounds, left, "o-", color=LEFT, label=_left_side(trace), zorder=3, **style)
     axes.plot(rounds, right, "s--", color=RIGHT, label="right side", **style)
-    wrong = high < 0.0
+    wrong = np.array([s.is_violation for s in trace])
     if wrong.any() and not evidence.slack.equality:
         shade: dict[str, Any] = {"color": WRONG, "alpha": 0.3, "linewidth": 0, "interpolate": True}
         axes.fill_between(rounds, left, right, where=wrong, label="too large", **shade)
@@ -145,7 +145,7 @@ def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
     reach = (high - low) or 1.0
     for place, (slack, unit) in enumerate(zip(slacks, units, strict=True)):
         names = (_left_side(slacks), "right side") if place == 0 else (None, None)
-        wrong = {"color": WRONG, "fontweight": "bold"} if slack.high < 0.0 else {}
+        wrong = {"color": WRONG, "fontweight": "bold"} if slack.is_violation else {}
         for value, colour, at, label, style in (
             (slack.left, LEFT, place - 0.17, names[0], wrong),
             (slack.right, RIGHT, place + 0.17, names[1], {}),
