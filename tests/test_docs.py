@@ -303,6 +303,26 @@ def test_the_page_of_a_faster_relaxation_includes_the_example():
     assert definition.strip() in text
 
 
+def formulas(code: str) -> dict[str, str]:
+    """Return the body of each method in a program, without docstrings and annotations."""
+    functions = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        function.returns = None
+        for argument in function.args.args:
+            argument.annotation = None
+        if ast.get_docstring(function):
+            function.body = function.body[1:]
+    return {function.name: ast.unparse(function.body) for function in functions}
+
+
+def test_the_example_of_a_proof_has_the_formulas_of_the_page():
+    page = formulas("\n".join(blocks(ROOT / "docs" / "faster_relaxation.md", "python")))
+    example = formulas((ROOT / "examples" / "prove_a_relaxation.py").read_text())
+    assert {"_distribution", "relaxed_margin", "witness", "lower_bound"} <= page.keys()
+    for name, body in page.items():
+        assert body == example[name], name
+
+
 def names_on_the_api_page():
     text = "\n".join(reference.pages().values())
     found = re.findall(r"^::: relaxboost\.([\w.]+)$", text, re.MULTILINE)
