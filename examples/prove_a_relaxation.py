@@ -73,7 +73,7 @@ class FastSoftCap(rb.Relaxation):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u), and the d that attains it."""
-        d = self.distribution(u, 1e-10)  # hardly smoothed
+        d = self.distribution(u, 1e-10)  # a smaller beta would lose digits
         return float(d @ u) + self.penalty(d), d
 
 
