@@ -9,7 +9,6 @@ Run it: python examples/prove_a_relaxation.py
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,6 @@ from scipy.optimize import brentq
 from scipy.special import wrightomega
 
 import relaxboost as rb
-from relaxboost._core.parameters import positive
 from relaxboost.relaxations import Interval, as_margins
 
 Vector = Any
@@ -45,37 +43,38 @@ class FastSoftCap(rb.Relaxation):
 
     def penalty(self, d: Vector) -> float:
         """Return f(d)."""
-        above = np.maximum(d - 1 / self.k, 0.0)
-        return self.price / 2 * float(above @ above)
+        return self.price / 2 * float(np.sum(np.maximum(d - 1 / self.k, 0.0) ** 2))
 
     def conjugate(self, theta: Vector) -> float:
         """Return f*(θ) = Σ θ_i/k + θ_i²/(2 price), or inf if an entry of θ is negative."""
         if np.min(theta) < 0.0:
-            return math.inf
+            return np.inf
         return float(np.sum(theta / self.k + theta**2 / (2 * self.price)))
 
-    def distribution(self, u: Vector, beta: float) -> Vector:
+    def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i.
 
         For a threshold γ, d_i solves u_i + price·[d_i − 1/k]_+ + β log(k d_i) = γ. Below 1/k this
         is an exponential, and above it Wright's omega function. The weights sum to 1 at one γ.
         """
-        u, beta = as_margins(u, self), positive("beta", beta)
-        if u.size == 1:
-            return np.ones(1)
         ratio = self.price / beta
-        offset = ratio / self.k + math.log(ratio / self.k)
+        offset = ratio / self.k + np.log(ratio / self.k)
 
         def weights(gamma: float) -> Vector:
             z = (gamma - u) / beta
             cheap = np.exp(np.minimum(z, 0.0)) / self.k
             return np.where(z > 0.0, wrightomega(z + offset) / ratio, cheap)
 
-        share = beta * math.log(self.k / u.size)
-        price = self.price * max(1 / u.size - 1 / self.k, 0.0)
-        low, high = u.min() + share - beta, u.max() + share + price + beta
-        d = weights(brentq(lambda gamma: weights(gamma).sum() - 1.0, low, high, xtol=1e-15))
+        # the weights sum to less than 1 at `low`, and to more than 1 at `high`
+        low = u.min() + beta * np.log(self.k / u.size) - beta
+        high = u.max() + beta * (np.log(self.k / u.size) + 1) + self.price / u.size
+        d = weights(brentq(lambda gamma: weights(gamma).sum() - 1, low, high, xtol=1e-15))
         return d / d.sum()
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u), and the d that attains it."""
+        d = self.distribution(u, 1e-10)  # a smaller beta would lose digits
+        return float(d @ u) + self.penalty(d), d
 
 
 @dataclass(frozen=True)
@@ -85,17 +84,17 @@ class ProvedSoftCap(FastSoftCap, rb.relaxations.Bounds):
     def witness(self, u: Vector) -> Any:
         """Return the γ at which the lower bound is largest: its slope is 0 there."""
 
-        def slope(gamma: float) -> float:
+        def slope(gamma: float) -> Any:  # the derivative of the bound
             above = np.maximum(gamma - u, 0.0)
-            return 1 - float(np.sum(np.where(above > 0.0, 1 / self.k + above / self.price, 0.0)))
+            return 1 - np.sum(np.where(above > 0.0, 1 / self.k + above / self.price, 0.0))
 
-        u = as_margins(u, self)
+        u = as_margins(u, self)  # raises an error if u is no vector of finite numbers
         return rb.relaxations.Witness(brentq(slope, u.min(), u.max() + self.price))
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
         """Return γ − f*([γ − u]_+), rounded down. Intervals enclose each intermediate result."""
-        if not math.isfinite(witness.gamma):
-            return -math.inf
+        if not np.isfinite(witness.gamma):
+            return -np.inf
         x = (Interval(witness.gamma) - u).positive()
         conjugate = (x / self.k + x.square() / (2 * self.price)).sum()
         return float((Interval(witness.gamma) - conjugate).lower)
