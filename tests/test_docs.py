@@ -365,7 +365,13 @@ BUILT = {"claims/index.md"} | {
     f"claims/{page(source)}" for source in rb.claims.sources() for page in (file_of, details_of)
 }
 BUILT |= {*gallery.pages(), *reference.pages()}
-BUILT |= {"command_line.md", "certificate_format.md", "checker/example.json"}
+BUILT |= {
+    "command_line.md",
+    "certificate_format.md",
+    "checker/example.json",
+    "papers.md",
+    "paper.bib",
+}
 """The pages and files that mkdocs makes."""
 
 
