@@ -16,7 +16,9 @@ def test_the_page_lists_every_source_of_claims_and_its_links_lead_somewhere():
     text = papers.page()
     generated = {"paper.bib", "api.md", "claims/index.md"}
     for source in rb.claims.sources():
-        assert f"| [{source.key}](claims/{file_of(source)}) |" in text
+        assert f"| [{source.key}](claims/{file_of(source)}) |" in text, (
+            f"add {source.key} to paper.bib"
+        )
         generated.add(f"claims/{file_of(source)}")
     for target in re.findall(r"\]\(([^)#<]+)", text):
         assert target in generated or (DOCS / target).exists(), target

@@ -20,7 +20,7 @@ INTRODUCTION = """# Papers
 
 This page lists the papers and books from which the package takes mathematics, and papers about related software. They are sorted by the first author. Most of the package follows Shalev-Shwartz & Singer (SS09). You can download the list [as BibTeX](paper.bib).
 
-The last column links to the [claims](claims/index.md) about the paper; their ids begin with this code. A paper without a code has no claims. [Findings](findings.md) describes the errors that we found, and the docstrings of the [API](api.md) cite further sources.
+The code in the last column links to the [claims](claims/index.md) about a paper. The names of these claims begin with it. [Findings](findings.md) describes the errors that we found, and the docstrings of the [API](api.md) cite further sources.
 
 | paper | what the package takes from it | claims |
 |---|---|---|
