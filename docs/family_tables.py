@@ -91,14 +91,6 @@ def shape(name: str) -> str:
     return ", ".join([kind, *(trait for trait, has in traits.items() if has)])
 
 
-def conditions(name: str) -> str:
-    """Return which conditions of Theorem 7 hold."""
-    found = rb.check_conditions(EXAMPLES[name], M)
-    held = [c.name.split()[0] for c in found if c.verdict == "holds"]
-    assert {c.verdict for c in found} <= {"holds", "fails"}
-    return "all" if len(held) == len(found) else ", ".join(held)
-
-
 Column = Callable[[str], str]
 TABLES: dict[str, tuple[list[str], dict[str, Column]]] = {
     "losses": (
@@ -118,7 +110,6 @@ TABLES: dict[str, tuple[list[str], dict[str, Column]]] = {
             "family": call,
             "f is a": shape,
             "level": lambda name: level_of(EXAMPLES[name]),
-            "conditions": conditions,
         },
     ),
     "domains": (

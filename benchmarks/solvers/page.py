@@ -24,9 +24,6 @@ Row = dict[str, str]
 HOW = """
 ## How to read the figures
 
-* The **name** of a game says what its matrix is made from, its rows and columns (for stumps, the
-  examples and features), and the relaxation: `hard` is `HardMargin()`, and `tenth` is
-  `Capped(fraction=1/10)`. [The benchmarks](benchmarks.md#games-of-the-suite) explain the names.
 * The **ratio** of a game is the time of the fastest general solver divided by the time of `auto`.
   Times are CPU seconds.
 * If no general solver reaches the gap, also for lack of memory, the limit of {limit} seconds counts
@@ -45,6 +42,26 @@ run. Its column `outcome` says how a run ended: `solved`, `limit` (of seconds), 
 (the solver returned with a wider gap), `stopped` (another general solver was much faster) or
 `unfit` (the solver cannot solve such games). [The benchmarks](benchmarks.md#the-suite) say how the
 times were measured.
+
+## Names of the games
+
+A name such as `noisy-2000x400-third` has three parts: the kind of the matrix, its rows and columns
+(for stumps and data, the examples and features), and the relaxation. `hard` is `HardMargin()`, and
+`third` to `hundredth` are `Capped(fraction=q)` with q = 1/3 to 1/100. A suffix `simplex` means that
+w lies in the simplex, and `lean` that hypotheses are mostly right.
+
+| kind | what the matrix is |
+|---|---|
+| `noisy`, `signs` | entries −1 and 1; noisy hypotheses are right more often than wrong |
+| `real`, `uniform` | normal or uniform entries |
+| `zero` | like `signs`, with so many examples that ρ = 0 |
+| `separable` | some w ≥ 0 has no negative margin |
+| `ties`, `duplicated` | many equal entries; many equal rows |
+| `planted` | the optimum is known by construction |
+| `largest-weight`, `spectral` | like `noisy`, with `NormPenalty(inf, 5)` or a `SpectralRisk` |
+| `sparse` | most hypotheses abstain (entry 0) |
+| `halfspace`, `waveform` | all stumps of artificial data with two classes |
+| others | all stumps of a public data set |
 """
 
 

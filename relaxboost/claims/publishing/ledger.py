@@ -119,8 +119,6 @@ def numbers(all_sources: Sequence[Source]) -> str:
         claims, [one for source in all_sources for one in source.not_checked]
     )
     mended = sum(claim.status == FALSE and bool(claim.corrections) for claim in claims)
-    own = sum(len(source.claims) for source in all_sources) - len(claims)
-    lines = sum(len(source.lines) for source in all_sources)
     rows = sum(len(source.misprints) for source in all_sources)
     statements = len(claims) + left + rows - misprint
     each = "Each false statement has a counterexample"
@@ -130,9 +128,7 @@ def numbers(all_sources: Sequence[Source]) -> str:
         f"formulas, steps of proofs and remarks. **{holds} hold**, and **{false} are false** as "
         f"stated. {each}{instead} a corrected statement that is true. {rows} more are misprints "
         f"whose meaning is plain, and {ambiguous} are ambiguous. {open_} are open, and {left} "
-        f"cannot be decided by computing. The pages of the sources also have {own} claims that "
-        "this package adds. The details of the sources end with “Line by line”, which gives the "
-        f"claims about each of {lines} lines."
+        "cannot be decided by computing."
     )
 
 

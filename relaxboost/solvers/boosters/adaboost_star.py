@@ -84,8 +84,7 @@ class AdaBoostStarRun(AdaBoostRun):
     to the weight of this column. AdaBoost* adds artanh γ − artanh ρ. After 2 log(m)/ν² steps for m
     examples, every margin of w/‖w‖_1 is at least ρ. The smallest edge is an upper bound on the
     value of the game over the unit l1 ball, so the gap is at most ν. If ρ is negative, w = 0 has
-    margins of 0 >= ρ, and the gap is at most ν too. The proof is in docs/mathematics.md, section
-    "AdaBoost".
+    margins of 0 >= ρ, and the gap is at most ν too. The claim RW05-T has the proof.
 
     The theorem of the paper is about a single accuracy ν. If several accuracies are passed, a new
     stage starts as soon as the gap is at most ν. The round that starts a stage has three steps.

@@ -33,7 +33,7 @@ class SmoothBoost(Method):
     This guarantee does not say how far below θ these margins are, so the gap need not reach tol.
     The caller of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the mean
     hypothesis has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms
-    and c = −½ log(1 − γ). The proofs are in docs/mathematics.md, section "SmoothBoost".
+    and c = −½ log(1 − γ). The claims SER03-T and SER03-soft have the proofs.
 
     Parameters
     ----------
