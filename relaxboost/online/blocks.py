@@ -11,6 +11,9 @@ import numpy as np
 from relaxboost._core.arrays import Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 
+BLOCK_ROWS = 4096
+"""The maximum number of rows in a block. Temporary arrays of this length fit in the cache."""
+
 
 def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterable[Any]], bool]:
     """Return a function that opens a stream of blocks, and whether the stream is in memory.
@@ -57,3 +60,25 @@ def checked_weights(weight: Any, rows: int) -> Vector:
         )
         raise RowError("a weight is a number of copies of an example; ", row, found)
     return weights
+
+
+def pieces(weights: Vector) -> Iterator[tuple[int, int, Vector]]:
+    """Yield ranges of rows with their weights, for calls of at most `BLOCK_ROWS` steps each.
+
+    A row with a larger weight is in several ranges, one after the other. The weights subtracted
+    from it are integers, so the remainders are exact.
+    """
+    start = 0
+    while start < weights.size:
+        stop = start + 1
+        if stop < weights.size:
+            # Every unit of weight is a step, and a row of weight 0 is predicted.
+            steps = np.cumsum(np.maximum(np.ceil(weights[start : start + BLOCK_ROWS]), 1.0))
+            stop = start + max(1, int(np.searchsorted(steps, BLOCK_ROWS, side="right")))
+        left = weights[start:stop]
+        # Only a single row can have so large a weight.
+        while left[0] > BLOCK_ROWS:
+            yield start, stop, np.full(1, float(BLOCK_ROWS))
+            left = left - BLOCK_ROWS
+        yield start, stop, left
+        start = stop

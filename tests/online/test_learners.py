@@ -27,12 +27,15 @@ from relaxboost.online import (
     ExponentiatedGradient,
     GradientDescent,
     Growing,
+    HedgedDescent,
     Horizon,
     MirrorDescent,
     MirrorSteps,
     OnlineLoss,
     SquaredL2,
+    blocks,
 )
+from relaxboost.online.kernels import rounds, shares
 
 LOSSES = [
     Hinge(),
@@ -211,6 +214,31 @@ def test_whole_weights_are_copies():
     other.update(np.repeat(H, weight, axis=0), np.repeat(y, weight))
     for a, b in zip(one.arrays(), other.arrays(), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("method", "kernels"),
+    [(MirrorDescent("hinge", L1Ball(1)), rounds), (HedgedDescent("logistic"), shares)],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_compiled_calls_are_short_and_change_no_bit(method, kernels, monkeypatch):
+    H, y = stream(Hinge())
+    weight = np.random.default_rng(5).choice([0.0, 0.4, 1.0, 3.0, 20.5, 32.0], 40)
+    whole, parts = method.start(5), method.start(5)
+    want = whole.update(H, y, weight)
+    steps, one_call = [], kernels.rounds
+
+    def call(given, rows, *others):
+        steps.append(np.maximum(np.ceil(rows[2]), 1.0).sum())
+        return one_call(given, rows, *others)
+
+    monkeypatch.setattr(kernels, "rounds", call)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 8)
+    np.testing.assert_array_equal(parts.update(H, y, weight), want)
+    for one, other in zip(whole.arrays(), parts.arrays(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert max(steps) == 8
+    assert sum(steps) == np.maximum(np.ceil(weight), 1.0).sum()
 
 
 def test_scaling_beta_and_gradients_changes_nothing():

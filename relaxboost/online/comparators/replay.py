@@ -9,11 +9,8 @@ import numpy as np
 
 from relaxboost._core.arrays import Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
-from relaxboost.online.blocks import checked_weights, opener
+from relaxboost.online.blocks import BLOCK_ROWS, checked_weights, opener
 from relaxboost.online.losses import OnlineLoss
-
-BLOCK_ROWS = 4096
-"""The maximum number of rows in a block. Temporary arrays of this length fit in the cache."""
 
 
 class Played(NamedTuple):
