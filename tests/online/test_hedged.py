@@ -265,6 +265,17 @@ def test_regret_takes_it_and_batch_refuses_it():
     assert promised(learner, 200) == math.inf
 
 
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+def test_the_regret_holds_for_the_losses_of_the_predictions(loss):
+    H, y = examples(loss, 400)
+    method = HedgedDescent(loss, targets=2.0)
+    found = regret(method, (H, y))
+    F = method.start(5).update(H, y)
+    total = math.fsum(loss.pointwise(F, y)[0])
+    assert found.lower + found.comparator.upper <= total <= found.upper + found.comparator.lower
+    assert found.upper + found.comparator.lower - total <= 1e-9 * total
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
