@@ -315,8 +315,8 @@ class MarginBoostClassifier(_MarginClassifier):
     The weights w of the hypotheses maximise the relaxed margin F(A w) up to `tol`. With `Capped`, F
     is the mean of the lowest margins, taken over a share `fraction` of the examples. `margin_`
     contains bounds on the optimum, and `certificate_` proves them. The weights satisfy ‖w‖_1 <= 1.
-    For the n trees of "auto" they satisfy ‖w‖_2 <= 1/√n, which is stronger. This makes the optimal
-    votes unique, and spreads the weight over many trees.
+    For the n trees of "auto" they satisfy ‖w‖_2 <= 1/√n, which is stronger. This spreads the weight
+    over many trees, and makes the optimal votes unique if the soft margin is positive.
 
     Parameters
     ----------

@@ -249,7 +249,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         default schedule is "adaptive".
     greedy : bool
         If a radius is given, whether to use `MirrorSteps` (EG for the entropy, GD for the squared
-        norm) instead of `MirrorDescent`. The regret bound needs a constant schedule or GD.
+        norm) instead of `MirrorDescent`. With the entropy, the regret bound then needs a constant
+        schedule.
     average : bool
         If a radius is given, whether `predict` uses the average of all weights instead of the last
         weights. Theorems bound the risk of the average for i.i.d. examples. If the stream drifts,
