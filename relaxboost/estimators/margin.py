@@ -267,9 +267,9 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def contributions(self, X: Any) -> Array:
         """Return the SHAP values of `decision_function`, shape (N, d + 1), or (N, d + 1, K).
 
-        The last column is the mean over the training rows, and each row sums to
-        `decision_function(X)`. The values are exact, because each stump reads a single feature.
-        Interventional and path-dependent values are the same.
+        The last column is the mean over the training rows, weighted by `sample_weight` and
+        `class_weight`, and each row sums to `decision_function(X)`. The values are exact, because
+        each stump reads a single feature. Interventional and path-dependent values are the same.
 
         References
         ----------
