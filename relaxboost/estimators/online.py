@@ -249,7 +249,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         default schedule is "adaptive".
     greedy : bool
         If a radius is given, whether to use `MirrorSteps` (EG for the entropy, GD for the squared
-        norm) instead of `MirrorDescent`. The regret bound needs a constant schedule or GD.
+        norm) instead of `MirrorDescent`. With the entropy, the regret bound then needs a constant
+        schedule.
     average : bool
         If a radius is given, whether `predict` uses the average of all weights instead of the last
         weights. Theorems bound the risk of the average for i.i.d. examples. If the stream drifts,
@@ -397,9 +398,10 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     basis, over, proxy, schedule, greedy, average, intercept, passes
         As for `MirrorDescentClassifier`.
     radius : float or "auto"
-        The radius λ > 0 of the set of weights. Predictions differ from the midpoint of the interval
-        of targets by at most λ times half its length. The default "auto" uses
-        `relaxboost.online.HedgedDescent`, with targets and predictions clipped to it.
+        The radius λ > 0 of the set of weights. If base functions lie in [−1, 1] and weights in an
+        l1 ball or a simplex, predictions differ from the midpoint of the interval of targets by at
+        most λ times half its length. The default "auto" uses `relaxboost.online.HedgedDescent`,
+        with targets and predictions clipped to this interval.
     targets : (low, high), optional
         The interval that is scaled to [−1, 1]; by default the range of the first targets. With the
         squared loss, targets are clipped to this interval, so that the slopes of the loss are

@@ -223,9 +223,9 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
 class RiverRegressor(_River, base.MiniBatchRegressor):
     """Mirror descent for regression, in river's interface.
 
-    Predictions lie in [−radius, radius]. Targets should therefore be scaled, for example by river's
-    TargetStandardScaler. `learn_many` gives the same weights as `learn_one` for each row, bit for
-    bit.
+    With the default proxy, predictions lie in [−radius, radius]. Targets should therefore be
+    scaled, for example by river's TargetStandardScaler. `learn_many` gives the same weights as
+    `learn_one` for each row, bit for bit.
 
     Parameters
     ----------

@@ -104,10 +104,11 @@ def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -
     """Return a matrix with m examples and n columns, and a planted optimal pair.
 
     The columns with nonzero weight in w have the absolute edge ρ. Their weights are in the ratio
-    1:2:3. All other columns have smaller absolute edges, and half of these edges are only a little
-    smaller. Some weights d_i are zero, and these examples have margins above γ. Other weights are
-    between 0 and the cap. If k > 5, some weights are at the cap, and these examples have margins
-    below γ.
+    1:2:3, or 1:2, or equal if there are few columns. All other columns have smaller absolute edges,
+    and about half of these edges are only a little smaller. Some weights d_i are between 0 and the
+    cap, and these examples have the margin γ. If m and k leave room, other weights are zero, and
+    these examples have margins above γ. If k > 5, weights may also be at the cap, and these
+    examples have margins below γ.
 
     Parameters
     ----------

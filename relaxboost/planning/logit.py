@@ -91,7 +91,8 @@ class LogitFit(LearnedCosts):
     def costs(self, graph: Graph) -> Array:
         """Return arc costs, shape (E,), at which the shortest path is the most probable path.
 
-        Individual costs may be negative, but no cycle has a negative cost.
+        Individual costs may be negative. On the graphs of the training tasks no cycle has a
+        negative cost, but on another graph a cycle may have one.
         """
         return -(features_by_name(graph, self.names, arcs=True) @ self.utilities)
 

@@ -47,7 +47,16 @@ class Nodes(NamedTuple):
     words: Whole
     """The category sets of all nodes as bit masks, with 32 categories in each word."""
     rows: Whole
-    """The number of training rows in each leaf, for SHAP values. Empty for a tree with one leaf."""
+    """The number of training rows in each leaf, for SHAP values. If the rows have different
+    weights, these are whole numbers proportional to the weights of the leaves. The array is empty
+    for a tree with one leaf."""
+
+    def weighted(self, shares: Array) -> Nodes:
+        """Return the nodes with the given shares of the weight in the leaves, which sum to 1."""
+        if self.leaves == 1:
+            return self
+        # LightGBM has 32 bits for the sum of all counts.
+        return self._replace(rows=np.maximum(np.rint(shares * 2.0**30), 1.0).astype(np.int64))
 
     @property
     def leaves(self) -> int:

@@ -26,6 +26,7 @@ from relaxboost.functional.learners.base import (
     numbers,
 )
 from relaxboost.functional.losses.leaves import means as leaf_means
+from relaxboost.functional.losses.leaves import sums
 from relaxboost.functional.measure import Empirical
 
 _MAX_LEAVES = 131_072
@@ -284,6 +285,7 @@ class _Grower(Pool):
         held = measure.p > 0.0
         self._held: Any = slice(None) if held.all() else held
         self._size = int(np.count_nonzero(held))
+        self._is_weighted = measure.p[self._held].min() < measure.p.max()
         self._data, self._boosters = _boosters(
             X[self._held], measure.p[self._held], learner, outputs
         )
@@ -295,6 +297,10 @@ class _Grower(Pool):
         columns = [np.ascontiguousarray(v) for v in target.reshape(len(target), -1).T]
         grown = self._grown(columns)
         found = [nodes.leaf_of(self._X, tree) for tree in grown]
+        if self._is_weighted:
+            # LightGBM's counts of rows leave out the weights.
+            pairs = zip(grown, found, strict=True)
+            grown = [tree.weighted(sums(leaf, self._p, tree.leaves)) for tree, leaf in pairs]
         most = max(tree.leaves for tree in grown)
         means = np.zeros((most, len(grown)))
         values = np.empty((len(target), len(grown)))

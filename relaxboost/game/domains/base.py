@@ -118,9 +118,10 @@ class Domain(ABC):
         return None
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return exact fractions at which g* is finite, within 2^-90 of the repaired weights.
+        """Return exact fractions at which g* is finite, near the repaired weights.
 
-        By default the weights are rounded towards zero.
+        By default the weights are rounded towards zero, by less than 2^-96. Sets also move some of
+        them by the rounding error with which the repaired weights satisfy their constraint.
         """
         return [Fraction(int(Fraction(c) * BELOW), BELOW) for c in coefficients]
 
