@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 R = TypeVar("R")
 
-MOST_RECORDS = 10_000
+MAX_RECORDS = 10_000
 """The maximum number of records in a history."""
 
 
@@ -31,7 +31,7 @@ class History(Generic[R]):
         self.last = record
         if skipped:
             return
-        if len(self._kept) == MOST_RECORDS - 1:
+        if len(self._kept) == MAX_RECORDS - 1:
             self._kept = self._kept[::2]
             self._stride *= 2
             if (self.rounds - 1) % self._stride:

@@ -407,24 +407,6 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
         u[i] += c * column[i]
 
 
-def sum_stumps(
-    codes: NDArray[Any], offsets: Whole, signs: Array, support: Whole, coefficients: Array
-) -> Array:
-    """Return A w for weights on some stumps. Columns are added one by one, as in a dense A."""
-    u = np.zeros(signs.size)
-    features = np.searchsorted(offsets, support, side="right") - 1
-    places = zip(features.tolist(), (support - offsets[features]).tolist(), strict=True)
-    for (f, cut), c in zip(places, coefficients.tolist(), strict=True):
-        _add_stump(codes[f], cut, signs, c, u)
-    return u
-
-
-@njit()
-def _add_stump(levels: NDArray[Any], cut: int, signs: Array, c: float, u: Array) -> None:
-    for i in range(u.shape[0]):
-        u[i] += c * (signs[i] if levels[i] > cut else -signs[i])
-
-
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
     """Write s·a − t·b to `out`, and return the largest absolute entry of s·a − t·b."""
