@@ -7,6 +7,7 @@ with or without fused multiply-add (Higham 2002, Sec. 3.1).
 from __future__ import annotations
 
 import math
+import sys
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -20,6 +21,16 @@ _EXACT = Context(prec=400)  # for doubles of usual size; not the caller's contex
 
 UNIT = 2.0**-53
 """The unit roundoff of double precision."""
+ROUNDINGS = 8.0 * UNIT
+"""A bound on the relative error of a formula with at most eight roundings."""
+MIN_NORMAL = sys.float_info.min
+"""The smallest positive double that is not subnormal. Smaller doubles have fewer digits."""
+MIN_PRECISE = MIN_NORMAL / UNIT
+"""The smallest normal double divided by the unit roundoff. If a computed number is larger, terms
+that underflowed have changed it by no more than a rounding error."""
+MAX_SUMMABLE = sys.float_info.max * UNIT
+"""The largest double multiplied by the unit roundoff. A sum of up to 2^53 terms of at most this
+size is finite."""
 SOLVER_EXPONENT = 13
 """The largest exponent e such that values between 2^−e and 2^e are passed to a general solver
 unchanged. Solvers lose digits if the numbers of a program are larger or smaller. Such numbers are

@@ -55,8 +55,8 @@ class SparseBulk(Bulk):
 
 
 def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
-    # The compiled loop reads each pair of nonzero entries of a row, and dense blocks of rows multiply
-    # all pairs of entries.
+    # The compiled loop reads the pairs of nonzero entries of a row. Dense blocks multiply all
+    # pairs of entries of a row.
     m, n = A.shape
     if MULTIPLICATIONS_PER_ENTRY * A.nnz**2 >= (m * n) ** 2:
         by_rows(lambda rows: A[rows].toarray(), weights, out)

@@ -27,7 +27,7 @@ from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.capped import ThresholdDescription
 from relaxboost.relaxations.caps import Caps, cap, check_room, negentropy_range
 from relaxboost.relaxations.exact_points import Groups
-from relaxboost.relaxations.linear import ZERO, ExactForm, Row
+from relaxboost.relaxations.linear import ExactForm, Row
 
 Index = NDArray[np.int64]
 
@@ -250,7 +250,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         caps = dict(self.caps)
         return ExactForm.free(m)._replace(
             rows=list(rows.values()),
-            row_lower=[ZERO] * len(rows),
+            row_lower=[Fraction(0)] * len(rows),
             row_upper=[caps[label] for label in rows],
         )
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.matrices.kernels import FEW
+from relaxboost.matrices.kernels import MIN_VECTORISED_TERMS
 from relaxboost.relaxations._projections.selection import (
     MAX_SAMPLE,
     sorted_near,
@@ -149,7 +149,7 @@ def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
     weights. The time is O(m) for any k.
     """
     # Few margins are sorted whole: then no sum is reordered, and all CPUs give the same result.
-    head, below = (np.sort(u), 0) if u.size < FEW else _ordered_part(u, beta, k)
+    head, below = (np.sort(u), 0) if u.size < MIN_VECTORISED_TERMS else _ordered_part(u, beta, k)
     last = float(head[-1])
     d = np.empty(u.size)
     total, upto = _exponentials_and_sum(u, last, beta, d)

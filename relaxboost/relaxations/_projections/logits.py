@@ -16,10 +16,14 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, log1p, rough_log
-
-MAX_LOGIT = 650.0
-"""The largest absolute value of a logit. Larger ones are clipped, so no exponential underflows."""
+from relaxboost.relaxations._projections.vectorised import (
+    CHUNK,
+    MAX_EXPONENT,
+    REORDER,
+    exp,
+    log1p,
+    rough_log,
+)
 
 
 @njit(error_model="numpy", fastmath={"contract"})
@@ -76,7 +80,7 @@ def _entries(
         small[i] = s  # Only the smaller one of x and 1 − x has full relative accuracy.
         inverse = 1.0 / (share + bend * s if large else 1.0 - bend * s)
         # A logit at the cut does not move. With a tiny a, its slope would change the sums.
-        slope[i] = s * (1.0 - s) * inverse if logits[i] < MAX_LOGIT - 1.0 else 0.0
+        slope[i] = s * (1.0 - s) * inverse if logits[i] < MAX_EXPONENT - 1.0 else 0.0
         away = 1.0 - 2.0 * s
         turn[i] = slope[i] * ((-away if large else away) + bend * slope[i]) * inverse
 
@@ -138,7 +142,9 @@ def weigh(
         stop = min(start + CHUNK, v.shape[0])
         n = stop - start
         for i in range(n):
-            w[i] = min(max((delta - v[start + i]) / temperature, -MAX_LOGIT), MAX_LOGIT * share)
+            w[i] = min(
+                max((delta - v[start + i]) / temperature, -MAX_EXPONENT), MAX_EXPONENT * share
+            )
         part = w[:n]  # For a = 1 the logit is w.
         if share < 1.0:
             part = logits[start:stop]

@@ -14,6 +14,10 @@ from relaxboost._core.compiled import njit
 
 CHUNK = 2048
 """The number of entries in a chunk. Two chunks of doubles fit into the smallest level-1 caches."""
+MAX_EXPONENT = 600.0
+"""The largest |x| for which the projections compute e^x. Larger exponents and logits are clipped.
+The product of e^600, a margin and the number of examples is finite, and e^−600 does not
+underflow."""
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 """The options of numba that allow its compiler to change the order of a sum."""
 
