@@ -7,7 +7,8 @@ from typing import Generic, TypeVar
 R = TypeVar("R")
 
 MAX_RECORDS = 10_000
-"""The maximum number of records in a history."""
+"""The maximum number of records that the history of a run stores. A plot of a history shows no more
+details, and the history of a long run takes a few megabytes."""
 
 
 class History(Generic[R]):

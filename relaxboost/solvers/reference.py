@@ -23,14 +23,14 @@ from relaxboost.game import bounds, programs
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
-from relaxboost.matrices.base import WRITE_DOWN_LIMIT
+from relaxboost.matrices.base import MAX_DENSE_ENTRIES
 from relaxboost.matrices.bulk import varied
 from relaxboost.relaxations import Witness, numerical
 from relaxboost.relaxations.base import needs_solver
 from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.solvers.external import INTERIOR_POINT, Answer, ask, check_solver
-from relaxboost.solvers.parametric_simplex.program import MAX_ENTRIES
+from relaxboost.solvers.parametric_simplex.program import MAX_TABLEAU_ENTRIES
 from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
@@ -138,7 +138,7 @@ def fits(game: Game) -> bool:
     """Return whether a game over a Euclidean set is small enough for a general solver."""
     m = game.m
     n = game.n or 0
-    return m * min(m, n) <= MAX_ENTRIES and m * n <= WRITE_DOWN_LIMIT
+    return m * min(m, n) <= MAX_TABLEAU_ENTRIES and m * n <= MAX_DENSE_ENTRIES
 
 
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:

@@ -9,14 +9,13 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""A run may be treated as stalled only if its gap has not decreased for more rounds than this."""
+"""The number of rounds without progress after which a run may be treated as stalled. A method may
+make no progress in a few rounds and then continue, but hardly ever waits for so long."""
 
-PATIENCE_FACTOR = 4
-"""A run may be treated as stalled only if its gap has not decreased for more rounds than this
-factor times the number of rounds that the run took to reach its smallest gap."""
-
-RESOLUTION = 1e-9
-"""If the relative difference of two numbers is below this constant, it may be a rounding error."""
+RELATIVE_ROUNDING = 1e-9
+"""If the difference of two bounds or weights is below this fraction of their size, it may be a
+rounding error. A sum of a million terms can have such an error. Boosters with a guarantee reserve
+this fraction of tol for the rounding errors of the certified bounds."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,8 @@ class StoppingRule:
         """Return "stalled" if rounding errors keep the gap from shrinking. Otherwise return "".
 
         A run is stalled if its gap may be a rounding error, and has not decreased for more than
-        `PATIENCE_ROUNDS` rounds and more than `PATIENCE_FACTOR` times the rounds before the gap was
-        reached. `number` is the number of rounds of this run.
+        `PATIENCE_ROUNDS` rounds and for more rounds than the run took to reach it. `number` is the
+        number of rounds of this run.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.
@@ -119,10 +118,10 @@ class StoppingRule:
             self._progress_round = number
         size = max(self._size, abs(lower), abs(upper))
         # A gap well above rounding may still shrink after many rounds, so the run continues.
-        if not math.isfinite(gap) or gap > RESOLUTION * size:
+        if not math.isfinite(gap) or gap > RELATIVE_ROUNDING * size:
             return ""
         waited = number - self._progress_round
-        patience = max(PATIENCE_ROUNDS, PATIENCE_FACTOR * self._progress_round)
+        patience = max(PATIENCE_ROUNDS, self._progress_round)
         if waited <= patience:
             return ""
         self.reason = f"rounding has prevented a smaller gap for {waited} rounds"
@@ -137,4 +136,4 @@ class StoppingRule:
         size = max(self._size, abs(lower), abs(upper))
         loss = upper - lower - estimate
         # A bound that was not proved at all is infinite, and so is then the size.
-        return math.isinf(loss) or loss > math.sqrt(RESOLUTION) * size
+        return math.isinf(loss) or loss > math.sqrt(RELATIVE_ROUNDING) * size

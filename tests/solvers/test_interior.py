@@ -271,7 +271,7 @@ def test_what_is_too_large_is_refused(monkeypatch):
     with pytest.raises(rb.InputError, match="matrix of order 30 here, and 3 is the largest"):
         rb.solve(rb.Game(noisy_stumps(30, 2), with_rows), 1e-3, InteriorPoint())
     monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 100)
-    monkeypatch.setattr(run, "MAX_ENTRIES", 19)
+    monkeypatch.setattr(run, "MAX_STORED_ENTRIES", 19)
     with pytest.raises(rb.InputError, match="stores the columns as an array"):
         rb.solve(rb.Game(margins(5, 4)), 1e-3, InteriorPoint())
 

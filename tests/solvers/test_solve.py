@@ -350,7 +350,7 @@ def test_programs_that_memory_is_too_small_for_leave_the_bracket(game, monkeypat
         raise MemoryError("std::bad_alloc")
 
     most = 12 * game.m
-    monkeypatch.setattr(restricted_programs, "MAX_ENTRIES", most)
+    monkeypatch.setattr(restricted_programs, "MAX_DENSE_ENTRIES", most)
     solution = rb.solve(game, 1e-9, "lpboost")
     assert (solution.status, len(solution.history)) == ("failed", 13)
     assert solution.message.startswith(f"the restricted program of {game.m} examples and 13")
