@@ -13,8 +13,8 @@ from threadpoolctl import ThreadpoolController
 
 SMALL_ORDER = 1000
 """The largest order of a dense square matrix that counts as small. Its factorisation takes a few
-tens of milliseconds. Operations on matrices that are not larger use one thread, and do not exploit
-zero entries or select columns."""
+tens of milliseconds. Operations on matrices of at most this size use one thread, treat sparse
+matrices as dense, and use all columns of a game."""
 MULTIPLICATIONS_PER_ENTRY = 25.0
 """The number of multiplications of a dense matrix product or factorisation that take as long as a
 pass over a large array takes for one entry. The speed of the memory limits a pass, and the speed of

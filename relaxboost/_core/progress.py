@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_UPDATES = 0.5
 """The minimum number of seconds between two updates of a progress bar that shows the gap of a run,
-and between two writes of a file that a run updates. A user notices no longer delay, and the updates
-take little time even if rounds take microseconds."""
+and between two writes of a file that a run updates. Users read a bar no more often, and the updates
+take little time even if a round takes microseconds."""
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether all progress bars are switched off."""

@@ -21,7 +21,7 @@ from relaxboost._core.compiled import njit, thread_pool
 _SUM = {"reassoc", "contract"}
 MIN_VECTORISED_TERMS = 64
 """Sums of at least this many terms use vector instructions, so that their last bits depend on the
-CPU. Sums with fewer terms are not faster with them, and are the same on every CPU."""
+CPU. Shorter sums are the same on every CPU, and so are results for small games."""
 
 
 def _read_only(H: NDArray[Any]) -> NDArray[Any]:

@@ -27,9 +27,9 @@ from relaxboost.relaxations.numerical import Programs
 from relaxboost.relaxations.priors import check_prior
 
 MIN_TABLE_ARGUMENT = 1e-12
-"""The smallest argument t in the table of a generator φ(t). At smaller t the rounding errors of φ
-exceed its differences between neighbouring arguments. A weight that is smaller than the prior by
-this factor changes no value of f by more than a rounding error."""
+"""The smallest argument t in the table of a generator φ(t). At much smaller arguments, the
+rounding errors of φ exceed its differences between neighbouring arguments of the table. The weight
+of an example that is computed from the table is at least this number times its prior."""
 
 
 def f_divergence(

@@ -9,12 +9,12 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""The number of rounds without progress after which a run may be treated as stalled. A method may
-make no progress in a few rounds and then continue, but hardly ever waits for so long."""
+"""The number of rounds without progress after which a run may be treated as stalled. A run that can
+still make progress rarely needs more rounds for it."""
 
 RELATIVE_ROUNDING = 1e-9
 """If the difference of two bounds or weights is below this fraction of their size, it may be a
-rounding error. A sum of a million terms can have such an error. Boosters with a guarantee reserve
+rounding error. A sum of ten million terms can have such an error. Boosters with a guarantee reserve
 this fraction of tol for the rounding errors of the certified bounds."""
 
 

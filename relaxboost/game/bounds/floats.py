@@ -36,11 +36,12 @@ from relaxboost.game.domains import Domain, L1Ball
 from relaxboost.matrices import MarginMatrix
 from relaxboost.relaxations import Relaxation, Witness
 from relaxboost.relaxations.bounds import bounds_of
+from relaxboost.relaxations.cone_solver import SOLVER_TOLERANCE
 
 _UNIT_BALL = L1Ball()
-SOLVER_BOUND_ERROR = 1e-9
+SOLVER_BOUND_ERROR = 10.0 * SOLVER_TOLERANCE
 """The assumed error of a bound b that a general solver has computed, relative to 1 + |b|. A bound
-without a proof is weakened by this error. It is ten times the tolerance of the solvers."""
+without a proof is weakened by this error."""
 
 
 def evaluate_lower(

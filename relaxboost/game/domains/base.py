@@ -17,8 +17,8 @@ from relaxboost._core.parameters import positive_size, spell
 from relaxboost.matrices import Best, MarginMatrix
 
 WEIGHT_DENOMINATOR = 1 << 96
-"""The common denominator of weights w that a certificate stores as exact fractions. Weights of at
-most 1 are then rounded by less than 2^-96, which is far below the rounding errors of doubles."""
+"""The common denominator of weights w that a certificate stores as exact fractions. Each weight
+is rounded by less than 2^-96, which is far below the rounding errors of doubles around 1."""
 
 
 class Dense(NamedTuple):

@@ -38,7 +38,8 @@ from relaxboost.solvers.interior_point.factor import Factor
 
 MAX_CG_ITERATIONS = 1000
 """The maximum number of conjugate gradient iterations for one right-hand side. Well-conditioned
-equations need ten to a hundred iterations."""
+equations need ten to a hundred iterations. If the maximum is reached, the next step of the interior
+point method factorises the matrix of the equations instead."""
 
 
 def factor_work(features: int, m: int, n: int) -> float:

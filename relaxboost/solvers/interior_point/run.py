@@ -31,8 +31,8 @@ column generation. The number hardly depends on the game, and 15 is typical (Wri
 
 PASSES_PER_ITERATION = 20
 """The number of passes over the game matrix A in an iteration of the interior point method. The
-predictor, the corrector, the refinement and the bounds need these passes, which are counted in the
-source code. Newton's equations require additional work."""
+predictor, the corrector, the refinement and the bounds need these passes. Newton's equations
+require additional work."""
 
 
 def unfit(game: Game) -> str:

@@ -27,8 +27,8 @@ from relaxboost.solvers.work import passes_of
 
 MAX_TABLEAU_ENTRIES = 10_000_000
 """The maximum number of entries of a simplex tableau, or of a margin matrix that the parametric
-simplex method stores as an array. Ten million doubles take 80 MB, which a block of
-pivots reads and writes once."""
+simplex method stores as an array. Ten million doubles take 80 MB, which the method reads and writes
+once for each block of pivots."""
 
 Lost = np.linalg.LinAlgError
 """The error that is raised if the simplex method cannot continue or has used up its budget."""
