@@ -34,12 +34,13 @@ from relaxboost.solvers.parametric_simplex.program import MAX_TABLEAU_ENTRIES
 from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
-"""If a matrix has at most this many entries, the solver gets all its columns. From a larger
-matrix, the solver gets only columns that the optimum may use."""
+"""The maximum number of entries of a margin matrix whose columns `reference` passes to the solver
+all at once. For a larger matrix, the solver gets some columns, and in later rounds other columns
+with larger edges."""
 
 COLUMNS_PER_ROUND = 300
-"""The number of columns in the first problem for a large matrix. Each later round adds at most half
-of this number."""
+"""The number of columns in the first problem that `reference` passes to the solver if the margin
+matrix is large. Each later round adds at most half of this number."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:

@@ -34,7 +34,7 @@ from relaxboost.relaxations._projections.selection import (
     sorted_near,
     sorted_sample,
 )
-from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
+from relaxboost.relaxations._projections.vectorised import ENTRIES_PER_CHUNK, REORDER, exp
 
 
 @njit()
@@ -84,8 +84,8 @@ def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tup
     # The second pass over a chunk finds it in the cache.
     total = 0.0
     upto = 0
-    for start in range(0, u.shape[0], CHUNK):
-        stop = start + CHUNK
+    for start in range(0, u.shape[0], ENTRIES_PER_CHUNK):
+        stop = start + ENTRIES_PER_CHUNK
         exponentials(u[start:stop], last, beta, e[start:stop])
         part, count = _sum_above(e[start:stop], u[start:stop], last)
         total += part

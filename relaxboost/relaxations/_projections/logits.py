@@ -17,7 +17,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost.relaxations._projections.vectorised import (
-    CHUNK,
+    ENTRIES_PER_CHUNK,
     MAX_EXPONENT,
     REORDER,
     exp,
@@ -129,7 +129,7 @@ def weigh(
     and `change` is the change of w since then.
     """
     sums = np.zeros(7)
-    n = min(CHUNK, v.shape[0])
+    n = min(ENTRIES_PER_CHUNK, v.shape[0])
     w = np.empty(n)
     small = np.empty(n)
     slope = np.empty(n)
@@ -138,8 +138,8 @@ def weigh(
     cold = not abs(change) <= 0.1 * share
     # A step leaves the cube of the error, so a small change needs fewer steps.
     steps = 3 if cold else 1 if abs(change) <= 1e-5 * share else 2
-    for start in range(0, v.shape[0], CHUNK):
-        stop = min(start + CHUNK, v.shape[0])
+    for start in range(0, v.shape[0], ENTRIES_PER_CHUNK):
+        stop = min(start + ENTRIES_PER_CHUNK, v.shape[0])
         n = stop - start
         for i in range(n):
             w[i] = min(

@@ -23,7 +23,7 @@ from relaxboost._core.compiled import njit
 from relaxboost._core.rounding import MAX_SUMMABLE
 from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.targets import EntryKind, reaching
-from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
+from relaxboost.relaxations._projections.vectorised import ENTRIES_PER_CHUNK, REORDER, exp
 
 
 @njit(error_model="numpy", fastmath=REORDER)
@@ -51,8 +51,8 @@ def _level_below(v: Vector, inverse: Vector, bound: float, c: float) -> float:
     top = _largest_below(v, bound)
     slope = 0.0
     value = 0.0
-    for start in range(0, v.shape[0], CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, v.shape[0], ENTRIES_PER_CHUNK):
+        part = slice(start, start + ENTRIES_PER_CHUNK)
         slope_part, value_part = _hinge_sums(v[part], inverse[part], top)
         slope += slope_part
         value += value_part

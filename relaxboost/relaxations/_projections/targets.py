@@ -28,11 +28,11 @@ class EntryKind(IntEnum):
     """The kind of the terms of the sum S(p) for entries (a_i, b_i). Kernels receive its `value`."""
 
     STEPS = 0
-    """The sum is S(p) = Σ b_i over the entries with a_i <= p."""
+    """The kind of entries for which S(p) is Σ b_i over the entries with a_i <= p."""
     HINGES = 1
-    """The sum is S(p) = Σ b_i [p − a_i]_+."""
+    """The kind of entries for which S(p) is Σ b_i [p − a_i]_+."""
     RAMPS = 2
-    """The sum is S(p) = Σ min(b_i, p a_i). A ramp ends at its key b_i/a_i."""
+    """The kind of entries for which S(p) is Σ min(b_i, p a_i). A ramp ends at its key b_i/a_i."""
 
 
 @njit(inline="always", error_model="numpy")
