@@ -12,6 +12,11 @@ PATIENCE_ROUNDS = 20
 """The number of rounds without progress after which a run may be treated as stalled. A run that can
 still make progress rarely needs more rounds for it."""
 
+PATIENCE_FACTOR = 4
+"""A run may be treated as stalled only if its gap has not decreased for more rounds than this
+factor times the number of rounds that the run took to reach its smallest gap. With the factor 1,
+"auto" would end some runs that another of its methods can continue."""
+
 RELATIVE_ROUNDING = 1e-9
 """If the difference of two bounds or weights is below this fraction of their size, it may be a
 rounding error. A sum of ten million terms can have such an error. Boosters with a guarantee reserve
@@ -108,8 +113,8 @@ class StoppingRule:
         """Return "stalled" if rounding errors keep the gap from shrinking. Otherwise return "".
 
         A run is stalled if its gap may be a rounding error, and has not decreased for more than
-        `PATIENCE_ROUNDS` rounds and for more rounds than the run took to reach it. `number` is the
-        number of rounds of this run.
+        `PATIENCE_ROUNDS` rounds and more than `PATIENCE_FACTOR` times the rounds before the gap was
+        reached. `number` is the number of rounds of this run.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.
@@ -121,7 +126,7 @@ class StoppingRule:
         if not math.isfinite(gap) or gap > RELATIVE_ROUNDING * size:
             return ""
         waited = number - self._progress_round
-        patience = max(PATIENCE_ROUNDS, self._progress_round)
+        patience = max(PATIENCE_ROUNDS, PATIENCE_FACTOR * self._progress_round)
         if waited <= patience:
             return ""
         self.reason = f"rounding has prevented a smaller gap for {waited} rounds"

@@ -109,6 +109,7 @@ class _Equation:
         self._k = k
         self.x = np.empty(v.size)
         self._logits = np.empty(v.size if share < 1.0 else 0)
+        self._clipped = _clipped(v.size)
         self._last = math.inf
         self.last_step = 0.0
         """The change of γ in the last Taylor update of x, or 0 if there was no update."""
@@ -126,11 +127,10 @@ class _Equation:
         self._last = delta
         above += max(large - self._k, 0.0)
         below += max(self._k - large, 0.0)
-        nothing = _clipped(self._v.size)
-        if max(above, below) < nothing:
+        if max(above, below) < self._clipped:
             return 0.0, math.nan
         # One of the sides is known by its sign only, and so is the miss.
-        if min(above, below) < nothing:
+        if min(above, below) < self._clipped:
             return math.copysign(math.inf, below - above), math.nan
         value = math.log(below / above)
         rise = above_slope / above

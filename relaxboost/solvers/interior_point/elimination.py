@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from relaxboost._core.loop import seconds_left
@@ -18,12 +16,12 @@ from relaxboost.solvers.interior_point.normal import (
     Normal,
 )
 
-MAX_STORED_ENTRIES = 200_000_000
-"""The maximum number of entries of an array that the interior point method stores: the game matrix
-A, or a matrix that it factorises. An array of this size takes 1.6 GB."""
-MAX_FACTOR_ORDER = math.isqrt(MAX_STORED_ENTRIES)
-"""The maximum order of a matrix that the interior point method factorises, about 14 000. The
-factorisation takes one to two minutes on one core."""
+MAX_FACTOR_ORDER = 12_000
+"""The maximum order of a matrix that the interior point method factorises. A matrix of this order
+takes 1.2 GB, and its factorisation takes a minute on one core."""
+MAX_STORED_ENTRIES = MAX_FACTOR_ORDER**2
+"""The maximum number of entries of the game matrix A if a run of the interior point method stores A
+as a dense array. The array takes no more memory than the largest matrix that is factorised."""
 
 
 class Elimination:
