@@ -29,7 +29,8 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
 
 
 DIGEST_CHARACTERS = 12
-"""The number of characters of a digest that a card shows. It is enough to distinguish games."""
+"""The number of characters of a hexadecimal digest that a notebook shows for a game or a
+certificate. Twelve of the 64 characters distinguish any games that a user compares."""
 
 
 def card(title: str, facts: Mapping[str, Any], more: str = "") -> str:

@@ -17,7 +17,7 @@ from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_trees import Columns, PooledTree
 from relaxboost.game import Solution
 from relaxboost.matrices import StumpColumn, oracle, stumps
-from relaxboost.matrices.base import WRITE_DOWN_LIMIT
+from relaxboost.matrices.base import MAX_DENSE_ENTRIES
 from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
 
@@ -269,9 +269,9 @@ def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> A
 
 def check_written(rows: int, hypotheses: int) -> None:
     """Raise an InputError if the matrix of a game is too large to be stored."""
-    if rows * hypotheses > WRITE_DOWN_LIMIT:
+    if rows * hypotheses > MAX_DENSE_ENTRIES:
         raise InputError(
-            f"this game has {rows} x {hypotheses} entries, more than {WRITE_DOWN_LIMIT:.0e}; pass "
+            f"this game has {rows} x {hypotheses} entries, more than {MAX_DENSE_ENTRIES:.0e}; pass "
             "fewer examples, or hypotheses=partial(relaxboost.matrices.stumps, max_cuts=8)"
         )
 
