@@ -219,11 +219,9 @@ def json_number(x: float) -> Any:
 
 
 def nearby_fractions(x: float) -> Iterator[float]:
-    """Yield the fractions nearest to x whose denominators are at most 1, 2, 4, 8 and so on."""
-    most = 1
-    while most <= MAX_DENOMINATOR:
-        yield float(Fraction(x).limit_denominator(most))
-        most *= 2
+    """Yield x rounded to multiples of 1, 1/2, 1/3, ..., 1/10, 1/100 and 1/1000."""
+    for denominator in (*range(1, 11), 100, MAX_DENOMINATOR):
+        yield round(x * denominator) / denominator
 
 
 def simpler_numbers(x: float, low: float, high: float) -> Iterator[float]:

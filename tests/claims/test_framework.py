@@ -263,8 +263,8 @@ class TestSpaces:
     def test_numbers_near_a_fraction_become_the_fraction(self, simple):
         number = float(simple)
         assert number in Real(0.0, 1.0).simpler(number + 1e-5)
-        A = np.array([[number + 1e-5, 0.5 - 1e-5]])
-        assert [[number, 0.5]] in [rounded.tolist() for rounded in Matrix().simpler(A)]
+        A = np.array([[number + 1e-5, 1.0 - 1e-5]])
+        assert [[number, 1.0]] in [rounded.tolist() for rounded in Matrix().simpler(A)]
 
     def test_the_optimum_of_a_large_polyhedral_game_is_a_point(self):
         game = Game(np.random.default_rng(0).choice([-1.0, 1.0], (150, 140)))
