@@ -18,7 +18,7 @@ from relaxboost.planning.tables import at, called, check_table, numbers
 
 MAX_CATEGORIES = 100
 """The maximum number of different values of a text column that is used as a feature. Each value
-becomes a feature of its own. A column with more values probably has names of arcs."""
+becomes a separate feature. A column with more values probably has names of arcs."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
 """The type of the argument `features`: names of columns, or a graph or learned costs that have the

@@ -32,8 +32,8 @@ _OTHERS = {
 
 MAX_DETAILED_CLAIMS = 10
 """The maximum number of claims whose details stand together with the overview: on the first page of
-a source, and in the table that a check prints. Otherwise, the details have a page of their own, and
-the table shows only the slacks of claims that fail."""
+a source, and in the table that a check prints. If there are more, the details are on a second
+page, and the table shows only the inequalities of claims that fail."""
 
 _HEAD = "[What the verdicts mean, and how to repeat a check](index.md).\n"
 

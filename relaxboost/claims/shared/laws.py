@@ -25,7 +25,7 @@ from relaxboost.online.risks import promised
 
 MAX_STORED_DOUBLES = 60_000_000
 """The maximum number of doubles that a `Law` stores to compute an expectation over all samples.
-Each sample has a learner of its own. The doubles take about half a gigabyte."""
+Each sample has its own learner. The doubles take about half a gigabyte."""
 
 
 class Law:
