@@ -19,6 +19,13 @@ from relaxboost._core.parameters import nearest
 
 _EXACT = Context(prec=400)  # for doubles of usual size; not the caller's context
 
+SOLVER_ERROR = 1e-6
+"""The relative error that is assumed for a number that a cone solver has computed. The tolerances
+of the solvers are 1e-8 to 1e-10. The results of some programs have larger errors."""
+RELATIVE_ROUNDING = 1e-12
+"""The relative error that is assumed for a number that a short computation in doubles has returned.
+Numbers that differ by less are treated as equal. The value is about ten thousand units of roundoff:
+sums of thousands of terms have smaller errors. Proofs use the bound `roundoff` instead."""
 UNIT = 2.0**-53
 """The unit roundoff of double precision."""
 ROUNDINGS = 8.0 * UNIT

@@ -11,10 +11,7 @@ from typing import TypeAlias
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import nearest
-from relaxboost._core.rounding import float_down, float_up
-
-_ROUNDING = 1e-12
-"""The assumed error of a float x, relative to max(1, |x|)."""
+from relaxboost._core.rounding import RELATIVE_ROUNDING, float_down, float_up
 
 HOLDS, TIGHT, UNDECIDED, REFUTED = "holds", "tight", "undecided", "refuted"
 
@@ -123,7 +120,7 @@ def bracket(value: Quantity) -> Bracket:
         raise InputError("a quantity of a claim must be a number, but the check has computed nan")
     if math.isinf(value):
         return Bracket(value, value)
-    error = _ROUNDING * max(1.0, abs(value))
+    error = RELATIVE_ROUNDING * max(1.0, abs(value))
     return Bracket(value - error, value + error)
 
 

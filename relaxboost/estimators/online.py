@@ -13,7 +13,7 @@ from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import ROWS_PER_BLOCK, Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.estimators.choices import check_likelihood, loss_of
@@ -23,10 +23,7 @@ from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import HedgedDescent, Learner, MirrorDescent, MirrorSteps
 from relaxboost.online.proxies import as_proxy
 from relaxboost.online.streams import BaseFunctions, LinearBasis, StumpBasis
-from relaxboost.online.streams.words import BUCKETS, WithWords, Words, word_columns
-
-ROWS_PER_BLOCK = 4096
-"""The number of rows for which base functions are computed and stored at a time."""
+from relaxboost.online.streams.words import HASH_BUCKETS, WithWords, Words, word_columns
 
 
 class _Scale(NamedTuple):
@@ -131,7 +128,7 @@ class OnlineEstimator(TableEstimator, ABC):
     def _basis(self, X: Array) -> BaseFunctions:
         if not self._words.columns:
             return self._basis_of_numbers(X)
-        numbers = X.shape[1] - BUCKETS
+        numbers = X.shape[1] - HASH_BUCKETS
         base = self._basis_of_numbers(X[:, :numbers]) if numbers else LinearBasis([], [])
         return WithWords(base, numbers, self._words)
 

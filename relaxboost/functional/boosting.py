@@ -20,8 +20,10 @@ from relaxboost.functional.running import BoostRun
 from relaxboost.functional.schedules import make
 from relaxboost.functional.stopping import Stopping
 
-_CHECKED_ROWS = 8
-"""The number of training rows on which `boost` compares predictions with training outputs."""
+CHECKED_ROWS = 8
+"""The number of training rows on which `boost` compares the predictions of a hypothesis with the
+outputs that the learner returned for them. A few rows suffice to find a learner that returns other
+outputs than it predicts."""
 
 
 @accepts_seed
@@ -141,9 +143,9 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
 
 def _check_outputs(learner: WeakLearner, part: Projected, X: Any) -> None:
     # The learner's pool returned the hypothesis together with its training outputs.
-    outputs = part.coefficient * np.asarray(part.hypothesis(X[:_CHECKED_ROWS]), dtype=np.float64)
+    outputs = part.coefficient * np.asarray(part.hypothesis(X[:CHECKED_ROWS]), dtype=np.float64)
     size = float(np.abs(part.point).max(initial=0.0))
-    near = part.point[:_CHECKED_ROWS]
+    near = part.point[:CHECKED_ROWS]
     if outputs.shape != near.shape or not np.allclose(outputs, near, rtol=1e-6, atol=1e-6 * size):
         raise InputError(
             f"{part.hypothesis!r} of {learner!r} predicts outputs for the training rows that "
@@ -167,9 +169,9 @@ def _check_same_data(before: Boosted, risk: Risk, X: Any) -> None:
             f"{remedy}"
         )
     # Predictions of a few rows reveal other features; sums in another order differ by rounding.
-    few = before.decision(X[:_CHECKED_ROWS], before.rounds)
+    few = before.decision(X[:CHECKED_ROWS], before.rounds)
     if not np.allclose(
-        few, F[:_CHECKED_ROWS], rtol=1e-6, atol=1e-6 * float(np.abs(F).max(initial=0.0))
+        few, F[:CHECKED_ROWS], rtol=1e-6, atol=1e-6 * float(np.abs(F).max(initial=0.0))
     ):
         raise InputError(
             f"warm_start predicts different values for this X than for its training X; {remedy}"

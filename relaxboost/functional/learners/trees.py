@@ -29,11 +29,11 @@ from relaxboost.functional.losses.leaves import means as leaf_means
 from relaxboost.functional.losses.leaves import sums
 from relaxboost.functional.measure import Empirical
 
-_MAX_LEAVES = 131_072
+MAX_LIGHTGBM_LEAVES = 131_072
 """The maximum number of leaves that LightGBM accepts."""
-_LEARNING_RATE = 2.0**-120
-"""LightGBM treats numbers below 1e-35 as 0. With this learning rate, therefore, the booster's own
-predictions stay 0, and each tree is fitted only to the target."""
+NEGLIGIBLE_LEARNING_RATE = 2.0**-120
+"""The learning rate that LightGBM gets. LightGBM treats numbers below 1e-35 as 0. With this rate,
+its own predictions therefore stay 0, and each tree is fitted to the target alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +213,8 @@ class Trees(WeakLearner):
             ("max_leaf_nodes", self.max_leaf_nodes != 1, "be at least 2"),
             (
                 "max_leaf_nodes",
-                (self.max_leaf_nodes or 2) <= _MAX_LEAVES,
-                f"be at most {_MAX_LEAVES}, LightGBM's limit",
+                (self.max_leaf_nodes or 2) <= MAX_LIGHTGBM_LEAVES,
+                f"be at most {MAX_LIGHTGBM_LEAVES}, LightGBM's limit",
             ),
             ("subsample", 0.0 < self.subsample <= 1.0, "lie in (0, 1]"),
         ):
@@ -253,7 +253,7 @@ class Trees(WeakLearner):
         threads = processors if self.n_jobs == -1 else self.n_jobs or 1
         return {
             "objective": "regression",
-            "learning_rate": _LEARNING_RATE,
+            "learning_rate": NEGLIGIBLE_LEARNING_RATE,
             "metric": "none",
             "num_leaves": leaves,
             "max_depth": self.max_depth or -1,
