@@ -33,7 +33,7 @@ from relaxboost.planning import (
     shortest_path,
 )
 from relaxboost.planning.boosting import first_step
-from relaxboost.planning.starting import FLOOR
+from relaxboost.planning.starting import MIN_RELATIVE_COST
 
 PLANNED = ("terrain", "borlange")
 RASTER, TRIPS = "zion_srtm_nlcd.npz", "linkIncidence.txt"
@@ -94,7 +94,7 @@ def missed(risk: PlanningRisk) -> Callable[[Array], float]:
     ends = np.cumsum([0, *(graph.size for graph in oracle.graphs)])
 
     def score(F: Array) -> float:
-        C = np.maximum(risk.site_costs(F), FLOOR)
+        C = np.maximum(risk.site_costs(F), MIN_RELATIVE_COST)
         costs = [
             graph.costs(C[a:b]) for graph, a, b in zip(oracle.graphs, ends, ends[1:], strict=False)
         ]

@@ -21,6 +21,10 @@ Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 """The type of an array of booleans."""
 
+ROWS_PER_BLOCK = 4096
+"""The number of rows of a matrix that are processed at a time if a computation copies or converts
+rows. The calls for a block take less time than its rows, and its copy takes little memory."""
+
 
 def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
     """Return the index of the first entry that is not a number, or None if all are numbers."""

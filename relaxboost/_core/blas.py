@@ -11,8 +11,14 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-_ORDER = 1000
-"""BLAS is limited to one thread for matrices up to this order, which take only milliseconds."""
+SMALL_ORDER = 1000
+"""The largest order of a dense square matrix that counts as small. Its factorisation takes a few
+tens of milliseconds. Operations on matrices of at most this size use one thread, treat sparse
+matrices as dense, and use all columns of a game."""
+MULTIPLICATIONS_PER_ENTRY = 25.0
+"""The number of multiplications of a dense matrix product or factorisation that take as long as a
+pass over a large array takes for one entry. The speed of the memory limits a pass, and the speed of
+the processor limits a product. On machines of the last ten years, this number was 10 to 50."""
 
 
 @cache
@@ -76,5 +82,5 @@ def one_blas_thread() -> Iterator[None]:
 
 def threads_for(m: int, n: int | None) -> AbstractContextManager[None]:
     """Limit BLAS to one thread within the context if an m x n matrix is small. None is large."""
-    small = m * min(_ORDER if n is None else n, _ORDER) <= _ORDER**2
+    small = m * min(SMALL_ORDER if n is None else n, SMALL_ORDER) <= SMALL_ORDER**2
     return one_blas_thread() if small else nullcontext()

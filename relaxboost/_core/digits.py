@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
-
-_CHUNK = 10**4000  # Python limits the number of digits that str() writes at once
 
 
 def finite(value: float) -> float | None:
@@ -17,13 +16,7 @@ def finite(value: float) -> float | None:
 
 def integer(value: int) -> str:
     """Return the decimal digits of an integer of any size."""
-    sign = "-" * (value < 0)
-    value = abs(value)
-    parts = []
-    while value >= _CHUNK:
-        value, rest = divmod(value, _CHUNK)
-        parts.append(f"{rest:04000d}")
-    return sign + "".join([str(value), *reversed(parts)])
+    return str(Decimal(value))  # str(value) is limited to 4300 digits
 
 
 def number(value: Any) -> str:

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.progress import SECONDS_BETWEEN_UPDATES
 
-_PAUSE = 0.5
-"""The minimum time in seconds between two writes."""
-_SHARE = 20.0
-"""The minimum time between two writes, as a multiple of the duration of the last write."""
+WAIT_PER_WRITE = 20.0
+"""After a write that takes t seconds, a run waits for at least this number times t seconds before
+it writes the file again. Writes then take at most 5 % of the time of the run."""
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:
@@ -92,7 +92,7 @@ class Pace:
     """A timer that limits rewrites of a file to one each half second and to 5 % of the time."""
 
     def __init__(self) -> None:
-        self._next = time.perf_counter() + _PAUSE
+        self._next = time.perf_counter() + SECONDS_BETWEEN_UPDATES
 
     @property
     def due(self) -> bool:
@@ -102,4 +102,4 @@ class Pace:
     def wrote(self, begun: float) -> None:
         """Record the end of a write that started at time `begun`, as measured by `perf_counter`."""
         ended = time.perf_counter()
-        self._next = ended + max(_PAUSE, _SHARE * (ended - begun))
+        self._next = ended + max(SECONDS_BETWEEN_UPDATES, WAIT_PER_WRITE * (ended - begun))

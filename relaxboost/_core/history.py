@@ -6,8 +6,9 @@ from typing import Generic, TypeVar
 
 R = TypeVar("R")
 
-MOST_RECORDS = 10_000
-"""The maximum number of records in a history."""
+MAX_RECORDS = 10_000
+"""The maximum number of records that the history of a run stores. A plot of a history shows no more
+details, and the history of a long run takes a few megabytes."""
 
 
 class History(Generic[R]):
@@ -31,7 +32,7 @@ class History(Generic[R]):
         self.last = record
         if skipped:
             return
-        if len(self._kept) == MOST_RECORDS - 1:
+        if len(self._kept) == MAX_RECORDS - 1:
             self._kept = self._kept[::2]
             self._stride *= 2
             if (self.rounds - 1) % self._stride:

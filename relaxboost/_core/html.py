@@ -28,8 +28,12 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
     return "\n".join([*lines, "</table>"])
 
 
+MAX_LISTED = 20
+"""The maximum number of entries of a long list, such as weights or examples, that a report or a
+command shows. Of weights, these are the largest. Twenty lines fit on one screen."""
 DIGEST_CHARACTERS = 12
-"""The number of characters of a digest that a card shows. It is enough to distinguish games."""
+"""The number of characters of a hexadecimal digest that a notebook shows for a game or a
+certificate. Twelve of the 64 characters distinguish any games that a user compares."""
 
 
 def card(title: str, facts: Mapping[str, Any], more: str = "") -> str:

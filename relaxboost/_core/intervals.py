@@ -15,10 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.rounding import float_down, float_up
+from relaxboost._core.rounding import UNIT, float_down, float_up
 
-_SLOPPY = 4.0 * 2.0**-52
-_TINIEST = 4.0 * 2.0**-1074
+LIBRARY_ULPS = 4.0
+"""The assumed maximum error of NumPy's exp, log, log1p and expm1, in units in the last place."""
+
+_RELATIVE = LIBRARY_ULPS * 2.0 * UNIT
+_UNDERFLOW = LIBRARY_ULPS * math.ulp(0.0)
 
 
 def _below(x: Any) -> Any:
@@ -139,8 +142,8 @@ class Interval:
         with np.errstate(over="ignore", under="ignore"):
             low, high = np.exp(self.lower), np.exp(self.upper)
             return Interval(
-                np.maximum(_below(low * (1.0 - _SLOPPY)) - _TINIEST, 0.0),  # not inf
-                _above(high * (1.0 + _SLOPPY)) + _TINIEST,
+                np.maximum(_below(low * (1.0 - _RELATIVE)) - _UNDERFLOW, 0.0),  # not inf
+                _above(high * (1.0 + _RELATIVE)) + _UNDERFLOW,
             )
 
     def log(self) -> Interval:
@@ -149,8 +152,8 @@ class Interval:
         with np.errstate(divide="ignore"):
             low, high = np.log(x.lower), np.log(x.upper)
         return Interval(
-            _below(low - _SLOPPY * np.where(low > -np.inf, np.abs(low), 0.0)),
-            _above(high + _SLOPPY * np.where(high > -np.inf, np.abs(high), 0.0)),
+            _below(low - _RELATIVE * np.where(low > -np.inf, np.abs(low), 0.0)),
+            _above(high + _RELATIVE * np.where(high > -np.inf, np.abs(high), 0.0)),
         )
 
     def expm1(self) -> Interval:
@@ -166,14 +169,14 @@ class Interval:
         # The function is non-decreasing, and is 0 at 0.
         with np.errstate(over="ignore", divide="ignore"):
             low, high = function(self.lower), function(self.upper)
-        off = [_SLOPPY * np.where(np.isfinite(x), np.abs(x), 0.0) for x in (low, high)]
-        return Interval(_below(low - off[0]) - _TINIEST, _above(high + off[1]) + _TINIEST)
+        off = [_RELATIVE * np.where(np.isfinite(x), np.abs(x), 0.0) for x in (low, high)]
+        return Interval(_below(low - off[0]) - _UNDERFLOW, _above(high + off[1]) + _UNDERFLOW)
 
     def softplus(self) -> Interval:
         """Return the interval of log(1 + e^x), without overflow."""
         low, high = np.logaddexp(0.0, self.lower), np.logaddexp(0.0, self.upper)
-        slack = 4.0 * _SLOPPY  # the errors of an exp, a log1p and a sum
-        return Interval(np.maximum(low * (1.0 - slack), 0.0), high * (1.0 + slack) + _TINIEST)
+        slack = 4.0 * _RELATIVE  # the errors of an exp, a log1p and a sum
+        return Interval(np.maximum(low * (1.0 - slack), 0.0), high * (1.0 + slack) + _UNDERFLOW)
 
     def power(self, exponent: Fraction | float) -> Interval:
         """Return the interval of the powers of [x]_+ with an exponent > 0."""

@@ -12,6 +12,11 @@ from pathlib import Path
 _JOINERS = "\u200c\u200d"
 
 
+MAX_ITEMS_SHOWN = 8
+"""The maximum number of entries of a vector that a repr shows, and of features of a data set that a
+notebook shows. A repr shows only the length of a longer vector."""
+
+
 def printable(text: str) -> str:
     r"""Return text in which control characters are escaped, such as \x1b."""
     # Names of columns and files may come from untrusted sources. They may contain control sequences

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_PAUSE = 0.1
-"""The number of seconds between two updates of the bar for a gap."""
+SECONDS_BETWEEN_UPDATES = 0.5
+"""The minimum number of seconds between two updates of a progress bar that shows the gap of a run,
+and between two writes of a file that a run updates. Users read a bar no more often, and the updates
+take little time even if a round takes microseconds."""
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether all progress bars are switched off."""
@@ -92,7 +94,7 @@ def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[f
             now = time.perf_counter()
             if now < due:
                 return
-            due = now + _PAUSE
+            due = now + SECONDS_BETWEEN_UPDATES
             if 0.0 < gap < math.inf:
                 most = max(most, min(1.0, 1.0 - math.log(gap / tol) / widest))
             text = f"gap {gap:.3g} of {tol:g}, round {round}"

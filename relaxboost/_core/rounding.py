@@ -7,6 +7,7 @@ with or without fused multiply-add (Higham 2002, Sec. 3.1).
 from __future__ import annotations
 
 import math
+import sys
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -18,12 +19,29 @@ from relaxboost._core.parameters import nearest
 
 _EXACT = Context(prec=400)  # for doubles of usual size; not the caller's context
 
+SOLVER_ERROR = 1e-6
+"""The relative error that is assumed for a number that a cone solver has computed. The tolerances
+of the solvers are 1e-8 to 1e-10. The results of some programs have larger errors."""
+RELATIVE_ROUNDING = 1e-12
+"""The relative error that is assumed for a number that a short computation in doubles has returned.
+Numbers that differ by less are treated as equal. The value is about ten thousand units of roundoff:
+sums of thousands of terms have smaller errors. Proofs use the bound `roundoff` instead."""
 UNIT = 2.0**-53
 """The unit roundoff of double precision."""
-_HUGE = 13
-"""Values of at least 2 to this power are scaled before they are passed to a solver."""
-_MANY = 100
-"""Sums of at least this many terms use a compiled kernel, which is faster than `math.fsum`."""
+ROUNDINGS = 8.0 * UNIT
+"""A bound on the relative error of a formula with at most eight roundings."""
+MIN_NORMAL = sys.float_info.min
+"""The smallest positive double that is not subnormal. Smaller doubles have fewer digits."""
+MIN_PRECISE = MIN_NORMAL / UNIT
+"""The smallest normal double divided by the unit roundoff. If a computed number is larger, terms
+that underflowed have changed it by no more than a rounding error."""
+MAX_SUMMABLE = sys.float_info.max * UNIT
+"""The largest double multiplied by the unit roundoff. A sum of up to 2^53 terms of at most this
+size is finite."""
+SOLVER_EXPONENT = 13
+"""The largest exponent e such that values between 2^−e and 2^e are passed to a general solver
+unchanged. Solvers lose digits if the numbers of a program are larger or smaller. Such numbers are
+measured in another unit. 2^13 is about 1e4."""
 
 
 def price(size: float) -> float:
@@ -31,7 +49,7 @@ def price(size: float) -> float:
 
     It is 1 if `size` is below 2^13 or not finite.
     """
-    return 2.0 ** max(math.frexp(size)[1] - _HUGE, 0) if math.isfinite(size) else 1.0
+    return 2.0 ** max(math.frexp(size)[1] - SOLVER_EXPONENT, 0) if math.isfinite(size) else 1.0
 
 
 def up(x: float) -> float:
@@ -102,11 +120,10 @@ def rounded_sum(x: NDArray[np.float64]) -> float:
     # Oishi 2005, Sec. 4). If this bound is below 2^-55 times the result, it is at most half of the
     # distance to a neighbouring double. The last rounding error is also at most half of this
     # distance.
-    if x.size >= _MANY:
-        result, lost, size = _sum_twice(np.ascontiguousarray(x, dtype=np.float64))
-        result += lost
-        if 1.01 * roundoff(x.size) ** 2 * size <= 2.0**-55 * abs(result) < math.inf:
-            return result
+    result, lost, size = _sum_twice(np.ascontiguousarray(x, dtype=np.float64))
+    result += lost
+    if 1.01 * roundoff(x.size) ** 2 * size <= 2.0**-55 * abs(result) < math.inf:
+        return result
     return math.fsum(x.tolist())
 
 

@@ -18,13 +18,13 @@ from itertools import accumulate, chain, compress
 from operator import add, ge, le, mul, sub, truediv
 from types import SimpleNamespace
 
-LARGEST = 1 << 28  # bytes of a file
-ENTRIES = 1 << 26  # of a matrix
-AUXILIARIES = 1 << 22  # variables of f other than d
-DIGITS = 20_000  # of a number; large games are allowed fewer
-WORK = 50_000_000  # digits in a vector
-UNITS = 1 << 19  # of work, about ten microseconds each; 32 bytes of the file add one unit
-NESTED = 20  # objects within each other
+MAX_BYTES = 1 << 28  # of a file
+MAX_MATRIX_ENTRIES = 1 << 26  # of a matrix
+MAX_AUXILIARIES = 1 << 22  # variables of f other than d
+MAX_DIGITS = 20_000  # of a number; in large games, numbers may have fewer digits
+MAX_VECTOR_DIGITS = 50_000_000  # of all numbers in a vector together
+MAX_WORK = 1 << 19  # in units of about ten microseconds; 32 bytes of the file add one unit
+MAX_DEPTH = 20  # of objects within each other
 ZERO = Fraction(0)
 ONE = Fraction(1)
 
@@ -39,7 +39,7 @@ def need(condition, reason):
         raise Rejected(reason)
 
 
-def fraction(text, name, most=DIGITS):
+def fraction(text, name, most=MAX_DIGITS):
     """Parse a string such as "-3/7" as a rational number."""
     short = text if isinstance(text, str) and len(text) <= 2 * most else ""
     parts = re.fullmatch(r"(-?[0-9]+)(?:/(0*[1-9][0-9]*))?", short, re.ASCII)
@@ -61,9 +61,9 @@ class Fields:
 
     def __init__(self, given, where, limits=None, depth=0):
         need(isinstance(given, dict), f"{where} is not an object")
-        need(depth <= NESTED, f"more than {NESTED} objects are within each other")
+        need(depth <= MAX_DEPTH, f"more than {MAX_DEPTH} objects are within each other")
         self.left, self.where, self.depth = dict(given), where, depth
-        self.limits = limits or SimpleNamespace(digits=DIGITS, left=math.inf, each=1)
+        self.limits = limits or SimpleNamespace(digits=MAX_DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
         """Count the work for some entries, with `each` units per entry, and `units` more units."""
@@ -135,7 +135,7 @@ class Fields:
 
 def load(path):
     """Read the document from a file. Reject devices and pipes, which could be endless."""
-    need(os.path.isfile(path) and os.path.getsize(path) <= LARGEST, "no file, or one too large")
+    need(os.path.isfile(path) and os.path.getsize(path) <= MAX_BYTES, "no file, or one too large")
 
     def unique(pairs):
         need(len(dict(pairs)) == len(pairs), "an object has a key twice")
@@ -157,9 +157,9 @@ def matrix(game, m, n, path):
     recipe = game.take("stumps", dict) if "stumps" in game.left else None
     lines = game.take("rows", list) if "rows" in game.left else None
     if path is not None:  # the matrix that is given overrides the rows in the file
-        need(os.path.isfile(path) and os.path.getsize(path) <= LARGEST, "no file of a matrix")
+        need(os.path.isfile(path) and os.path.getsize(path) <= MAX_BYTES, "no file of a matrix")
         with open(path, encoding="utf-8") as file:
-            lines = file.read(LARGEST + 1).splitlines()
+            lines = file.read(MAX_BYTES + 1).splitlines()
     what = "A" if recipe is None else "the matrix with 1 or -1 and the features in each row"
     need(lines is not None, f"{what} is not in this file, and has to be given too: --matrix FILE")
     need(len(lines) == m, f"A has {len(lines)} rows in place of {m} (and no header)")
@@ -304,8 +304,8 @@ def polyhedral(spec, m, real):
     Any feasible z bounds f(d) from above. Any gamma and any multipliers y of the rows bound F(u)
     from below: <d, u> + cost (d, z) = gamma + y rows (d, z) + prices (d, z) on the simplex.
     """
-    size = m + spec.whole("auxiliaries", 0, AUXILIARIES)
-    spec.limits.digits = min(spec.limits.digits, WORK // size)
+    size = m + spec.whole("auxiliaries", 0, MAX_AUXILIARIES)
+    spec.limits.digits = min(spec.limits.digits, MAX_VECTOR_DIGITS // size)
     constant, cost = spec.number("constant"), spec.vector("cost", size)
     lower = spec.vector("lower", size, gap=-math.inf)
     upper = spec.vector("upper", size, gap=math.inf)
@@ -418,7 +418,7 @@ def check(document, path=None, known=None):
     need(doc.whole("version", 0, 10**9) == 1, "the version is not 1")
     more = os.path.getsize(path) if path is not None else known[0] if known else 0
     longest = max((len(x[0]) for x in re.finditer("[0-9]{50,}", content)), default=0)
-    doc.limits.left = UNITS + (len(content) + more) // 32
+    doc.limits.left = MAX_WORK + (len(content) + more) // 32
     doc.limits.each = 1 + (longest / 300) ** 2
     level, real = doc.take("level"), exactly
     need(level in ("exact", "enclosed"), "its level proves nothing: neither exact nor enclosed")
@@ -426,12 +426,12 @@ def check(document, path=None, known=None):
         real = enclosed(bits := doc.whole("precision", 53, 1024))
         doc.limits.each += bits / 48
     game = doc.take("game", dict)
-    m, n = game.whole("m", 1, ENTRIES), game.whole("n", 1, ENTRIES)
-    need(m * n <= ENTRIES, f"A has more than {ENTRIES} entries")
+    m, n = game.whole("m", 1, MAX_MATRIX_ENTRIES), game.whole("n", 1, MAX_MATRIX_ENTRIES)
+    need(m * n <= MAX_MATRIX_ENTRIES, f"A has more than {MAX_MATRIX_ENTRIES} entries")
     doc.spend(0, m + n + m * n * (0.01 + longest / 40_000))
     rows, sha = matrix(game, m, n, path) if known is None else known[:2]
     need(game.take("sha256") == sha, "the SHA-256 of A is another one")
-    doc.limits.digits = min(DIGITS, WORK // max(m, n))
+    doc.limits.digits = min(MAX_DIGITS, MAX_VECTOR_DIGITS // max(m, n))
     d, columns = doc.vector("d", m), doc.take("columns", list)
     fine = all(type(j) is int and 0 <= j < n for j in columns) and len(columns) <= n
     need(fine and len(set(columns)) == len(columns), "columns are not different ones of A")

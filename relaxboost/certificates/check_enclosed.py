@@ -70,7 +70,7 @@ def ellipsoid(spec, m, real, check):
     belows = {check.fraction(line["denominator"], "matrix") for line in lines
               if type(line) is dict and "denominator" in line}  # fmt: skip
     below = sum(x.numerator.bit_length() for x in belows)
-    check.need(below <= 4 * check.DIGITS, "denominators of 'matrix' are too many and too long")
+    check.need(below <= 4 * check.MAX_DIGITS, "denominators of 'matrix' are too many and too long")
     Q = [check.Fields({"row": line}, "matrix", spec.limits).vector("row", m) for line in lines]
 
     def size(d):

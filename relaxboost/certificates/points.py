@@ -39,7 +39,7 @@ class GivenPair(NamedTuple):
     optimum: ExactOptimum | None = None
     exact: bool = True
     """Whether f(d) and F(u) must be exact if the points are given as fractions."""
-    digits: int = check.DIGITS
+    digits: int = check.MAX_DIGITS
     """The maximum number of digits of a bound in the certificate."""
 
     @classmethod

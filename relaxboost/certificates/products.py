@@ -10,7 +10,9 @@ import numpy as np
 from relaxboost._core.arrays import Matrix
 
 LIMB_BITS = 20
-"""The number of bits of a limb. Sums of 2^13 products are below 2^53, and exact in floats."""
+"""The number of bits of the parts, called limbs, into which floats and integers are split to
+compute exact matrix products. A product of two limbs has at most 40 bits, so that a sum of 2^13
+products is below 2^53 and has no rounding error in doubles."""
 
 
 def integer_limbs(values: Sequence[int], width: int) -> Matrix:

@@ -37,11 +37,13 @@ class _Refused(Exception):
     """Raised with the reason why the checker would reject a certificate."""
 
 
-PRECISION = 192
-"""The precision, in bits, of the balls in an enclosed certificate. Weights above 2^64 need more."""
+PRECISION_BITS = 192
+"""The precision of the balls with which the checker evaluates an enclosed certificate. If numbers
+in the description of f exceed 2^64, the certificate requests as many more bits."""
 
-INLINE = 200_000
-"""By default, a certificate contains A if A has at most this number of entries."""
+MAX_INLINE_ENTRIES = 200_000
+"""The maximum number of entries of a margin matrix A that a certificate contains by default. For a
+larger matrix, the file has only the SHA-256 of A, and stays small."""
 
 
 def certify(
@@ -116,7 +118,7 @@ def certify(
     source = GivenPair.of(solution, d, w)
     # A recipe of stumps is shorter than the matrix that it describes.
     if inline is None:
-        inline = not game.matrix.recipe() and game.m * game.matrix.known <= INLINE
+        inline = not game.matrix.recipe() and game.m * game.matrix.known <= MAX_INLINE_ENTRIES
     document = {"format": "relaxboost certificate", "version": 1, "level": level}
     document["game"] = _describe(game, level, inline)
     if level == "numerical":
@@ -190,7 +192,7 @@ def _precision(described: dict[str, Any]) -> int:
         own = next((part[name] for name in ("weight", "factor") if name in part), "1")
         return check.fraction(own, "weight") * max(inner, default=check.ONE)
 
-    return PRECISION + max(0, math.floor(size(described)).bit_length() - 64)
+    return PRECISION_BITS + max(0, math.floor(size(described)).bit_length() - 64)
 
 
 def checkable(game: Game, level: str | None = None) -> str:
@@ -201,11 +203,11 @@ def checkable(game: Game, level: str | None = None) -> str:
             f"a certificate needs every column of A, but {game.matrix!r} does not enumerate them. "
             "Put the hypotheses that are used into a matrix"
         )
-    if level != "numerical" and game.m * game.n > check.ENTRIES:
+    if level != "numerical" and game.m * game.n > check.MAX_MATRIX_ENTRIES:
         raise InputError(
-            f"the checker reads matrices of at most {check.ENTRIES} entries, but this game has "
-            f"{game.m} x {game.n}. Certify a game of fewer columns (max_cuts=, for stumps), or "
-            'use level="numerical"'
+            f"the checker reads matrices of at most {check.MAX_MATRIX_ENTRIES} entries, but this "
+            f"game has {game.m} x {game.n}. Certify a game of fewer columns (max_cuts=, for "
+            'stumps), or use level="numerical"'
         )
     return level
 
@@ -302,7 +304,7 @@ def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -
     witness = _witness(game, described["relaxation"], source, u)
     # The witness is made for margins in doubles, and the exact margins differ from them.
     document["witness"], lower = _accepted(witness, u, bound)
-    digits = min(source.digits, check.WORK // max(game.m, len(v)))
+    digits = min(source.digits, check.MAX_VECTOR_DIGITS // max(game.m, len(v)))
     # Lower bounds are rounded down and upper bounds up, so that rounding loses accuracy but no
     # truth.
     document["lower"] = number(_short(_below(lower - cost), digits))

@@ -9,12 +9,12 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.claims.fields import (
-    DENOMINATORS,
     Field,
     Rng,
     Sizes,
     as_number,
     json_number,
+    nearby_fractions,
     short,
     simpler_numbers,
 )
@@ -72,8 +72,9 @@ class _ArrayField(Field):
         return value
 
     def simpler(self, value: Array) -> Iterator[Array]:
-        for denominator in DENOMINATORS:
-            rounded = self._clipped(np.round(value * denominator) / denominator)
+        # First, all entries are rounded at the same time.
+        for entries in zip(*map(nearby_fractions, value.ravel().tolist()), strict=True):
+            rounded = self._clipped(np.array(entries).reshape(value.shape))
             if not np.array_equal(rounded, value):
                 yield rounded
         for at in np.ndindex(value.shape):

@@ -13,8 +13,9 @@ from relaxboost._core.errors import InputError
 Rng: TypeAlias = np.random.Generator
 Sizes: TypeAlias = Mapping[str, Any]
 
-DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
-"""To simplify a number, nearby fractions with these denominators are tried."""
+MAX_DENOMINATOR = 1000
+"""Instances are written with fractions: a float that equals a fraction with at most this
+denominator is written as the fraction, and any other float as a decimal number."""
 
 
 class Field(ABC):
@@ -198,7 +199,7 @@ class Choice(Field):
 def short(x: float) -> str:
     """Return a float as text: a short fraction if the float equals one, and a decimal otherwise."""
     if math.isfinite(x):
-        fraction = Fraction(x).limit_denominator(1000)
+        fraction = Fraction(x).limit_denominator(MAX_DENOMINATOR)
         if float(fraction) == x and abs(fraction.numerator) < 10_000:
             return str(fraction)
     return repr(float(x))
@@ -217,9 +218,15 @@ def json_number(x: float) -> Any:
     return text if "/" in text else x
 
 
+def nearby_fractions(x: float) -> Iterator[float]:
+    """Yield x rounded to multiples of 1, 1/2, 1/3, ..., 1/10, 1/100 and 1/1000."""
+    for denominator in (*range(1, 11), 100, MAX_DENOMINATOR):
+        yield round(x * denominator) / denominator
+
+
 def simpler_numbers(x: float, low: float, high: float) -> Iterator[float]:
     """Yield numbers near x that are shorter than x when written as text, the shortest first."""
     length = len(short(x))
-    for simple in (0.0, 1.0, -1.0, *(round(x * d) / d for d in DENOMINATORS)):
+    for simple in dict.fromkeys((0.0, 1.0, -1.0, *nearby_fractions(x))):
         if low <= simple <= high and simple != x and len(short(simple)) <= length:
             yield simple + 0.0

@@ -11,17 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import SOLVER_ERROR
 from relaxboost.claims.measure import Bracket
 
 if TYPE_CHECKING:
     from relaxboost.certificates import Certificate
     from relaxboost.game.game import Game
-
-_CROSSING = 1e-6
-"""If a lower bound exceeds the upper bound by more than this, relatively, an error is raised."""
-
-_EXACT_ENTRIES = 20_000
-"""Games whose matrix has at most this many entries are solved in exact arithmetic if possible."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +70,8 @@ class Instance:
     def optimum(self, game: Game) -> Bracket:
         """Return an interval that contains the optimum of a game, and add the optimum to `optima`.
 
-        Small polyhedral games over the ℓ1 ball or the simplex are solved in exact arithmetic, so
-        that the interval is a point. `relaxboost.reference` solves all other games.
+        Polyhedral games over the ℓ1 ball or the simplex are solved in exact arithmetic, so that the
+        interval is a point. `relaxboost.reference` solves all other games.
         """
         found = _exactly(game) or _numerically(game)
         self.optima.append(found)
@@ -86,8 +81,6 @@ class Instance:
 def _exactly(game: Game) -> CertifiedOptimum | None:
     from relaxboost.certificates import exact_optimum
 
-    if game.m * (game.n or 0) > _EXACT_ENTRIES:
-        return None
     try:
         found = exact_optimum(game)
     except InputError:  # The game is not a linear program with rational data.
@@ -106,7 +99,7 @@ def _numerically(game: Game) -> CertifiedOptimum:
     lower, upper = found.lower, found.upper
     crossing = lower - upper
     if crossing > 0.0:
-        if crossing > _CROSSING * (1.0 + abs(lower)):
+        if crossing > SOLVER_ERROR * (1.0 + abs(lower)):
             raise ArithmeticError(
                 f"the lower bound of {game!r} must not exceed its upper bound, but is larger by "
                 f"{crossing:g}. {found.message}"

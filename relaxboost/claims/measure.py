@@ -11,10 +11,7 @@ from typing import TypeAlias
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import nearest
-from relaxboost._core.rounding import float_down, float_up
-
-_ROUNDING = 1e-12
-"""The assumed error of a float x, relative to max(1, |x|)."""
+from relaxboost._core.rounding import RELATIVE_ROUNDING, float_down, float_up
 
 HOLDS, TIGHT, UNDECIDED, REFUTED = "holds", "tight", "undecided", "refuted"
 
@@ -123,7 +120,7 @@ def bracket(value: Quantity) -> Bracket:
         raise InputError("a quantity of a claim must be a number, but the check has computed nan")
     if math.isinf(value):
         return Bracket(value, value)
-    error = _ROUNDING * max(1.0, abs(value))
+    error = RELATIVE_ROUNDING * max(1.0, abs(value))
     return Bracket(value - error, value + error)
 
 
@@ -251,7 +248,7 @@ def _rounding(value: Quantity) -> float:
     # A / 3. The bracket does not contain this rounding error. `bracket` has widened the floats.
     if not isinstance(value, Bracket) or math.isinf(value.middle):
         return 0.0
-    return _ROUNDING * max(1.0, abs(value.middle))
+    return RELATIVE_ROUNDING * max(1.0, abs(value.middle))
 
 
 def _end(a: Number, b: Number, rounding: Callable[[Fraction], float]) -> float:

@@ -18,7 +18,9 @@ from typing import Any, BinaryIO
 
 _INTERRUPT = getattr(signal, "SIGUSR1", None)
 """The signal that makes a worker process interrupt its task. On Windows it is None."""
-_ANSWER_SECONDS = 5.0
+SECONDS_TO_ANSWER = 5.0
+"""The number of seconds that the parent process waits after Ctrl-C for the results so far of its
+worker processes. The results of slower workers are lost."""
 # The worker imports modules from the paths of the parent, never from its working directory.
 _START = """
 import os, pickle, sys
@@ -71,7 +73,7 @@ class Processes:
             if _INTERRUPT is not None:
                 for process in self._all:
                     process.send_signal(_INTERRUPT)
-            wait([future for future in self._numbers if future.running()], _ANSWER_SECONDS)
+            wait([future for future in self._numbers if future.running()], SECONDS_TO_ANSWER)
         for future, number in self._numbers.items():
             if future.done() and not future.cancelled() and not future.exception():
                 yield number, future.result()

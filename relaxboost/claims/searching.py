@@ -9,10 +9,12 @@ from relaxboost.claims.measure import REFUTED
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Evidence, StatementVerdict
 
-_DRAWN_SHARE = 0.4
-"""The share of the budget that is used for drawn instances. The rest is used for local search."""
-_STEPS_WITHOUT_SUCCESS = 60
-"""The number of steps without success after which the search goes to the next instance."""
+DRAWN_SHARE = 0.4
+"""The share of the instances of an attack that are drawn at random. The other instances are found
+by changing those drawn instances that come nearest to a counterexample."""
+MAX_FAILED_STEPS = 60
+"""The maximum number of changes in sequence of one instance that do not make its slack smaller.
+Then the attack continues with the next drawn instance."""
 
 Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
 """A function that measures a statement on an instance. It also gets a text about its origin."""
@@ -31,7 +33,7 @@ def search(
     random generator for instance k. The evidence of every instance is added to `verdict`.
     """
     pool: list[tuple[float, Values]] = []
-    drawn = max(1, int(_DRAWN_SHARE * budget))
+    drawn = max(1, int(DRAWN_SHARE * budget))
     for number in range(drawn):
         values = space.draw(draw(number), number)
         evidence = examine(values, f"instance {number}")
@@ -45,7 +47,7 @@ def search(
     left = budget - drawn
     for best, values in pool:
         failures = 0
-        while left > 0 and failures < _STEPS_WITHOUT_SUCCESS:
+        while left > 0 and failures < MAX_FAILED_STEPS:
             left -= 1
             near = space.neighbour(rng, values)
             evidence = examine(near, f"step {budget - left} of the attack")

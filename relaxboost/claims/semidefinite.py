@@ -18,9 +18,6 @@ Terms: TypeAlias = dict[tuple[int, ...], Any]
 value i of a functional, and (i, j) with i <= j for the inner product of the elements i and j. An
 `Element` has only keys (i,), which stand for elements."""
 
-_SCALE = 1 << 60
-"""The common denominator to which multipliers are rounded."""
-
 
 class Program:
     """A semidefinite program. A solver works in floats, and the bound is proved in fractions."""
@@ -88,7 +85,8 @@ class Program:
         _solve(cp.Problem(cp.Maximize(margin), [square, *below, self.slopes.T @ y == self.slope]))
         if y.value is None:
             raise SolverError("the solver found no proof of the worst case. Increase `tolerance`")
-        exact = [Fraction(round(x * _SCALE), _SCALE) for x in y.value.tolist()]
+        # With a common denominator, exact sums of the multipliers have short fractions.
+        exact = [Fraction(round(x * 2**60), 2**60) for x in y.value.tolist()]
         # Values must cancel exactly. Multipliers near 0 are not changed, so that they stay >= 0.
         large = self.free | (y.value > 1e-6 * y.value.max())
         rows, missing = [], []

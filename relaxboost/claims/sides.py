@@ -19,8 +19,12 @@ from relaxboost.solvers.solve import solve as solve_game
 Exact: TypeAlias = NDArray[Any]
 """An array of fractions, on which the operations +, *, @ and max cause no rounding errors."""
 
-_SOLVED = 1e-8
-"""The assumed relative error of a program's value, ten times the usual error of solvers."""
+ASSUMED_ERROR = 1e-9
+"""The relative error that is assumed for a number that a check computes in doubles by many steps,
+such as linear systems or hundreds of rounds. Numbers that differ by less are treated as equal."""
+OPTIMUM_ERROR = 1e-8
+"""The relative error that is assumed for the optimal value of a convex program that a numerical
+solver returns. It is ten times the usual error of the solvers."""
 
 
 def exactly(values: Any) -> Exact:
@@ -47,7 +51,7 @@ def root(x: int | Fraction) -> Fraction | Bracket:
     return Bracket(Fraction(low, scale), Fraction(low + 1, scale))
 
 
-def near(value: float, tolerance: float = 1e-9) -> Bracket:
+def near(value: float, tolerance: float = ASSUMED_ERROR) -> Bracket:
     """Return the interval value ± tolerance · max(1, |value|)."""
     error = tolerance * max(1.0, abs(value))
     return Bracket(value - error, value + error)
@@ -56,7 +60,7 @@ def near(value: float, tolerance: float = 1e-9) -> Bracket:
 def solved(value: float) -> Bracket:
     """Return an interval around the value of a numerical solver. Infinity is treated as exact."""
     value = float(value)
-    return near(value, _SOLVED) if math.isfinite(value) else Bracket(value, value)
+    return near(value, OPTIMUM_ERROR) if math.isfinite(value) else Bracket(value, value)
 
 
 def indicator(inside: Any) -> float:

@@ -12,8 +12,9 @@ from relaxboost._core.errors import number_of
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
-_ENOUGH = 0.05
-"""A statement is undecided if its hypotheses hold for less than this share of the instances."""
+MIN_APPLICABLE_SHARE = 0.05
+"""The share of the instances that must satisfy the hypotheses of a statement. If fewer do, a check
+has hardly tested the statement, and its verdict is "undecided"."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,10 @@ class StatementVerdict:
             return REFUTED
         if any(step.status != HOLDS for step in self.steps):
             return UNDECIDED
-        enough = self.tried >= _ENOUGH * (self.tried + self.counts["vacuous"]) and self.tried
+        enough = (
+            self.tried >= MIN_APPLICABLE_SHARE * (self.tried + self.counts["vacuous"])
+            and self.tried
+        )
         return HOLDS if enough and not self.counts[UNDECIDED] else UNDECIDED
 
     @property

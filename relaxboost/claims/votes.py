@@ -10,6 +10,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost.claims import Bracket, Instance, Matrix, Space, Whole, assume
 from relaxboost.claims.fields import Rng, Sizes
+from relaxboost.claims.sides import ASSUMED_ERROR
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.solvers.boosters.adaboost import AdaBoostRun
@@ -19,12 +20,11 @@ from relaxboost.solvers.rounds import Rounds
 
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
 
-BURN_IN = 600
-"""The number of rounds of AdaBoost before the search for a cycle starts."""
-
-_LONGEST_CYCLE = 60
-_RETURNS = 1e-9
-"""Two distributions d are treated as equal if no entry differs by more than this."""
+ROUNDS_BEFORE_CYCLE = 600
+"""The number of rounds of AdaBoost after which the search for a cycle starts. Before, the
+distributions of small matrices may not have reached their cycle yet."""
+MAX_PERIOD = 60
+"""The maximum number of rounds in a cycle of AdaBoost that the search finds."""
 
 
 @dataclass(frozen=True)
@@ -156,19 +156,19 @@ def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
 
 
 def cycle(A: Array, d: Array) -> Cycle | None:
-    """Return the cycle of AdaBoost after `BURN_IN` rounds, or None if there is no cycle."""
-    for _ in range(BURN_IN):
+    """Return the cycle that AdaBoost reaches from d, or None if the search finds no cycle."""
+    for _ in range(ROUNDS_BEFORE_CYCLE):
         d, _, edge = reweighted(A, d)
         if abs(edge) < 1e-6 or abs(edge) > 1.0 - 1e-6:
             return None  # No column has an edge, or a column is never wrong.
     seen = [d]
     edges = []
     w = np.zeros(A.shape[1])
-    for _ in range(_LONGEST_CYCLE):
+    for _ in range(MAX_PERIOD):
         d, j, edge = reweighted(A, d)
         edges.append(abs(edge))
         w[j] += np.arctanh(edge)
-        if float(np.abs(d - seen[0]).max()) < _RETURNS:
+        if float(np.abs(d - seen[0]).max()) < ASSUMED_ERROR:
             # If rounding errors have broken a tie between columns, a weight may grow from one
             # period to the next. It would end the cycle later.
             if not (d > 0.0).all() or (d > seen[0] * (1.0 + 1e-6)).any():

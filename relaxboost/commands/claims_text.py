@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import relaxboost as rb
 from relaxboost._core.errors import number_of
+from relaxboost._core.rounding import RELATIVE_ROUNDING
 from relaxboost.claims.publishing.entry import verdict
+from relaxboost.claims.publishing.pages import MAX_DETAILED_CLAIMS
 from relaxboost.claims.publishing.prose import reading
 from relaxboost.claims.source import DISPLAYS
 from relaxboost.claims.verdict import in_one_line, optima_of
@@ -26,12 +28,11 @@ if TYPE_CHECKING:
         Unchecked,
     )
 
-# The number of characters of an instance in a table; `--json` prints it in full.
-_LONGEST = 240
+MAX_INSTANCE_CHARACTERS = 240
+"""The maximum number of characters of an instance in the table of a check, which are three lines of
+a terminal. A longer instance is cut, because a large matrix would fill the screen."""
 # Output of a check is 80 columns wide in a pipe too.
 _folded = partial(folded, columns=80, hang=2)
-# Up to this number of claims, a table shows the least slack of claims that hold.
-_FEW = 10
 _STATUS = len("not decidable here")
 _VERDICT = len("false as stated")
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
@@ -152,7 +153,7 @@ class Table:
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self.width = max([len("id"), *(len(claim.id) for claim in claims)])
-        self.few = len(claims) <= _FEW
+        self.few = len(claims) <= MAX_DETAILED_CLAIMS
         self.head = self._line("id", "verdict", "instances", "seconds", "slack")
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
@@ -302,11 +303,10 @@ def _on(part: StatementVerdict) -> str:
 
 def _slack(evidence: Evidence) -> str:
     relative = evidence.slack.relative
-    # Slacks below 1e-12 are rounding.
-    return "0" if evidence.outcome == "tight" or abs(relative) < 1e-12 else f"{relative:.2g}"
+    is_zero = evidence.outcome == "tight" or abs(relative) < RELATIVE_ROUNDING
+    return "0" if is_zero else f"{relative:.2g}"
 
 
 def _instance(evidence: Evidence) -> str:
-    # A large matrix would fill the screen.
     text = in_one_line(evidence.instance)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+    return text if len(text) <= MAX_INSTANCE_CHARACTERS else f"{text[:MAX_INSTANCE_CHARACTERS]} ..."

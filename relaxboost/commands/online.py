@@ -17,7 +17,7 @@ import click
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
 from relaxboost._core.progress import bar
-from relaxboost.commands.online_options import METHODS, NEED_RADIUS, SAMPLE, StreamOptions
+from relaxboost.commands.online_options import METHODS, NEED_RADIUS, ROWS_IN_SAMPLE, StreamOptions
 from relaxboost.commands.online_text import compare_text, resume_text, run_data, run_text
 from relaxboost.commands.style import (
     DOMAINS,
@@ -35,8 +35,6 @@ from relaxboost.commands.style import (
 )
 from relaxboost.commands.words import spoken
 
-# The number of examples between two points of a curve.
-_POINT = 100
 # The learners that `compare` runs by default.
 COMPARED = ["hedged-descent", "mirror-descent", "gradient-descent", "exponentiated-gradient"]
 # Parts of messages of the library, and their words on the command line.
@@ -108,9 +106,9 @@ _OPTIONS = [
     click.option(
         "--base",
         type=click.Choice(["linear", "stumps", "experts"]),
-        help=f"Base functions: linear (features scaled to [-1, 1] on the first {SAMPLE} rows, and "
-        "clipped), stumps (at quantiles of these rows) or experts (features unchanged).  [default: "
-        "experts for --loss inner, else linear]",
+        help=f"Base functions: linear (features scaled to [-1, 1] on the first {ROWS_IN_SAMPLE} "
+        "rows, and clipped), stumps (at quantiles of these rows) or experts (features unchanged).  "
+        "[default: experts for --loss inner, else linear]",
     ),
     click.option(
         "--cuts",
@@ -374,7 +372,8 @@ def compare(options: StreamOptions) -> None:
         method, size = options.learner(name, stream)
         method.start(size)  # raises for options that do not fit, before any learner starts
     # A table needs the last record of a run only, a picture needs points along it.
-    every = None if options.plot is None else _POINT
+    # A curve has a point for every hundred examples.
+    every = None if options.plot is None else 100
     found = {name: _learned(options, name, stream, every) for name in names}
     content = {name: run_data(one, stream) for name, one in found.items()}
     text = compare_text(content)

@@ -30,11 +30,15 @@ METHODS = {
     "exponentiated-gradient": "ExponentiatedGradient",
 }
 """The name of each learner on the command line, and the name of its class."""
-# The number of rows that set the scale of features and the quantiles of stumps.
-SAMPLE = 1000
-# A column is noted if nearly all of its values in these rows lie within a narrow part of the range.
-NEARLY_ALL = 0.99
-NARROW = 0.1
+ROWS_IN_SAMPLE = 1000
+"""The number of rows at the start of a stream from which --base computes the range of each feature
+and the quantiles at which stumps cut."""
+NARROW_SHARE_OF_RANGE = 0.1
+"""The part of the range of a feature that counts as narrow. If nearly all values are within such a
+part around the median, a note says that linear functions hardly distinguish them."""
+MIN_NEAR_SHARE = 0.99
+"""The share of the values of a feature that counts as nearly all in this note. The other values may
+be errors in the data."""
 WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
 """The options that only methods with a radius accept."""
 # Losses for which only methods with a radius are known.
@@ -47,15 +51,16 @@ def _note_wild(names: Sequence[str], numbers: Any) -> None:
         median = np.median(x)
         # Differences of halves do not overflow.
         away = abs(x / 2.0 - median / 2.0)
-        near = away <= (high / 2.0 - low / 2.0) * NARROW / 2.0
+        near = away <= (high / 2.0 - low / 2.0) * NARROW_SHARE_OF_RANGE / 2.0
         # A column of one value and a few others, such as a rare mark, is no wild value.
-        if near.mean() < NEARLY_ALL or near.all() or np.ptp(x[near]) == 0.0:
+        if near.mean() < MIN_NEAR_SHARE or near.all() or np.ptp(x[near]) == 0.0:
             continue
         end, value = ("largest", high) if away[x.argmax()] >= away.max() else ("smallest", low)
         note(
-            f"{near.sum()} of the first {len(x)} values of {name!r} lie within {NARROW:.0%} of its "
-            f"range, so linear functions hardly distinguish them; the {end} value is {value:g}. If "
-            "it is wrong, correct it; otherwise --base stumps may predict better"
+            f"{near.sum()} of the first {len(x)} values of {name!r} lie within "
+            f"{NARROW_SHARE_OF_RANGE:.0%} of its range, so linear functions hardly distinguish "
+            f"them; the {end} value is {value:g}. If it is wrong, correct it; otherwise --base "
+            "stumps may predict better"
         )
 
 
@@ -101,7 +106,7 @@ class StreamOptions(SimpleNamespace):
             _note_wild(names, numbers)
             return LinearBasis.spanning(numbers)
 
-        made = given.encoded(from_sample, SAMPLE)
+        made = given.encoded(from_sample, ROWS_IN_SAMPLE)
         # A learner that was saved without an intercept continues without it.
         if self.no_intercept or self.was_saved_without_intercept():
             return made

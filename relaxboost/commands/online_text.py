@@ -13,8 +13,9 @@ from relaxboost._core.errors import number_of
 from relaxboost.commands.online_options import WITH_RADIUS
 from relaxboost.commands.style import DOMAINS, largest
 
-ALMOST = 0.9
-"""If the average weights fill more than this share of the ball, a note recommends a larger ball."""
+NEARLY_FULL_SHARE = 0.9
+"""If the norm of the average weights exceeds this share of the radius, a note recommends a larger
+radius, because the radius then probably limits the predictions."""
 _REMEDY = "--horizon, the number of examples, gives steps with a bound"
 
 
@@ -81,7 +82,7 @@ def run_text(
     if found.positives in (0, rows):
         label = label_of(1 if found.positives else -1)
         lines.append(f"note:       all labels are {label!r}; add examples of the other class")
-    if content["filled"] > ALMOST:
+    if content["filled"] > NEARLY_FULL_SHARE:
         lines.append(
             f"note:       the average weights fill {content['filled']:.0%} of the ball; a larger "
             "--radius, or --radius auto, may give smaller losses"

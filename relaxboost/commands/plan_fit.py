@@ -19,10 +19,9 @@ from relaxboost.planning.losses import LOSSES
 from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.regularisers import REGULARISERS
 
-NO_WEIGHT = 1e-6
-"""A weight is printed as 0 if its share of the costs is at most this times the largest share."""
-ZERO = 1e-9
-"""If an optimal loss, in arcs, is at most this, it is treated as 0 and has no relative gap."""
+NEGLIGIBLE_SHARE = 1e-6
+"""A learned weight is printed as 0 if what it adds to the costs of arcs is at most this multiple of
+what the most important weight adds. Such weights are errors of the solver."""
 
 _SPOKEN = {
     "give nonnegative=False": "add --free-signs",
@@ -165,8 +164,8 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     rounds = number_of(fit.rounds, "round")
     how = ""
     reached = "the loss is 0 up to rounding"
-    # A relative gap needs a loss that is not 0.
-    if fit.upper > ZERO or fit.status != "optimal":
+    # The gap of an optimal fit exceeds the tolerance only if it is a rounding error.
+    if fit.gap <= tol * fit.upper or fit.status != "optimal":
         gap = fit.gap / fit.upper if fit.upper > 0.0 else 0.0
         reached = f"a relative gap of {gap:.2g}; --tol is {tol:g}"
     regulariser = problem.regulariser
@@ -188,7 +187,7 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
         lines.append("            R is a convex bound above the loss, equal to it at these weights")
     # Weights of different units are compared by what they add to the costs of arcs.
     sizes = dict(zip(fit.names, abs(problem.rms * fit.w), strict=True))
-    least = NO_WEIGHT * max(sizes.values())
+    least = NEGLIGIBLE_SHARE * max(sizes.values())
     weights = {name: w if sizes[name] > least else 0.0 for name, w in fit.weights.items()}
     lines += ["weights, by what they add to costs:", *largest(weights, sizes=sizes)]
     return "\n".join(lines)

@@ -16,12 +16,12 @@ import click
 import relaxboost as rb
 from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.files import check_output, write_atomically
+from relaxboost._core.html import MAX_LISTED
 from relaxboost._core.names import known_names
 from relaxboost._core.tables import UNREPEATED, hardly_repeats, listed, read_header
 from relaxboost.commands.style import (
     DOMAINS,
     HUGE,
-    MOST,
     InputFile,
     OutputFile,
     check_name,
@@ -290,7 +290,7 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
     text = [*lines, report.text(solution)]
     for kind, names in odd.items():
         if names:
-            text.append(f"note:       {_NOTES[kind].format(few(names, MOST, repr))}")
+            text.append(f"note:       {_NOTES[kind].format(few(names, MAX_LISTED, repr))}")
     show(options.as_json, content | odd, "\n".join(text))
 
 

@@ -23,6 +23,7 @@ from relaxboost._core import progress
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.files import check_input, naming
+from relaxboost._core.html import MAX_LISTED
 from relaxboost._core.names import known_names, printable
 from relaxboost.commands.words import in_options
 
@@ -323,11 +324,7 @@ def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
 def note_huge(names: Iterable[str], numbers: Any) -> None:
     """Print the note `HUGE` if a column of an array has a number whose square overflows."""
     if found := huge_columns(names, numbers):
-        note(HUGE.format(few(found, MOST, repr), "write a usual value instead"))
-
-
-MOST = 20
-"""The maximum number of weights that a command prints."""
+        note(HUGE.format(few(found, MAX_LISTED, repr), "write a usual value instead"))
 
 
 def largest(*values: Mapping[str, float], sizes: Mapping[str, float] | None = None) -> list[str]:
@@ -339,10 +336,11 @@ def largest(*values: Mapping[str, float], sizes: Mapping[str, float] | None = No
     # The sort is stable: names of equal size keep their order.
     order = sorted((n for n in size if any(one[n] for one in values)), key=lambda n: -size[n])
     lines = [
-        "  " + "".join(f"{one[name]:<12.6g} " for one in values) + name for name in order[:MOST]
+        "  " + "".join(f"{one[name]:<12.6g} " for one in values) + name
+        for name in order[:MAX_LISTED]
     ]
-    if len(order) > MOST:
-        lines.append(f"  and {len(order) - MOST} more, none larger; --json has them all")
+    if len(order) > MAX_LISTED:
+        lines.append(f"  and {len(order) - MAX_LISTED} more, none larger; --json has them all")
     if zero := len(size) - len(order):
         lines.append("  " + f"{0:<12} " * len(values) + number_of(zero, "other"))
     return lines

@@ -267,9 +267,9 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def contributions(self, X: Any) -> Array:
         """Return the SHAP values of `decision_function`, shape (N, d + 1), or (N, d + 1, K).
 
-        The last column is the mean over the training rows, and each row sums to
-        `decision_function(X)`. The values are exact, because each stump reads a single feature.
-        Interventional and path-dependent values are the same.
+        The last column is the mean over the training rows, weighted by `sample_weight` and
+        `class_weight`, and each row sums to `decision_function(X)`. The values are exact, because
+        each stump reads a single feature. Interventional and path-dependent values are the same.
 
         References
         ----------
@@ -315,8 +315,8 @@ class MarginBoostClassifier(_MarginClassifier):
     The weights w of the hypotheses maximise the relaxed margin F(A w) up to `tol`. With `Capped`, F
     is the mean of the lowest margins, taken over a share `fraction` of the examples. `margin_`
     contains bounds on the optimum, and `certificate_` proves them. The weights satisfy ‖w‖_1 <= 1.
-    For the n trees of "auto" they satisfy ‖w‖_2 <= 1/√n, which is stronger. This makes the optimal
-    votes unique, and spreads the weight over many trees.
+    For the n trees of "auto" they satisfy ‖w‖_2 <= 1/√n, which is stronger. This spreads the weight
+    over many trees, and makes the optimal votes unique if the soft margin is positive.
 
     Parameters
     ----------

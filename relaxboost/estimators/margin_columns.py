@@ -12,9 +12,12 @@ from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
 WEIGHT_OF_MEAN = 10.0
-"""Categories are ordered by a smoothed share of the label +1: the share within the category,
-weighted by the category's examples, is averaged with the overall share, which has this weight."""
+"""The weight of the overall share of the label +1, as a number of examples, when it is averaged
+with the share within a category. The averages determine the order of the categories in which stumps
+cut. Without the overall share, rare categories would be at the ends of the order by chance."""
 MAX_NAMED_CATEGORIES = 6
+"""The maximum number of categories that the name of a stump lists, so that names fit on one line.
+Of more categories, the name has the number."""
 
 
 @dataclass(frozen=True)

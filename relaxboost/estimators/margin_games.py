@@ -17,19 +17,19 @@ from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_trees import Columns, PooledTree
 from relaxboost.game import Solution
 from relaxboost.matrices import StumpColumn, oracle, stumps
-from relaxboost.matrices.base import WRITE_DOWN_LIMIT
+from relaxboost.matrices.base import MAX_DENSE_ENTRIES
 from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
 
 MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
-"""If a matrix has more entries, the certificate contains its SHA-256 instead of the matrix."""
-
-COPIES_IN_A_FOLD = 2
-"""A row with at least this many copies per fold is treated as frequent by `Examples.folds`."""
+"""The maximum number of entries of a margin matrix, or of the data from which stumps are made, that
+the certificate of an estimator contains. For larger data, the certificate contains the SHA-256, and
+`check_certificate` needs the matrix."""
 
 FREQUENT_COPIES = 10
-"""A row with at least this many copies is treated as frequent by `Examples.units`. Five folds have
-the same limit."""
+"""The number of copies from which a row of the training data is frequent. If a frequent row has
+several labels, folds and bootstrap samples do not hold out all of its copies together, because such
+a row is expected to occur again. With ten copies, each of five folds has two on average."""
 
 
 class Examples(NamedTuple):
@@ -95,7 +95,7 @@ class Examples(NamedTuple):
         row = row.ravel()
         left = np.zeros(self.codes.size)
         if self.once and unit is not self.groups:
-            is_kept = self._are_frequent(row, COPIES_IN_A_FOLD * count)
+            is_kept = self._are_frequent(row)
             left = np.where(is_kept, self.weights * (1.0 - 1.0 / count), 0.0)
         tests = [fold[row] == number for number in np.unique(fold)]
         kept = [np.where(test, left, self.weights) for test in tests]
@@ -113,14 +113,14 @@ class Examples(NamedTuple):
         """
         row = np.unique(self._places(), axis=0, return_inverse=True)[1].ravel()
         if self.once:
-            row[self._are_frequent(row, FREQUENT_COPIES)] = -1
+            row[self._are_frequent(row)] = -1
         drawn = row >= 0
         row[drawn] = np.unique(row[drawn], return_inverse=True)[1]
         return row
 
-    def _are_frequent(self, row: Whole, copies: int) -> Any:
+    def _are_frequent(self, row: Whole) -> Any:
         labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
-        return ((labels > 1) & (np.bincount(row, self.counts) >= copies))[row]
+        return ((labels > 1) & (np.bincount(row, self.counts) >= FREQUENT_COPIES))[row]
 
     def _places(self) -> Array:
         """Return the rank of each value among the values of its feature, including nan."""
@@ -269,9 +269,9 @@ def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> A
 
 def check_written(rows: int, hypotheses: int) -> None:
     """Raise an InputError if the matrix of a game is too large to be stored."""
-    if rows * hypotheses > WRITE_DOWN_LIMIT:
+    if rows * hypotheses > MAX_DENSE_ENTRIES:
         raise InputError(
-            f"this game has {rows} x {hypotheses} entries, more than {WRITE_DOWN_LIMIT:.0e}; pass "
+            f"this game has {rows} x {hypotheses} entries, more than {MAX_DENSE_ENTRIES:.0e}; pass "
             "fewer examples, or hypotheses=partial(relaxboost.matrices.stumps, max_cuts=8)"
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -26,11 +27,9 @@ from relaxboost.game import Game, Solution
 from relaxboost.solvers.solve import solve
 from relaxboost.solvers.warm_start import Relay
 
-CUTS_OF_WRITTEN_GAMES = 32
-"""The maximum number of cuts per column in games whose matrix is stored entry by entry."""
-
-NO_TIME = 1e-9
-"""If no time is left, a game gets this time limit, in seconds, so that it ends after one round."""
+MAX_CUTS_OF_STORED_GAMES = 32
+"""The maximum number of cuts per column in a game for regression or ranking. The matrix of such a
+game has an entry for each pair of a row and a cut, and is stored."""
 
 Played = list[tuple[Voter, Solution]]
 """The result of a path. For each setting, it has the weighted sum of hypotheses and the solution
@@ -115,7 +114,7 @@ class ScoreGames(Games):
     def columns(self, given: Examples, k: int) -> tuple[CutColumns, Any]:
         columns = CutColumns.of(self.table, given.Z, self.aims(given), given.weights)
         E = columns(given.Z)
-        matrix = made(self.hypotheses, E, np.ones(len(E)), CUTS_OF_WRITTEN_GAMES)
+        matrix = made(self.hypotheses, E, np.ones(len(E)), MAX_CUTS_OF_STORED_GAMES)
         if getattr(matrix, "n", 0) is None:
             raise InputError(
                 f"hypotheses returned {type(matrix).__name__}, which generates its columns one by "
@@ -203,7 +202,7 @@ class WarmPath:
 
     def _with_cause(self, s: Solution) -> Solution:
         # If the user set no time limit, a game can reach a time limit only because Ctrl-C set its
-        # limit to `NO_TIME`.
+        # limit to the smallest positive number.
         if s.status != "time_limit" or math.isfinite(self.deadline):
             return s
         said = s.message.replace("time_limit was reached", "the run was interrupted")
@@ -258,9 +257,10 @@ def _play(
     solutions = list[Solution]()
     limit: float | None = None
     for i, game in enumerate(games):
-        # After Ctrl-C each remaining game ends after one round, with a valid bracket.
+        # After Ctrl-C, or if no time is left, each remaining game ends after one round, with a
+        # valid bracket. A time limit must be positive.
         left = 0.0 if path.is_stopped else (end - time.time()) / (len(games) - i)
-        limit = max(left, NO_TIME) if math.isfinite(left) else None
+        limit = max(left, sys.float_info.min) if math.isfinite(left) else None
         begin = path.rule.begin(matrix) if relay.solution is None else None
         relay.solution = solve(
             game, path.rule.gap(path.tol, grid), start=begin or relay, time_limit=limit

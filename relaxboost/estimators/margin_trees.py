@@ -22,13 +22,14 @@ from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.game.domains import L2Ball
 from relaxboost.matrices.dense import DenseMatrix
 
-TREES = 200
-"""The number of trees in the pool. With 100 trees, the error on the data sets in docs/benchmarks.md
-is about 0.2 % higher."""
+TREES_IN_POOL = 200
+"""The number of trees that are fitted before the game chooses among them. With 100 trees, the error
+on the data sets in docs/benchmarks.md is about 0.2 % higher."""
 
 MAX_DRAWN_COPIES = 1000
-"""The maximum number of copies of an example that the bootstrap draws separately. With more copies,
-the drawn share would hardly vary."""
+"""The maximum number of copies of an example that the bootstrap draws separately. An example of a
+larger weight has this number of copies. The share of them that a tree has seen hardly varies, so
+that more copies would only take more time."""
 
 KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, 2),
@@ -146,15 +147,17 @@ class TreePool(DenseMatrix):
         rng = np.random.default_rng(seed)
         size = int(units.max(initial=0)) + 1
         self._trees: list[PooledTree] = []
-        margins = np.empty((signs.size, TREES))
+        margins = np.empty((signs.size, TREES_IN_POOL))
         single = np.flatnonzero(units < 0)
         # Each copy of such an example has not been seen by some of the trees. All copies have one
         # unseen vote here, in which a tree weighs as the share of the copies that it has not seen.
         is_shared = single.size > 0
-        self._unseen = np.empty((signs.size, TREES), dtype=np.float32 if is_shared else bool)
+        self._unseen = np.empty(
+            (signs.size, TREES_IN_POOL), dtype=np.float32 if is_shared else bool
+        )
         numbers = np.clip(np.round(copies[single]), 1, MAX_DRAWN_COPIES).astype(np.int64)
         owner = np.repeat(np.arange(single.size), numbers)
-        for j in range(TREES):
+        for j in range(TREES_IN_POOL):
             kind, depth = KINDS[j % len(KINDS)]
             drawn = np.bincount(rng.integers(0, size, size), minlength=size)
             times = drawn[units].astype(np.float64)

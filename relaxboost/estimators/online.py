@@ -13,7 +13,7 @@ from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import ROWS_PER_BLOCK, Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.estimators.choices import check_likelihood, loss_of
@@ -23,10 +23,7 @@ from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import HedgedDescent, Learner, MirrorDescent, MirrorSteps
 from relaxboost.online.proxies import as_proxy
 from relaxboost.online.streams import BaseFunctions, LinearBasis, StumpBasis
-from relaxboost.online.streams.words import BUCKETS, WithWords, Words, word_columns
-
-ROWS_PER_BLOCK = 4096
-"""The number of rows for which base functions are computed and stored at a time."""
+from relaxboost.online.streams.words import HASH_BUCKETS, WithWords, Words, word_columns
 
 
 class _Scale(NamedTuple):
@@ -131,7 +128,7 @@ class OnlineEstimator(TableEstimator, ABC):
     def _basis(self, X: Array) -> BaseFunctions:
         if not self._words.columns:
             return self._basis_of_numbers(X)
-        numbers = X.shape[1] - BUCKETS
+        numbers = X.shape[1] - HASH_BUCKETS
         base = self._basis_of_numbers(X[:, :numbers]) if numbers else LinearBasis([], [])
         return WithWords(base, numbers, self._words)
 
@@ -249,7 +246,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         default schedule is "adaptive".
     greedy : bool
         If a radius is given, whether to use `MirrorSteps` (EG for the entropy, GD for the squared
-        norm) instead of `MirrorDescent`. The regret bound needs a constant schedule or GD.
+        norm) instead of `MirrorDescent`. With the entropy, the regret bound then needs a constant
+        schedule.
     average : bool
         If a radius is given, whether `predict` uses the average of all weights instead of the last
         weights. Theorems bound the risk of the average for i.i.d. examples. If the stream drifts,
@@ -392,14 +390,16 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     Parameters
     ----------
     loss : str or PointwiseLoss, optional
-        "squared", the default, "absolute", "huber", "quantile", or a user-defined loss. The
-        parameters of the loss are in units of the scaled target.
+        "squared", the default, "absolute", "huber", a loss such as
+        ``relaxboost.functional.Quantile(0.9)``, or a user-defined loss. The parameters of the loss
+        are in units of the scaled target.
     basis, over, proxy, schedule, greedy, average, intercept, passes
         As for `MirrorDescentClassifier`.
     radius : float or "auto"
-        The radius λ > 0 of the set of weights. Predictions differ from the midpoint of the interval
-        of targets by at most λ times half its length. The default "auto" uses
-        `relaxboost.online.HedgedDescent`, with targets and predictions clipped to it.
+        The radius λ > 0 of the set of weights. If base functions lie in [−1, 1] and weights in an
+        l1 ball or a simplex, predictions differ from the midpoint of the interval of targets by at
+        most λ times half its length. The default "auto" uses `relaxboost.online.HedgedDescent`,
+        with targets and predictions clipped to this interval.
     targets : (low, high), optional
         The interval that is scaled to [−1, 1]; by default the range of the first targets. With the
         squared loss, targets are clipped to this interval, so that the slopes of the loss are

@@ -223,14 +223,15 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
 class RiverRegressor(_River, base.MiniBatchRegressor):
     """Mirror descent for regression, in river's interface.
 
-    Predictions lie in [−radius, radius]. Targets should therefore be scaled, for example by river's
-    TargetStandardScaler. `learn_many` gives the same weights as `learn_one` for each row, bit for
-    bit.
+    With the default proxy, predictions lie in [−radius, radius]. Targets should therefore be
+    scaled, for example by river's TargetStandardScaler. `learn_many` gives the same weights as
+    `learn_one` for each row, bit for bit.
 
     Parameters
     ----------
     loss : str or PointwiseLoss
-        "huber", "absolute", "quantile" or "squared". The squared loss needs `targets`.
+        "huber", "absolute" or "squared", or a loss such as
+        ``relaxboost.functional.Quantile(0.9)``. The squared loss needs `targets`.
     targets : float
         An upper bound, > 0, on |y|. The default is infinity.
     radius : float or "auto"

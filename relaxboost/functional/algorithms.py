@@ -89,11 +89,13 @@ class Algorithm(ABC):
         A number > 0, a function of t = 1, 2, ..., or a name. "1/Lambda" needs the smoothness Λ of
         the risk (GB11, Theorem 3). "2/(lambda t)" and "1/(lambda t)" need its strong convexity λ
         (Theorems 4 and 6). "1/sqrt(t)" needs no constant (Theorems 5 and 7). "line-search" takes
-        the best step along the direction. The default is the step for which a theorem covers the
-        algorithm and the risk.
+        the best step along the direction that is at most 2^40. The default is the step for which a
+        theorem covers the algorithm and the risk. No theorem covers `Naive` on risks that are not
+        both smooth and strongly convex.
     scale : float, optional
         A positive number that multiplies every step; by default 1. The steps 1/√t suit functions
-        and gradients of size one. If targets are in the hundreds, the scale should also be.
+        and gradients of size one. If targets are in the hundreds, the scale should also be;
+        otherwise `boost` warns.
     projection : {"least-squares", "inner"}, optional
         GB11, Eq. 4 and Eq. 3, respectively; by default the first of `WeakLearner.projections`.
     iterate : {"last", "best", "average"}, optional
@@ -156,7 +158,7 @@ class Algorithm(ABC):
         return direction
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return the step with which the algorithm provably converges on this risk."""
+        """Return the step of the theorem for this algorithm and risk, or else "1/sqrt(t)"."""
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def fresh(self, after: Algorithm | None = None) -> Algorithm:

@@ -132,8 +132,8 @@ class Boosted:
     def contributions(self, X: Any) -> Array:
         """Return the SHAP values of f(x): the contribution of each feature.
 
-        The shape is (N, d + 1), or (N, d + 1, K). The last column is the mean of f over the
-        training rows, and the columns sum to `decision(X)`.
+        The shape is (N, d + 1), or (N, d + 1, K). The last column is the weighted mean of f over
+        the training rows, and the columns sum to `decision(X)`.
 
         Raises
         ------
@@ -156,11 +156,11 @@ class Boosted:
         return type(some[0]).contributions(weights[places], some, X)
 
     def importances(self, features: int) -> Array:
-        """Return the importance of each of d features; the importances sum to 1.
+        """Return the importance of each of d features.
 
         Each split decreases the squared error with which a hypothesis fits the target of its round.
         The importance of a feature is the sum of these decreases over its splits, divided by the
-        sum over all splits.
+        sum over all splits. The importances sum to 1. If no split decreases the error, all are 0.
         """
         total = np.zeros(features)
         for place in np.flatnonzero(self.weights()):

@@ -45,9 +45,11 @@ class Empirical:
                 f"weights must be finite and >= 0, but example {bad[0]} has {weights[bad[0]]:g}"
             )
         # Tiny weights are allowed, unless all of them are zero.
-        total = float(weights.sum())
+        with np.errstate(over="ignore"):
+            total = float(weights.sum())
         if not 0.0 < total < np.inf:
-            raise InputError("weights must have a positive, finite sum; all of them are zero")
+            found = "their sum overflows" if total > 0.0 else "all of them are zero"
+            raise InputError(f"weights must have a positive, finite sum; {found}")
         self.p = weights / total
 
     def inner(self, f: Array, g: Array) -> float:

@@ -22,9 +22,10 @@ from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.solvers.external import ask, check_solver
 from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
 
-_FAR = 50.0
-"""If the risk has no minimiser, separable examples are moved to this margin. The value exp(−50) is
-below the tolerance of every solver."""
+SEPARATED_MARGIN = 50.0
+"""The margin to which separable examples are moved if the risk has no minimiser, because larger
+margins always have a smaller risk. The loss exp(−50) that remains is below the tolerance of every
+solver."""
 
 
 @dataclass(frozen=True)
@@ -388,7 +389,7 @@ def _by_cvxpy(
     goal = space.risk.expression(F)
     curved = None if goal.is_pwl() else repr(getattr(space.risk, "loss", space))
     name = check_solver(solver, curved)
-    equal = f == (space.H / space.scale) @ beta + _FAR * (space.H @ ray)
+    equal = f == (space.H / space.scale) @ beta + SEPARATED_MARGIN * (space.H @ ray)
     # The objective is a sum, as terms of a mean would be near the tolerance of the solver.
     problem = cp.Problem(cp.Minimize(space.risk.measure.size * goal), [equal])
     sign = -1.0 / space.risk.measure.size
@@ -404,7 +405,7 @@ def _best_near(space: _Space, point: Array | None, ray: Array) -> Array:
     # Of several points near the solver's result, the one with the least risk is taken.
     tries = [np.zeros(space.H.shape[1])]
     if point is not None and np.isfinite(point).all():
-        tries.append(point / space.scale + _FAR * ray)
+        tries.append(point / space.scale + SEPARATED_MARGIN * ray)
         if ray.any():
             # The program does not determine directions that change separated margins only. The
             # shortest α with the margins of the other examples avoids them; then the ray is added.
@@ -412,5 +413,5 @@ def _best_near(space: _Space, point: Array | None, ray: Array) -> Array:
             core = rows[rows @ (space.scale * ray) <= 0.5]
             short = np.linalg.lstsq(core, core @ point, rcond=1e-10)[0]
             back = float(np.maximum(-(rows @ short), 0.0).max())
-            tries.append(short / space.scale + (back + _FAR) * ray)
+            tries.append(short / space.scale + (back + SEPARATED_MARGIN) * ray)
     return min(tries, key=lambda point: space.risk.value(space.at(point)))

@@ -89,7 +89,7 @@ def line_search(risk: Any, F: Array, direction: Array) -> float:
 
     if rises(0.0):
         return 0.0
-    low = 0.0
+    low = math.ulp(0.0)  # the smallest positive double
     high = 1.0
     # Steps double until the slope is no longer negative.
     while not rises(high):
@@ -97,9 +97,12 @@ def line_search(risk: Any, F: Array, direction: Array) -> float:
         high *= 2.0
         if high > 2.0**40:
             return low
-    # Fifty halvings reach the accuracy of doubles.
-    for _ in range(50):
-        middle = (low + high) / 2.0
+    # The best step may be of any size. At most eleven halvings of its exponent find the power of
+    # two below it, and fifty halvings of the step reach the accuracy of doubles.
+    for _ in range(61):
+        if high - low <= 2.0**-50 * high:
+            break
+        middle = math.sqrt(low) * math.sqrt(high) if high > 2.0 * low else (low + high) / 2.0
         low, high = (low, middle) if rises(middle) else (middle, high)
     return high
 

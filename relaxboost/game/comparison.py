@@ -50,9 +50,14 @@ class _Given(Bracketed):
     def __init__(self, value: Any) -> None:
         self.label = f"the value {value}"
         middle = exact("compare", "a value", value)
-        is_double = not isinstance(value, Rational)
-        slack = Fraction(math.ulp(float(value))) / 2 if is_double else 0
-        self.lower, self.upper = middle - slack, middle + slack
+        outwards = inwards = Fraction(0)
+        if not isinstance(value, Rational):
+            size = abs(float(value))
+            # Towards 0, the next double is nearer if the value is a power of two.
+            outwards = Fraction(math.ulp(size)) / 2
+            inwards = Fraction(size - math.nextafter(size, -math.inf)) / 2
+        below, above = (inwards, outwards) if value >= 0 else (outwards, inwards)
+        self.lower, self.upper = middle - below, middle + above
 
 
 @dataclass(frozen=True)

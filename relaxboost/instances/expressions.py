@@ -14,10 +14,12 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.names import known_names
 from relaxboost.relaxations.base import Relaxation
 
-_LONGEST = 10_000
-"""The maximum number of characters in an expression. More are a mistake or an attack."""
-_TERMS = 50
-"""The maximum number of calls in an expression. Hundreds would overflow Python's stack."""
+MAX_EXPRESSION_CHARACTERS = 10_000
+"""The maximum number of characters in the text of a relaxation. A longer text is probably a
+mistake, and Python's parser might need too much memory for it."""
+MAX_EXPRESSION_CALLS = 50
+"""The maximum number of classes and methods that the text of a relaxation calls. The relaxations
+are nested in each other, and hundreds of them would overflow Python's stack."""
 _CHANGES = ("shifted", "scaled")
 
 
@@ -51,13 +53,17 @@ def read_relaxation(text: str) -> Relaxation:
         If the string does not have this form, or if a parameter is out of range. The message
         contains the part of the string that cannot be read.
     """
-    if len(text) > _LONGEST:
-        raise InputError(f"a relaxation may have at most {_LONGEST} characters, got {len(text)}")
+    if len(text) > MAX_EXPRESSION_CHARACTERS:
+        raise InputError(
+            f"a relaxation may have at most {MAX_EXPRESSION_CHARACTERS} characters, got {len(text)}"
+        )
     try:
         tree = ast.parse(text.strip(), mode="eval").body
         calls = sum(isinstance(node, ast.Call) for node in ast.walk(tree))
-        if calls > _TERMS:
-            raise InputError(f"a relaxation may have at most {_TERMS} terms, got {calls}")
+        if calls > MAX_EXPRESSION_CALLS:
+            raise InputError(
+                f"a relaxation may have at most {MAX_EXPRESSION_CALLS} terms, got {calls}"
+            )
         return _Reader(text.strip()).relaxation(tree)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         if isinstance(error, InputError):

@@ -26,10 +26,14 @@ from relaxboost.relaxations import Capped, HardMargin
 
 Index = NDArray[np.int64]
 
-_SMALLEST, _LARGEST = 5, 32
-"""The smallest and the largest size b of a block. In each block, most entries are +1."""
-_AT_ONCE = 4_000_000
-"""The number of random entries that are drawn at once. It is limited to save memory."""
+MIN_BLOCK_SIZE = 5
+"""The smallest size b of a planted game's blocks of b rows and b columns, in which most entries are
++1."""
+MAX_BLOCK_SIZE = 32
+"""The largest size b of a block. It is smaller if the game has few rows or columns."""
+ENTRIES_DRAWN_AT_ONCE = 4_000_000
+"""The number of random entries of a planted game that are drawn or summed at a time, to save
+memory. The generated matrices depend on this number, so that it must not change."""
 
 
 class _Group(NamedTuple):
@@ -104,10 +108,11 @@ def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -
     """Return a matrix with m examples and n columns, and a planted optimal pair.
 
     The columns with nonzero weight in w have the absolute edge ρ. Their weights are in the ratio
-    1:2:3. All other columns have smaller absolute edges, and half of these edges are only a little
-    smaller. Some weights d_i are zero, and these examples have margins above γ. Other weights are
-    between 0 and the cap. If k > 5, some weights are at the cap, and these examples have margins
-    below γ.
+    1:2:3, or 1:2, or equal if there are few columns. All other columns have smaller absolute edges,
+    and about half of these edges are only a little smaller. Some weights d_i are between 0 and the
+    cap, and these examples have the margin γ. If m and k leave room, other weights are zero, and
+    these examples have margins above γ. If k > 5, weights may also be at the cap, and these
+    examples have margins below γ.
 
     Parameters
     ----------
@@ -179,12 +184,12 @@ def _groups(
 ) -> tuple[int, list[_Group]]:
     """Return the size b of the blocks, and the groups of examples, in random order."""
     cap = f"k={'None' if k is None else spell(k)}"
-    if m < 2 * _SMALLEST or n < _SMALLEST or (k is not None and k < 1):
+    if m < 2 * MIN_BLOCK_SIZE or n < MIN_BLOCK_SIZE or (k is not None and k < 1):
         raise InputError(f"plant({m}, {n}, {cap}) needs m >= 10, n >= 5 and k >= 1")
-    most = max(_SMALLEST, min(_LARGEST, n // 2, m // 8))
-    first = int(rng.integers(_SMALLEST, most + 1))
+    most = max(MIN_BLOCK_SIZE, min(MAX_BLOCK_SIZE, n // 2, m // 8))
+    first = int(rng.integers(MIN_BLOCK_SIZE, most + 1))
     share = float(rng.uniform(0.3, 0.7))
-    for b in range(first, _SMALLEST - 1, -1):
+    for b in range(first, MIN_BLOCK_SIZE - 1, -1):
         # `share` sets the number of blocks at the cap; more if other examples are too few.
         full = 0 if k is None else ceil(k / b) - 1
         for capped in range(round(full * share), full + 1):
@@ -195,7 +200,7 @@ def _groups(
                 return b, _weigh(m, b, k, capped, between, rng)
     raise InputError(
         f"plant({m}, {n}, {cap}) has no room for weights between 0 and the cap 1/k. Use a k of "
-        f"at most {max(1, m - 2 * _SMALLEST)}"
+        f"at most {max(1, m - 2 * MIN_BLOCK_SIZE)}"
     )
 
 
@@ -256,7 +261,7 @@ def _fill_others(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -
     turned = np.where(
         rng.random(others.size) < 0.5, 3.0 / A.shape[0], rng.uniform(0.0, 0.5, others.size)
     ).astype(np.float32)
-    step = max(1, _AT_ONCE // max(1, others.size))
+    step = max(1, ENTRIES_DRAWN_AT_ONCE // max(1, others.size))
     for group in plan.groups:
         for start in range(0, group.rows.size, step):
             rows = group.rows[start : start + step]
@@ -321,7 +326,7 @@ def _bits(m: int, n: int) -> int:
 def _whole(A: NDArray[Any], bits: int, rows: NDArray[np.bool_]) -> NDArray[Any]:
     ids = np.flatnonzero(rows)
     total = np.zeros(A.shape[1], dtype=np.int64)
-    step = max(1, _AT_ONCE // A.shape[1])
+    step = max(1, ENTRIES_DRAWN_AT_ONCE // A.shape[1])
     for start in range(0, ids.size, step):
         block = A[ids[start : start + step]]
         whole = block if bits == 0 else np.ldexp(block, bits).astype(np.int64)

@@ -14,14 +14,13 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_input
+from relaxboost.certificates import check
 from relaxboost.game import domains
 from relaxboost.instances.corners import CORNERS
 from relaxboost.instances.generators import generate
 from relaxboost.matrices import MarginMatrix, as_matrix, datasets, stumps
 
 FILES = ("csv", "npy", "npz")
-LARGEST_FILE = 10_000_000
-"""The maximum number of entries of a matrix from a file. The certificate stores all of them."""
 
 _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
@@ -97,11 +96,11 @@ def _array(path: Path, kind: str, key: str | None) -> Any:
 
 
 def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:
-    if numbers > LARGEST_FILE:
+    if numbers > check.MAX_MATRIX_ENTRIES:
         raise InputError(
-            f"{path} has {numbers} numbers. A matrix from a file may have at most {LARGEST_FILE}, "
-            "because every certificate contains the whole matrix. Select fewer examples or "
-            "hypotheses, or certify this game alone"
+            f"{path} has {numbers} numbers. A matrix from a file may have at most "
+            f"{check.MAX_MATRIX_ENTRIES}, because every certificate contains the whole matrix. "
+            "Select fewer examples or hypotheses, or certify this game alone"
         )
     return matrix
 

@@ -17,7 +17,7 @@ from relaxboost.instances.entries import NAME, PLAIN, Entry, over_of, relaxation
 from relaxboost.instances.generators import OPTIONS, check_options
 from relaxboost.instances.sources import Sources
 
-TOL = 1e-9
+DEFAULT_GAP = 1e-9
 """The requested gap of a game if the specification has no `tol`."""
 
 _SHARED = ("relaxations", "over", "level", "tol")
@@ -28,7 +28,9 @@ _KEYS = {
     "npy": (),
     "npz": ("key",),
 }
-_MOST = 1_000_000
+MAX_WHOLE_NUMBER = 1_000_000
+"""The largest number of rows, columns, copies or cuts, and the largest seed, in a specification. A
+larger number is probably a mistake, and would use up the memory."""
 
 
 def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
@@ -104,7 +106,7 @@ def _checked(where: str, entry: Entry, m: int, is_mixed: bool) -> Entry:
     if entry.tol != 0 or (proof == "exact" and domain.linear):
         return entry
     if is_mixed:
-        return replace(entry, tol=TOL)
+        return replace(entry, tol=DEFAULT_GAP)
     raise InputError(
         f"{where}: tol = 0 requires an optimum that is a fraction, got {entry.relaxation} over "
         f"{entry.over}. Use caps, an l1 norm or an l-inf norm, over L1Ball, Simplex or FullSimplex"
@@ -113,7 +115,7 @@ def _checked(where: str, entry: Entry, m: int, is_mixed: bool) -> Entry:
 
 def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
     level = shared.get("level")
-    tol = shared.get("tol", TOL)
+    tol = shared.get("tol", DEFAULT_GAP)
     if level not in (None, "exact", "enclosed"):
         raise InputError(
             f"{where}: level must be exact or enclosed, because numerical certificates prove "
@@ -189,9 +191,9 @@ def _whole(
     where: str, given: dict[str, Any], key: str, low: int, default: int | None = None
 ) -> int:
     value = given.get(key, default)
-    if type(value) is not int or not low <= value <= _MOST:
+    if type(value) is not int or not low <= value <= MAX_WHOLE_NUMBER:
         raise InputError(
-            f"{where}: {key} must be a whole number from {low} to {_MOST}, got {value!r}"
+            f"{where}: {key} must be a whole number from {low} to {MAX_WHOLE_NUMBER}, got {value!r}"
         )
     return value
 

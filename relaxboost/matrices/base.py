@@ -16,8 +16,10 @@ from relaxboost._core.errors import InputError, number_of
 from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, DenseBulk, Pricing
 
-WRITE_DOWN_LIMIT = 50_000_000
-"""The maximum number of entries that a matrix may have to be converted to a dense array."""
+MAX_DENSE_ENTRIES = 50_000_000
+"""The maximum number of entries of a margin matrix that is converted to a dense array, or to the
+linear program of a general solver. Such a program takes up to a hundred bytes for each entry, which
+is 4 to 5 GB for this number. Methods that need the array reject larger matrices."""
 _NONE = np.empty(0, dtype=np.int64)
 
 
@@ -178,10 +180,10 @@ class MarginMatrix(ABC):
                 f"this method needs all columns of A, but {self!r} does not enumerate its "
                 "columns; use solve(game)"
             )
-        if self.m * self.n > WRITE_DOWN_LIMIT:
+        if self.m * self.n > MAX_DENSE_ENTRIES:
             raise InputError(
                 f"this method needs A as a dense array, but {self.m} x {self.n} is more than "
-                f"{WRITE_DOWN_LIMIT:.0e} entries; use solve(game), which never forms A, or "
+                f"{MAX_DENSE_ENTRIES:.0e} entries; use solve(game), which never forms A, or "
                 "reference(game), which generates columns as they are needed"
             )
         return self.columns(range(self.n))

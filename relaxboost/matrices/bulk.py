@@ -9,10 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Array, Vector, Whole
-
-_ROWS = 4096
-"""Products with A are computed in blocks of at least this many rows of A."""
+from relaxboost._core.arrays import ROWS_PER_BLOCK, Array, Vector, Whole
 
 
 class Pricing(ABC):
@@ -133,7 +130,8 @@ def varied(ranked: Whole, size: int) -> Whole:
 def by_rows(written: Callable[[slice], Array], weights: Vector, out: Array) -> None:
     """Write Aᵀ diag(weights) A to `out`, with blocks of rows of A that `written` returns."""
     out[:] = 0.0
-    step = max(_ROWS, len(out))
+    # The product of a block takes longer than the update of `out` if the block has more rows.
+    step = max(ROWS_PER_BLOCK, len(out))
     for start in range(0, weights.size, step):
         part = slice(start, start + step)
         rows = written(part) * np.sqrt(weights[part, None])

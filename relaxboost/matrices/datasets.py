@@ -15,6 +15,7 @@ from relaxboost._core import tables
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, few, missing, number_of
 from relaxboost._core.html import card, table
+from relaxboost._core.names import MAX_ITEMS_SHOWN
 from relaxboost.matrices.labelled import ROUNDED, rounded_integer
 
 
@@ -35,15 +36,11 @@ class Dataset(NamedTuple):
         facts = {"examples": m, "features": features}
         for sign, name in zip((-1, 1), self.classes, strict=True):
             facts[f"{sign:+d} is {name!r}"] = int((self.y == sign).sum())
-        columns = list(zip(self.feature_names, self.X.T, strict=True))[:MAX_FEATURES_IN_CARD]
+        columns = list(zip(self.feature_names, self.X.T, strict=True))[:MAX_ITEMS_SHOWN]
         rows = [(name, *map(float, (x.min(), np.median(x), x.max()))) for name, x in columns]
         return card(
             f"Data set {self.name}", facts, table(rows, ("feature", "min", "median", "max"))
         )
-
-
-MAX_FEATURES_IN_CARD = 10
-"""The maximum number of features that a notebook lists for a data set."""
 
 
 class SignedLabels(NamedTuple):

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core.arrays import Vector, no_number
+from relaxboost._core.blas import SMALL_ORDER
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
 from relaxboost.matrices.bulk import Bulk, DenseBulk
-
-# The number of entries above which threads share a pass.
-_PARALLEL = 2_000_000
 
 
 class DenseMatrix(MarginMatrix):
@@ -58,7 +56,8 @@ class DenseMatrix(MarginMatrix):
         self._A = np.array(given, dtype=storage, order="F", copy=True)
         self._A.flags.writeable = False
         self.m, self.n = self._A.shape
-        self._dots = kernels.dots_shared if self._A.size > _PARALLEL else kernels.dots
+        is_large = self._A.size > SMALL_ORDER**2
+        self._dots = kernels.dots_shared if is_large else kernels.dots
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

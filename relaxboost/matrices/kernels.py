@@ -19,8 +19,9 @@ from relaxboost._core.compiled import njit, thread_pool
 
 # The compiler may reorder and fuse sums to vectorise them; γ_n covers every order.
 _SUM = {"reassoc", "contract"}
-FEW = 64
-"""Sums of at least this many terms are vectorised, so that their last bits depend on the CPU."""
+MIN_VECTORISED_TERMS = 64
+"""Sums of at least this many terms use vector instructions, so that their last bits depend on the
+CPU. Shorter sums are the same on every CPU, and so are results for small games."""
 
 
 def _read_only(H: NDArray[Any]) -> NDArray[Any]:
@@ -34,7 +35,7 @@ def _read_only(H: NDArray[Any]) -> NDArray[Any]:
 def dots(H: NDArray[Any], used: int, d: Array) -> Array:
     """Return <column, d> for the first `used` columns of `H`, which is in Fortran order."""
     out = np.empty(8 * math.ceil(used / 8))  # `_many_dots` writes eight results at a time
-    sums = _few_dots if H.shape[0] < FEW else _many_dots
+    sums = _few_dots if H.shape[0] < MIN_VECTORISED_TERMS else _many_dots
     sums(_read_only(H), used, d, out)
     return out[:used]
 
@@ -407,24 +408,6 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
         u[i] += c * column[i]
 
 
-def sum_stumps(
-    codes: NDArray[Any], offsets: Whole, signs: Array, support: Whole, coefficients: Array
-) -> Array:
-    """Return A w for weights on some stumps. Columns are added one by one, as in a dense A."""
-    u = np.zeros(signs.size)
-    features = np.searchsorted(offsets, support, side="right") - 1
-    places = zip(features.tolist(), (support - offsets[features]).tolist(), strict=True)
-    for (f, cut), c in zip(places, coefficients.tolist(), strict=True):
-        _add_stump(codes[f], cut, signs, c, u)
-    return u
-
-
-@njit()
-def _add_stump(levels: NDArray[Any], cut: int, signs: Array, c: float, u: Array) -> None:
-    for i in range(u.shape[0]):
-        u[i] += c * (signs[i] if levels[i] > cut else -signs[i])
-
-
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
     """Write s·a − t·b to `out`, and return the largest absolute entry of s·a − t·b."""
@@ -468,7 +451,7 @@ def _few_products(a: Array, b: Array) -> float:
 
 def dot(a: Array, b: Array) -> float:
     """Return <a, b>. Unlike in BLAS, the result does not depend on the number of threads."""
-    return float(_few_products(a, b) if a.size < FEW else _many_products(a, b))
+    return float(_few_products(a, b) if a.size < MIN_VECTORISED_TERMS else _many_products(a, b))
 
 
 def along(u: Array, v: Array, eta: float) -> Array:

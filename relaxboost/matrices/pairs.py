@@ -8,9 +8,6 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost.matrices.bulk import Bulk, DenseBulk
 from relaxboost.matrices.dense import DenseMatrix
 
-_CROWDED = 8
-"""If m pairs of N documents have N² / m <= this, a dense N x N table of them is faster."""
-
 
 class PairMatrix(DenseMatrix):
     """The dense margin matrix A[(i, i'), j] = (H[i, j] − H[i', j]) / 2 of pairs of documents.
@@ -50,13 +47,10 @@ class _PairBulk(DenseBulk):
 
     def cross(self, weights: Vector, out: Array) -> None:
         # Aᵀ diag(weights) A = Hᵀ L H / 4, with the Laplacian L of the pairs as a graph.
+        from scipy import sparse
+
         H = self._H
         N = len(H)
-        if _CROWDED * weights.size >= N * N:
-            pairs = np.bincount(self._better * N + self._worse, weights, N * N).reshape(N, N)
-        else:  # all pairs are within queries
-            from scipy import sparse
-
-            pairs = sparse.csr_array((weights, (self._better, self._worse)), (N, N))
+        pairs = sparse.csr_array((weights, (self._better, self._worse)), (N, N))
         degrees = np.bincount(self._better, weights, N) + np.bincount(self._worse, weights, N)
         out[:] = H.T @ (degrees[:, None] * H - (pairs + pairs.T) @ H)

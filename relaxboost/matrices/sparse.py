@@ -9,14 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.blas import MULTIPLICATIONS_PER_ENTRY
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
 from relaxboost.matrices.bulk import Bulk, by_rows
 from relaxboost.matrices.dense import DenseMatrix
-
-_FILLED = 0.1
-"""If at least this share of the entries is nonzero, dense blocks of rows are faster."""
 
 
 class SparseBulk(Bulk):
@@ -57,7 +55,10 @@ class SparseBulk(Bulk):
 
 
 def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
-    if A.nnz >= _FILLED * A.shape[0] * A.shape[1]:
+    # The compiled loop reads the pairs of nonzero entries of a row. Dense blocks multiply all
+    # pairs of entries of a row.
+    m, n = A.shape
+    if MULTIPLICATIONS_PER_ENTRY * A.nnz**2 >= (m * n) ** 2:
         by_rows(lambda rows: A[rows].toarray(), weights, out)
         return
     arrays = [(x.indptr, x.indices, x.data) for x in (transposed, A)]

@@ -11,21 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.arrays import ROWS_PER_BLOCK, Array, Vector, Whole
+from relaxboost._core.blas import MULTIPLICATIONS_PER_ENTRY
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import Best, MarginMatrix, best_of
 from relaxboost.matrices.bulk import Bulk, CutLevels, Pricing, by_rows, spread
 from relaxboost.matrices.labelled import check_labelled
-
-_ROWS = 65_536
-"""The number of rows of X that are hashed at a time."""
-_FEW_CUTS = 8
-"""If features have at most this many cuts on average, products use columns and no histograms."""
-_FEW_WEIGHTS = 100
-"""If features have at most this many cuts with a nonzero weight on average, margins are computed by
-adding columns."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +122,10 @@ class StumpBulk(Bulk):
         return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)
 
     def cross(self, weights: Vector, out: Array) -> None:
-        # A histogram for each pair of features costs less than columns, unless cuts are few.
-        if self.n > _FEW_CUTS * len(self._codes):
+        # A histogram for each pair of features reads the examples once. A product with columns
+        # multiplies once for each example and each pair of stumps, which is less work if features
+        # have few cuts.
+        if self.n**2 > MULTIPLICATIONS_PER_ENTRY * len(self._codes) ** 2:
             kernels.stump_cross(self._codes, self._offsets, weights, out)
         else:
             by_rows(self._written, weights, out)
@@ -186,7 +181,7 @@ class StumpMatrix(MarginMatrix):
         self._offsets = np.cumsum(cuts, dtype=np.int64)
         self.n = int(self._offsets[-1])
         self._codes = np.array(codes, dtype=code_type(self._offsets))
-        blocks = (X[a : a + _ROWS] for a in range(0, self.m, _ROWS))
+        blocks = (X[a : a + ROWS_PER_BLOCK] for a in range(0, self.m, ROWS_PER_BLOCK))
         self._digest = stump_digest(X.shape, max_cuts, blocks, y)
 
     def _place(self, j: int) -> tuple[int, int]:
@@ -214,11 +209,9 @@ class StumpMatrix(MarginMatrix):
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
         # The sums by level round each weight at most once for each column. Therefore the rounding
         # bound for adding columns one by one also holds for them.
-        if support.size > _FEW_WEIGHTS * len(self._codes):
-            w = np.zeros(int(self._offsets[-1]))
-            np.add.at(w, support, coefficients)
-            return kernels.stump_margins(self._codes, self._offsets, self._y, w)
-        return kernels.sum_stumps(self._codes, self._offsets, self._y, support, coefficients)
+        w = np.zeros(int(self._offsets[-1]))
+        np.add.at(w, support, coefficients)
+        return kernels.stump_margins(self._codes, self._offsets, self._y, w)
 
     def _priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector]:
         yd = self._y * self._examples(d)

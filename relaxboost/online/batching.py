@@ -25,9 +25,10 @@ from relaxboost.online.losses import losses_of
 from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, validation_radius
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
-MAX_ROWS = 1024
-"""The maximum number of rows in a piece of the stream, and the maximum number of iterates that are
-validated in one pass. The losses of that many iterates on that many rows take 8 MB."""
+ROWS_PER_PIECE = 1024
+"""The maximum number of rows of the stream that the learner learns at a time, and the maximum
+number of iterates whose losses one pass computes. A matrix of that many rows and columns takes 8
+MB."""
 
 
 class _Piece(NamedTuple):
@@ -79,7 +80,7 @@ class _Pass:
                     is_stop = stop == self.rows
                     if is_stop:
                         stop = next(ahead, None)
-                    end = min(len(H), at + MAX_ROWS)
+                    end = min(len(H), at + ROWS_PER_PIECE)
                     if stop is not None:
                         end = min(end, at + stop - self.rows)
                     yield _Piece(self.rows, H[at:end], y[at:end], is_stop)
@@ -363,7 +364,7 @@ def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
             "number"
         )
     # The weights of the iterates of one pass take at most 8 MB.
-    together = min(MAX_ROWS, max(1, 2**20 // size))
+    together = min(ROWS_PER_PIECE, max(1, 2**20 // size))
     return _Plan([j * m // k for j in range(k)], together, m)
 
 

@@ -18,9 +18,9 @@ from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import OfPrediction
 from relaxboost.online.schedules import Constants
 
-LARGEST_LOGIT = 16.0
-"""The limit R to which the absolute values of predictions of labels are clipped. At this
-prediction, the logistic loss of a correct label is 1e-7."""
+PREDICTION_LIMIT = 16.0
+"""The limit R if the targets are labels: predictions are clipped to [−R, R]. At this prediction,
+the logistic loss of a correct label is only 1e-7."""
 KINDS = np.repeat([shares.CONSTANT, shares.FADING, shares.AVERAGED], [8, 4, 4])
 """The kind of steps that each of the 16 learners takes, as a code from `kernels.shares`."""
 MULTIPLES = np.concatenate([8.0 * 2.0 ** -np.arange(8), *2 * [256.0 * 4.0 ** -np.arange(4)]])
@@ -126,7 +126,7 @@ class HedgedDescent(OnlineMethod):
     @property
     def limit(self) -> float:
         """The limit R: predictions are clipped to [−R, R]."""
-        return LARGEST_LOGIT if self.loss.task == "binary" else self.targets
+        return PREDICTION_LIMIT if self.loss.task == "binary" else self.targets
 
     def start(self, size: int) -> Learner:
         return HedgedLearner(self, count("M", size))

@@ -34,7 +34,8 @@ _DOMAINS: dict[tuple[type, type], int] = {
 }
 """The code of each combination of a proxy and a domain for which rounds are compiled."""
 MAX_WEIGHTS_IN_CARD = 100
-"""The maximum number of weights that are shown for a learner in a notebook."""
+"""The maximum number of weights that the picture of a learner in a notebook shows as bars. The
+picture is 256 pixels wide."""
 
 
 @dataclass(frozen=True)

@@ -104,8 +104,8 @@ def expected_excess_bound(
     """Return a bound on the expected excess risk after t examples.
 
     The bound holds for the average of the iterates, and for a random iterate. With the `Constants`
-    L, V* and α, it is 2L√(V*/α) √(t + 1)/t for the schedule "growing", and L√(2V*/(αt)) for
-    ``Horizon(t)``.
+    L, V* and α, it is L√(2V*/(αt)) for ``Horizon(t)``, and 2L√(V*/α) √(t + 1)/t for `MirrorDescent`
+    with the schedule "growing". Greedy steps with "growing" have a larger bound, which may be inf.
 
     Parameters
     ----------

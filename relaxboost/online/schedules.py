@@ -87,8 +87,8 @@ class _Root(Schedule):
 class Growing(_Root):
     """The schedule β_i = β_0 √(i + 1), for an unknown number of examples.
 
-    The expected excess risk after t examples is at most 2L√(V*/α) √(t + 1)/t for the `Constants`
-    L, V* and α.
+    With the default β_0, the expected excess risk of `MirrorDescent` after t examples is at most
+    2L√(V*/α) √(t + 1)/t for the `Constants` L, V* and α.
 
     Parameters
     ----------
@@ -120,9 +120,9 @@ class Growing(_Root):
 class Horizon(_Root):
     """The constant schedule β_i = L √(t/(2αV*)) for a known number t of examples.
 
-    The expected excess risk is at most L√(2V*/(αt)) for the `Constants` L, V* and α. With the
-    proxies of gradient descent and of the exponentiated gradient method, 1/β is the step of
-    Theorems 1 and 3 of Dekel (2011).
+    The expected excess risk after t examples is at most L√(2V*/(αt)) for the `Constants` L, V* and
+    α. For `GradientDescent`, and for `ExponentiatedGradient` over the unit simplex, 1/β is the step
+    of Theorems 1 and 3 of Dekel (2011).
 
     Parameters
     ----------
@@ -172,9 +172,9 @@ class Adaptive(_Root):
     """The schedule β_i = √((L² + G_i)/(αV*)), for an unknown number of examples.
 
     G_i is the sum of the squared norms g² of the first i gradients, and L, V* and α are the
-    `Constants`. The regret is at most √(V*/α) (√(L² + G_t) + √G_t), because L² + G_{i−1} >= G_i and
-    Σ g_i²/√G_i <= 2√G_t. This bound is at most that of `Growing`, and smaller if the gradients are
-    smaller than L.
+    `Constants`. The regret of `MirrorDescent` is at most √(V*/α) (√(L² + G_t) + √G_t), because
+    L² + G_{i−1} >= G_i and Σ g_i²/√G_i <= 2√G_t. This bound is at most that of `Growing`, and
+    smaller if the gradients are smaller than L. It does not hold for greedy steps.
 
     References
     ----------

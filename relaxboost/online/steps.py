@@ -73,9 +73,10 @@ class GradientDescent(MirrorSteps):
 class ExponentiatedGradient(MirrorSteps):
     """The exponentiated gradient method, where w_ij is proportional to w_{i−1,j} exp(−η_i u_ij).
 
-    Here u_i is the gradient, and η_i is the step size. The default domain is the unit simplex. On
-    the l1 ball the method is EG±. If L bounds the gradients, then with ``Horizon(m)``, the step is
-    √(2 log M/m)/L, and the regret is at most L√(2m log M).
+    Here u_i is the gradient, and η_i is the step size. The default domain is the unit simplex. If L
+    bounds the gradients, then with ``Horizon(m)`` over the unit simplex, the step is
+    √(2 log M/m)/L, and the regret is at most L√(2m log M). On the unit l1 ball the method is EG±,
+    and 2M replaces M in both formulas.
 
     References
     ----------

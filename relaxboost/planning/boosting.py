@@ -23,7 +23,7 @@ from relaxboost.planning.graphs import same_names
 from relaxboost.planning.problem import zero_features
 from relaxboost.planning.risk import Linear, PlanningLoss, PlanningRisk
 from relaxboost.planning.starting import (
-    FLOOR,
+    MIN_RELATIVE_COST,
     ChosenRounds,
     LinearStart,
     choose_rounds,
@@ -260,7 +260,7 @@ def _reported(
         negative=int((risk.site_costs(F) < 0.0).sum()),
         sites=risk.sites,
         # The floor has the unit of costs; without any cost there is no unit.
-        floor=FLOOR * (usual or 1.0),
+        floor=MIN_RELATIVE_COST * (usual or 1.0),
         choice=choice,
         begun=begun,
     )

@@ -99,7 +99,8 @@ class Evaluation:
     def metric(self, name: str) -> float:
         """Return the value of a metric, given its name: one of `METRICS`, or ``log_likelihood``.
 
-        The weights of tasks are ignored. The value is nan if the denominator of the metric is 0.
+        The weights of tasks are ignored. If all plans cost 0, `cost_ratio` is inf, or nan if the
+        demonstrations cost 0 too.
 
         * ``exact_match`` is the fraction of tasks whose plan is a demonstration.
         * ``optimal_match`` is the fraction of tasks with a demonstration that is a shortest path.

@@ -16,8 +16,9 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Labels, same_label
 from relaxboost.planning.tables import at, called, check_table, numbers
 
-CLASSES = 100
-"""The maximum number of different values in a text column that is converted to features."""
+MAX_CATEGORIES = 100
+"""The maximum number of different values of a text column that is used as a feature. Each value
+becomes a separate feature. A column with more values probably has names of arcs."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
 """The type of the argument `features`: names of columns, or a graph or learned costs that have the
@@ -223,12 +224,12 @@ class _Columns:
         if not texts:
             return [term]
         values = list(self._text(texts[0]).categories)
-        if len(texts) > 1 or len(values) > CLASSES:
+        if len(texts) > 1 or len(values) > MAX_CATEGORIES:
             raise InputError(
                 f"the feature {term!r} uses the text column {texts[0]!r}, which has {len(values)} "
                 f"distinct values, such as {values[0]!r}; a feature may use one text column, with "
-                f"at most {CLASSES} distinct values. Leave the column out, or group its values "
-                f"into classes. If the column names the edges, give edge={texts[0]!r}"
+                f"at most {MAX_CATEGORIES} distinct values. Leave the column out, or group its "
+                f"values into classes. If the column names the edges, give edge={texts[0]!r}"
             )
         # The column of text comes last, where `_parts` looks for its value.
         others = [part for part in parts if part not in texts]

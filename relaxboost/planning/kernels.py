@@ -11,7 +11,7 @@ NOTHING: Array = np.empty(0)
 """The argument `ahead` of `search` if there are no distance estimates. It is an empty array and not
 None, because compiled code needs a fixed type."""
 
-_ARITY = 4
+HEAP_ARITY = 4
 """The number of children that a node of the heap has. Four children cause fewer cache misses than
 two."""
 
@@ -74,11 +74,11 @@ def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: 
     # The node enters at the top of the heap, and moves down until the heap is ordered.
     hole = 0
     while True:
-        child = _ARITY * hole + 1
+        child = HEAP_ARITY * hole + 1
         if child >= size:
             break
         least = child
-        for other in range(child + 1, min(child + _ARITY, size)):
+        for other in range(child + 1, min(child + HEAP_ARITY, size)):
             if key[other] < key[least]:
                 least = other
         if key[least] >= value:
@@ -94,7 +94,7 @@ def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: 
 def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: int) -> None:
     # The node enters at the position `hole`, and moves up until the heap is ordered.
     while hole > 0:
-        parent = (hole - 1) // _ARITY
+        parent = (hole - 1) // HEAP_ARITY
         if key[parent] <= value:
             break
         heap[hole], key[hole] = heap[parent], key[parent]

@@ -31,8 +31,10 @@ from relaxboost.planning.graphs import Graph, features_by_name, same_names
 from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.tasks import Task, checked_tasks
 
-_FLAT = 1e-13
-"""Eigenvalues of the Hessian below this multiple of its largest eigenvalue are treated as 0."""
+FLAT_EIGENVALUE = 1e-13
+"""The multiple of the largest eigenvalue of the Hessian below which another eigenvalue is treated
+as 0. Such an eigenvalue is a rounding error, and the likelihood does not depend on its
+eigenvector."""
 _UNFINISHED = {
     "max_rounds": "the utilities do not maximise the likelihood, and their standard errors mean "
     "little, because the run ended after {} rounds; pass a larger max_rounds",
@@ -91,7 +93,8 @@ class LogitFit(LearnedCosts):
     def costs(self, graph: Graph) -> Array:
         """Return arc costs, shape (E,), at which the shortest path is the most probable path.
 
-        Individual costs may be negative, but no cycle has a negative cost.
+        Individual costs may be negative. On the graphs of the training tasks no cycle has a
+        negative cost, but on another graph a cycle may have one.
         """
         return -(features_by_name(graph, self.names, arcs=True) @ self.utilities)
 
@@ -437,7 +440,7 @@ def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
     """Return the Newton step, shortened if necessary, and the gain that its model predicts."""
     values, vectors = _spectrum(at.hessian, unit)
     slope = vectors.T @ (at.gradient * unit)
-    step = vectors @ (slope / np.maximum(values, max(_FLAT * values[-1], 1e-300)))
+    step = vectors @ (slope / np.maximum(values, max(FLAT_EIGENVALUE * values[-1], 1e-300)))
     gain = 0.5 * float((at.gradient * unit) @ step)
     # A step at most doubles the largest utility: the model says little further away.
     most = 1.0 + float(np.abs(at.beta / unit).max())
@@ -465,7 +468,7 @@ def _line_search(
 
 def _covariance(hessian: Array, unit: Array, names: Sequence[str]) -> Array:
     values, vectors = _spectrum(hessian, unit)
-    if not values[0] > _FLAT * values[-1]:
+    if not values[0] > FLAT_EIGENVALUE * values[-1]:
         alike = [n for n, v in zip(names, vectors[:, 0], strict=True) if abs(v) > 1e-3]
         raise InputError(
             f"the likelihood does not depend on a combination of {', '.join(alike)}: the "

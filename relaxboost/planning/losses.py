@@ -143,7 +143,9 @@ class Missed(CountedArcs):
     """The number of arcs of the demonstration that the path misses.
 
     The costs minus the gains are c + 1 on arcs of the demonstration, so that they remain >= 0 for
-    costs >= 0. An arc that the demonstration takes twice counts twice; see `CountedArcs`.
+    costs >= 0. An arc that the demonstration takes twice counts twice. If a path takes an arc of
+    the demonstration more often than the demonstration does, each further time counts −1, so that
+    the loss of a path with a cycle may be negative. See `CountedArcs`.
     """
 
     name = "missed"

@@ -16,8 +16,9 @@ from relaxboost._core.rounding import UNIT, down, sum_bounds
 from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
 
-_LARGEST = 1e300
-"""The maximum absolute value of a cost. Sums of such costs remain finite doubles."""
+MAX_COST = 1e300
+"""The maximum absolute value of the cost of an arc. The cost of a path of up to a hundred million
+such arcs is still a finite double."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
@@ -28,11 +29,11 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
             f"costs must have shape ({graph.arcs},), one cost per arc, got {c.shape}; "
             "graph.costs(C) converts costs per site to costs per arc"
         )
-    if not (np.abs(c) <= _LARGEST).all():
-        arc = int(np.argmin(np.abs(c) <= _LARGEST))
+    if not (np.abs(c) <= MAX_COST).all():
+        arc = int(np.argmin(np.abs(c) <= MAX_COST))
         raise InputError(
             f"the cost of {graph.arc_name(arc)} is {c[arc]:g}; costs must be finite and within "
-            f"±{_LARGEST:g}: leave out closed arcs, or divide all costs by the same number"
+            f"±{MAX_COST:g}: leave out closed arcs, or divide all costs by the same number"
         )
     return c
 

@@ -23,10 +23,10 @@ from relaxboost.planning.tasks import Task
 from relaxboost.solvers.bundle.cuts import Cut, Cuts
 from relaxboost.solvers.bundle.master import Feasible
 
-GROUPS = 16
-"""The demonstrations are divided into at most this many groups. Each group has its own cutting
-planes for its part of R. More groups make the model more accurate and the programs of the bundle
-method larger."""
+MAX_CUT_GROUPS = 16
+"""The maximum number of groups into which `fit` divides the demonstrations. Each group has its own
+cutting planes for its part of the risk R. More groups make the model of R more accurate, and the
+programs of the bundle method larger."""
 
 
 class FitPoint(NamedTuple):
@@ -118,8 +118,8 @@ class Problem:
         self.oracle = oracle
         # Neighbouring demonstrations go to different groups, which balances the groups.
         place = np.arange(len(oracle.rows))
-        self.rates = np.zeros((min(GROUPS, place.size), place.size))
-        self.rates[place % GROUPS, place] = oracle.weights
+        self.rates = np.zeros((min(MAX_CUT_GROUPS, place.size), place.size))
+        self.rates[place % MAX_CUT_GROUPS, place] = oracle.weights
         self.least = np.array([row.gains.floor(row.path.arcs) for row in oracle.rows])
         # No term is above 0, so that the factor covers the rounding of the sums.
         self.floors: Array = self.rates @ self.least * (1.0 + 2.0 * roundoff(place.size + 8))
@@ -156,7 +156,7 @@ class Problem:
     @property
     def floor(self) -> float:
         """A nonpositive lower bound on the objective Ω + R: the sum of `floors`, rounded down."""
-        return float(self.floors.sum()) * (1.0 + 2.0 * roundoff(GROUPS + 8))
+        return float(self.floors.sum()) * (1.0 + 2.0 * roundoff(MAX_CUT_GROUPS + 8))
 
     @property
     def tight(self) -> bool:

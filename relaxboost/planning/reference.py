@@ -27,8 +27,9 @@ from relaxboost.planning.tasks import Task
 from relaxboost.solvers.bundle.cuts import Cut
 from relaxboost.solvers.external import SOLVERS, check_solver
 
-LARGEST = 200_000
-"""The maximum total number of arc inequalities that `reference` accepts for all demonstrations."""
+MAX_ARC_INEQUALITIES = 200_000
+"""The maximum number of inequalities, one for each arc and demonstration, in the program of
+`reference`. A general solver takes too long for larger programs, which `fit` solves."""
 
 
 def reference(
@@ -64,8 +65,8 @@ def reference(
     Raises
     ------
     InputError
-        If the number of arc inequalities exceeds `LARGEST`, if costs may be negative and
-        negative="simple", or if the solver is not installed or finds no solution.
+        If the number of arc inequalities exceeds `MAX_ARC_INEQUALITIES`, if costs may be negative
+        and negative="simple", or if the solver is not installed or finds no solution.
 
     References
     ----------
@@ -121,10 +122,10 @@ def program(problem: Problem) -> Any:
 def _check(problem: Problem) -> None:
     oracle = problem.oracle
     size = sum(oracle.graphs[row.graph].arcs for row in oracle.rows)
-    if size > LARGEST:
+    if size > MAX_ARC_INEQUALITIES:
         raise InputError(
             f"{len(oracle.rows)} demonstrations have {size:,} arc inequalities, but reference "
-            f"accepts at most {LARGEST:,}; use fit, which has no such limit"
+            f"accepts at most {MAX_ARC_INEQUALITIES:,}; use fit, which has no such limit"
         )
     if oracle.negative == "simple" and not problem.never_negative:
         raise InputError(

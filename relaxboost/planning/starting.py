@@ -22,9 +22,11 @@ from relaxboost.planning.risk import Linear, PlanningLoss
 from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
 
-FLOOR = 1e-6
-"""The minimum cost, as a fraction of the mean cost. It applies to additive costs, and to the linear
-costs from which `boost` starts."""
+MIN_RELATIVE_COST = 1e-6
+"""The smallest cost of a site, as a fraction of the mean cost. Smaller and negative costs are
+raised to it, because shortest paths need costs that are not negative. It applies to boosted costs
+with the additive link, and to the linear costs from which `boost` starts with the exponential
+link."""
 
 
 class LinearStart(NamedTuple):
@@ -65,7 +67,7 @@ def linear_start(
     if mean <= 1e-9 * found.upper:  # Costs this small are rounding errors of 0.
         return LinearStart(1.0, math.nan, ended)
     # The exponential link needs costs > 0.
-    floor = FLOOR * mean if link == "exponential" else 0.0
+    floor = MIN_RELATIVE_COST * mean if link == "exponential" else 0.0
     base = Linear(tuple(found.w.tolist()), found.names, floor)
     return LinearStart(base, found.problem.regulariser.form.square, ended)
 
@@ -180,7 +182,11 @@ class _Watched:
             self._sum[graph] = self._sum[graph] + self._F[graph]
             F = self._sum[graph] / max(state.round, 1) if self._average else self._F[graph]
             # Negative costs are raised as `BoostedCosts.costs` raises them.
-            least = FLOOR * float(np.abs(start).mean()) if self._loss.link == "additive" else 0.0
+            least = (
+                MIN_RELATIVE_COST * float(np.abs(start).mean())
+                if self._loss.link == "additive"
+                else 0.0
+            )
             costs[graph] = graph.costs(np.maximum(self._loss.linked(start, F), least))
         self.scores.append(f1_scores(self._tasks, costs, self._clock))
         return self._clock.left == 0.0

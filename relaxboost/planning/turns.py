@@ -180,7 +180,8 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
         # The arctangent of cross and dot product needs no division by lengths.
         x, y = step[before].T
         a, b = step[after].T
-        return np.abs(np.arctan2(x * b - y * a, x * a + y * b))
+        # Adding 0 turns −0 into 0. The arctangent of 0 and −0 would be π.
+        return np.abs(np.arctan2(x * b - y * a, x * a + y * b + 0.0))
 
     return angles
 

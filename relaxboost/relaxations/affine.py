@@ -22,7 +22,7 @@ from relaxboost.relaxations import numerical
 from relaxboost.relaxations.base import Relaxation, Traits, fixed_m, makes
 from relaxboost.relaxations.bounds import EvaluatedBounds
 from relaxboost.relaxations.description import Description, description_of
-from relaxboost.relaxations.linear import ZERO, Bound, ExactForm, LinearForm
+from relaxboost.relaxations.linear import Bound, ExactForm, LinearForm
 from relaxboost.relaxations.vectors import spell_parameter
 
 
@@ -156,8 +156,10 @@ class Shifted(_Changed):
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
         d0 = self.exact_shift(m)
-        cost = sum((c * s for c, s in zip(form.cost, d0, strict=False)), ZERO)
-        moved = [sum((x * d0[j] for j, x in row.items() if j < m), ZERO) for row in form.rows]
+        cost = sum((c * s for c, s in zip(form.cost, d0, strict=False)), Fraction(0))
+        moved = [
+            sum((x * d0[j] for j, x in row.items() if j < m), Fraction(0)) for row in form.rows
+        ]
         return form._replace(
             lower=[*_minus(form.lower[:m], d0), *form.lower[m:]],
             upper=[*_minus(form.upper[:m], d0), *form.upper[m:]],

@@ -15,8 +15,10 @@ from relaxboost._core.intervals import Interval
 from relaxboost.relaxations.base import Relaxation, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds
 
-SLACK = Fraction(1, 10**12)
-"""The largest relative amount by which a radius may be too small because of rounding."""
+MAX_RADIUS_ERROR = Fraction(1, 10**12)
+"""The largest relative rounding error of a radius that a user passes. If a ball misses the simplex
+by no more than this fraction of its radius, the radius is enlarged. Otherwise an error is raised.
+"""
 
 
 class Ball(Relaxation, Bounds):
@@ -94,8 +96,8 @@ def fit(owner: Ball, radius: Fraction, least: float) -> Fraction:
     # A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, whether the
     # quotient is rounded upwards or downwards.
     floor = Fraction(least)
-    if radius >= floor * (1 - SLACK):
-        return max(radius, floor * (1 + SLACK))
+    if radius >= floor * (1 - MAX_RADIUS_ERROR):
+        return max(radius, floor * (1 + MAX_RADIUS_ERROR))
     raise InputError(
         f"{owner!r} does not meet the simplex: the radius must be at least {least:.12g}"
     )

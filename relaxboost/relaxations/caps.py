@@ -17,6 +17,7 @@ from relaxboost._core.digits import vector
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
+from relaxboost._core.names import MAX_ITEMS_SHOWN
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_up, sum_bounds
 from relaxboost.relaxations._projections import caps_distribution, caps_threshold
@@ -26,7 +27,6 @@ from relaxboost.relaxations.capped import ThresholdDescription, cut
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.linear import ExactForm
-from relaxboost.relaxations.vectors import MAX_SHOWN
 
 
 class Doubles(NamedTuple):
@@ -160,7 +160,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
     def __repr__(self) -> str:
         if isinstance(self.caps, Fraction):
             return f"Caps({spell(self.caps)})"
-        if len(self.caps) <= MAX_SHOWN:
+        if len(self.caps) <= MAX_ITEMS_SHOWN:
             return f"Caps([{', '.join(map(spell, self.caps))}])"
         # The exact value of many caps would fill pages.
         near = self._doubles.near

@@ -31,16 +31,9 @@ from relaxboost.relaxations.cone_multipliers import (
     merged_equations,
     shortest,
 )
-from relaxboost.relaxations.cone_solver import ACCURATE, is_panic
+from relaxboost.relaxations.cone_solver import ACCURATE, POINT_ACCURACY, is_panic
 
 _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError")
-_LOOSE = 1e-7
-"""A lower bound is loose if its relative gap to the solver's optimum is larger than this."""
-_ROOMS = (1e-15, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
-"""The distances by which `ConeBounds.feasible` tries to move multipliers into the dual cones.
-
-They are relative to the largest term of q.
-"""
 
 
 class ConeProof(NamedTuple):
@@ -208,7 +201,9 @@ class ConeBounds:
                 d = np.maximum(found.x[: self._m], 0.0)
                 best = ConeAnswer(below, d, gamma, slope, proof)
             # If Clarabel ends early, or the bound is loose, d in units of one may be easier.
-            is_tight = found.value - below <= _LOOSE * (1.0 + abs(found.value))  # false for nan
+            is_tight = found.value - below <= POINT_ACCURACY * (
+                1.0 + abs(found.value)
+            )  # false for nan
             if found.status == "Solved" and is_tight:
                 break
         return best
@@ -306,9 +301,10 @@ class ConeBounds:
     def feasible(self, u: Vector, proof: ConeProof, *, box: bool = False) -> ConeProof:
         """Return multipliers near those of `proof`, with the best lower bound on F(u) found.
 
-        Each trial moves the multipliers into the interior of the dual cones, further than the
-        previous trial, and then takes Newton steps towards q_z = 0. A long move weakens the bound.
-        After a short move, the Newton steps can leave the cones.
+        Each trial moves the multipliers into the interior of the dual cones, ten times as far as
+        the previous trial, and then takes Newton steps towards q_z = 0. A long move weakens the
+        bound. After a short move, the Newton steps can leave the cones. The moves are 1e-15 to 1e-4
+        of the largest term of q.
         """
         if self._merge is not None:
             # Multipliers of equations that are dependent up to rounding only may be near no others
@@ -321,8 +317,8 @@ class ConeBounds:
         highest = -math.inf
         size = float(self._reduced(u, proof.y, proof.point)[1].max())
         room = size * self._cones.room(proof.point)
-        for share in _ROOMS if self._form.cost.size > self._m else ():
-            found = self._repaired(found, share * room)
+        for exponent in range(-15, -3) if self._form.cost.size > self._m else ():
+            found = self._repaired(found, 10.0**exponent * room)
             below = self.below(u, found, box=box)
             if below > highest:
                 best = found

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.rounding import UNIT
+from relaxboost._core.blas import SMALL_ORDER
+from relaxboost._core.rounding import MIN_PRECISE, UNIT
 from relaxboost.relaxations.cone_form import ConeForm, square_map
 
-_TINY = 1e-290
-"""In an exponential cone, numbers below this are treated as zero: their quotients overflow."""
-_LONG = 20.0
-"""If columns of a sparse S have more nonzeros than this on average, S Sᵀ is treated as dense."""
-_DENSE = 1000
-"""The maximum order of a matrix that this module stores as a dense array."""
+LONG_COLUMN_ENTRIES = 20.0
+"""A column of a sparse matrix S with more nonzero entries than this is long. If most entries are in
+long columns, S Sᵀ has many times as many entries as S, and its factorisation is avoided."""
 
 
 class DualCones:
@@ -90,8 +88,8 @@ class DualCones:
         # The room in a must not reach zero, where the condition on b and c jumps.
         # Each row (a, b, c) of the result stays in the dual exponential cone if its entries change
         # by at most `room`.
-        a = np.minimum(y[:, 0], -np.where(room[:, 0] > 0.0, 2.0 * room[:, 0] + _TINY, 0.0))
-        flat = a > -_TINY
+        a = np.minimum(y[:, 0], -np.where(room[:, 0] > 0.0, 2.0 * room[:, 0] + MIN_PRECISE, 0.0))
+        flat = a > -MIN_PRECISE
         least_b = np.full(a.size, -np.inf)
         b = y[:, 1]
         c = np.maximum(y[:, 2], room[:, 2])
@@ -101,7 +99,7 @@ class DualCones:
                 steep = np.where(flat, 1.0, end - a)
                 exponent = np.clip((room[:, 1] - b) / steep, -700.0, 700.0) - 1.0
                 needed = steep * np.exp(exponent) * (1.0 + 1e-13)
-                least_c = np.where(self._third, needed, steep * _TINY) + room[:, 2]
+                least_c = np.where(self._third, needed, steep * MIN_PRECISE) + room[:, 2]
                 c = np.where(flat, c, np.maximum(c, least_c))
             for end in (room[:, 0], -room[:, 0]):
                 steep = np.where(flat, 1.0, end - a)
@@ -165,7 +163,7 @@ def shortest(spread: Any, q: Vector) -> Vector:
     # A multiple of the identity above rounding errors avoids zero pivots of dependent rows.
     counts = np.diff(spread.indptr)
     squares = spread.multiply(spread).sum(axis=1)
-    if counts @ counts <= _LONG * counts.sum():
+    if counts @ counts <= LONG_COLUMN_ENTRIES * counts.sum():
         system = spread @ spread.T + sparse.diags_array(1e-14 * squares + 1e-300)
         return np.asarray(spread.T @ splu(sparse.csc_array(system)).solve(q))
     # A long column fills spread @ spread.T, but not this larger system.
@@ -188,9 +186,9 @@ def least_singular_value(spread: Any) -> float:
 
     spread = sparse.csr_array(spread)
     lengths = np.bincount(spread.indices, minlength=spread.shape[1])
-    if spread.shape[0] > _DENSE and lengths @ lengths > _LONG * lengths.sum():
+    if spread.shape[0] > SMALL_ORDER and lengths @ lengths > LONG_COLUMN_ENTRIES * lengths.sum():
         # A long column fills the product. Without it, no singular value is larger.
-        spread = spread[:, lengths <= _LONG]
+        spread = spread[:, lengths <= LONG_COLUMN_ENTRIES]
     square = sparse.csc_array(spread @ spread.T)
     count = square.shape[0]
     if not count:
@@ -231,7 +229,7 @@ def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
     """
     from scipy.linalg import qr
 
-    if spread.shape[0] > _DENSE:
+    if spread.shape[0] > SMALL_ORDER:
         return np.empty(0, dtype=np.int64)
     values, vectors = np.linalg.eigh((spread @ spread.T).toarray())
     kernel = (vectors / unit[:, None])[:, values < 1e-9]
@@ -267,7 +265,7 @@ def merged_equations(rows: Any) -> NDArray[np.float64] | None:
     length = np.sqrt(rows.multiply(rows).sum(axis=1))
     unit = np.where(length > 0.0, length, 1.0)
     scaled = sparse.csr_array(sparse.diags_array(1.0 / unit) @ rows)
-    if scaled.shape[0] > _DENSE or least_singular_value(scaled) > 0.0:
+    if scaled.shape[0] > SMALL_ORDER or least_singular_value(scaled) > 0.0:
         return None
     dense = scaled.toarray()
     triangle, order = qr(dense.T, mode="r", pivoting=True)

@@ -18,20 +18,14 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.lazy import cp
-from relaxboost._core.rounding import UNIT
+from relaxboost._core.rounding import ROUNDINGS, UNIT
 from relaxboost.relaxations.cone_form import ConeForm, square_map
 from relaxboost.relaxations.cone_multipliers import implied_rows, least_singular_value
-from relaxboost.relaxations.cone_solver import solves
+from relaxboost.relaxations.cone_solver import POINT_ACCURACY, solves
 
-_ROUNDINGS = 8.0 * UNIT
-"""The allowed violation of an inequality, relative to the size of its terms."""
-_EQUAL = 1e-13
-"""The allowed violation of an equation, relative to one plus the size of its terms."""
-_NO_ROOM = 1e-7
-"""A point closer than this to the boundary of the cones is not treated as an interior point.
-
-Solvers are not accurate enough to find such points.
-"""
+EQUATION_TOLERANCE = 1e-13
+"""The largest violation of an equation of a cone program at a point that is treated as feasible,
+relative to one plus the size of its terms. Newton's steps leave violations of a few roundings."""
 
 
 class ConePoints:
@@ -93,7 +87,7 @@ class ConePoints:
         form = self._form
         bent = form.quadratic @ x
         terms = [*(form.cost * x).tolist(), *(0.5 * bent * x).tolist(), form.constant]
-        return x[: self._m], math.fsum(terms) + _ROUNDINGS * float(np.abs(terms).sum())
+        return x[: self._m], math.fsum(terms) + ROUNDINGS * float(np.abs(terms).sum())
 
     def _towards(self, x: Vector, inside: Vector) -> Vector:
         """Return x, moved towards `inside` by about the least share that makes it feasible."""
@@ -138,7 +132,7 @@ class ConePoints:
         sizes = np.abs(x)
         sizes[self._m if self._simplex else 0 :] += 1.0
         moves = rows @ sparse.diags_array(sizes) @ rows.T
-        ridge = sparse.diags_array(_EQUAL * moves.diagonal() + 1e-300)
+        ridge = sparse.diags_array(EQUATION_TOLERANCE * moves.diagonal() + 1e-300)
         try:
             factor = splu(
                 sparse.csc_array(moves + ridge), "MMD_AT_PLUS_A", options={"SymmetricMode": True}
@@ -157,20 +151,20 @@ class ConePoints:
         slack = form.right - form.rows @ x
         size = np.abs(form.right) + self._sizes @ np.abs(x)
         is_equation = self._is_equation
-        if (np.abs(slack[is_equation]) > _EQUAL * (1.0 + size[is_equation])).any():
+        if (np.abs(slack[is_equation]) > EQUATION_TOLERANCE * (1.0 + size[is_equation])).any():
             return False
         half = slice(0, form.zero + form.half)
-        is_short = slack[half] < -_ROUNDINGS * size[half]
+        is_short = slack[half] < -ROUNDINGS * size[half]
         if (is_short & ~is_equation[half]).any():
             return False
         for rows, k in form.second_order():
             s = slack[rows].reshape(-1, k)
             large = size[rows].reshape(-1, k).max(axis=1)
-            if (np.linalg.norm(s[:, 1:], axis=1) > s[:, 0] + _ROUNDINGS * large).any():
+            if (np.linalg.norm(s[:, 1:], axis=1) > s[:, 0] + ROUNDINGS * large).any():
                 return False
         for rows, side in form.matrices():
             square = (square_map(side) @ slack[rows]).reshape(side, side)
-            if np.linalg.eigvalsh(square)[0] < -side * _ROUNDINGS * size[rows].max(initial=0.0):
+            if np.linalg.eigvalsh(square)[0] < -side * ROUNDINGS * size[rows].max(initial=0.0):
                 return False
         a, b, c = slack[form.exponentials].reshape(-1, 3).T
         large = size[form.exponentials].reshape(-1, 3).max(axis=1, initial=0.0)
@@ -179,7 +173,7 @@ class ConePoints:
         with np.errstate(all="ignore"):
             at_end = np.maximum(np.maximum(a, -c), -b)
             over = np.where(b > 0.0, b * np.exp(a / steep) - c, at_end)
-        return not (over > _ROUNDINGS * large).any()
+        return not (over > ROUNDINGS * large).any()
 
     @cached_property
     def inside(self) -> Vector | None:
@@ -218,7 +212,7 @@ class ConePoints:
             moved = self._onto(np.asarray(x.value))
             if not self._holds(moved):
                 continue
-            if float(room.value) > _NO_ROOM:
+            if float(room.value) > POINT_ACCURACY:
                 return moved, True
             inside = moved if inside is None else inside
         return inside, False
@@ -263,7 +257,7 @@ class ConePoints:
         with np.errstate(invalid="ignore"):  # roots of numbers that are negative by a rounding
             if not spare.size or not solves(problem):
                 return None
-        is_tight = np.asarray(rooms.value) <= _NO_ROOM
+        is_tight = np.asarray(rooms.value) <= POINT_ACCURACY
         is_equation = self._is_equation.copy()
         is_equation[half] = is_tight[: half.size]
         is_free = ~is_tight[half.size :] if self._simplex else self._is_free

@@ -11,7 +11,19 @@ import numpy as np
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import seconds_left
 
-ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
+SOLVER_TOLERANCE = 1e-10
+"""The requested tolerance of cone solvers, for the gap and for the violations of constraints. The
+default of Clarabel is 1e-8. Clarabel rarely reaches a tolerance far below 1e-10."""
+ACCURATE = {
+    "tol_gap_abs": SOLVER_TOLERANCE,
+    "tol_gap_rel": SOLVER_TOLERANCE,
+    "tol_feas": SOLVER_TOLERANCE,
+    "max_iter": 200,
+}
+POINT_ACCURACY = 1e-7
+"""The accuracy of the points and bounds that cone solvers find, relative to numbers around 1. A
+point that is closer than this to the boundary of a set is not treated as an interior point. A bound
+that is farther than this from the solver's optimum is treated as loose."""
 SOLVED = ("optimal", "optimal_inaccurate")
 
 

@@ -20,15 +20,16 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
+from relaxboost._core.rounding import ROUNDINGS
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.custom import Custom
 from relaxboost.relaxations.numerical import Programs
 from relaxboost.relaxations.priors import check_prior
 
-_LEAST = 1e-12
-"""The smallest argument t in the table of a generator φ(t)."""
-_ROUNDED = 2.0**-50
-"""The maximum rounding error of a value φ(t) of a generator, relative to 1 + t + |φ(t)|."""
+MIN_TABLE_ARGUMENT = 1e-12
+"""The smallest argument t in the table of a generator φ(t). At much smaller arguments, the
+rounding errors of φ exceed its differences between neighbouring arguments of the table. The weight
+of an example that is computed from the table is at least this number times its prior."""
 
 
 def f_divergence(
@@ -166,7 +167,8 @@ class _FDivergence(Custom):
             t = d / (0.5 * (total[0] + total[1])) / pi
             phi, slope = f.value_and_slope(t)
             steep = np.nan_to_num(t * np.abs(slope), posinf=0.0)
-            rounded = _ROUNDED * (1.0 + t + np.abs(phi) + steep)
+            # The error of a value φ(t) is a few roundings of 1 + t + |φ(t)|.
+            rounded = ROUNDINGS * (1.0 + t + np.abs(phi) + steep)
             value = float(f.size) * math.fsum(pi * (phi + rounded))
         return value, distance
 
@@ -195,7 +197,7 @@ class _Table(Programs):
         self._pi = f.pi(m)
         # With m points, a generator with an entry for each example would not raise an error.
         size = 1 << 14
-        t = np.geomspace(_LEAST, 2.0 / self._pi.min(), size + (m == size))
+        t = np.geomspace(MIN_TABLE_ARGUMENT, 2.0 / self._pi.min(), size + (m == size))
         self._t = 0.5 * (t[1:] + t[:-1])
         self.smooth = False
         """Whether the generator φ is smooth on (0, ∞) and is the same for all examples."""
@@ -290,14 +292,14 @@ class _Table(Programs):
         falling = np.zeros((3, near.size))
         best = np.full(near.size, -np.inf)
         # The maximiser may be an end of the interval. Otherwise the table has it nearly.
-        starts = [near, high, np.full(near.size, _LEAST)]
+        starts = [near, high, np.full(near.size, MIN_TABLE_ARGUMENT)]
         t = near
         for _ in range(16):
             t = starts.pop() if starts else t
             phi, slope = f.value_and_slope(t)
             off = wanted - slope
             sizes = 1.0 + t + np.abs(phi) + (np.abs(wanted) + np.abs(slope)) / pi
-            line = np.stack([wanted * t - phi, off, _ROUNDED * sizes])
+            line = np.stack([wanted * t - phi, off, ROUNDINGS * sizes])
             rises = (off >= 0.0) & (t >= low)
             falls = ~(off >= 0.0) & (t <= high)
             low = np.where(rises, t, low)

@@ -18,6 +18,7 @@ from relaxboost._core.compiled import njit
 from relaxboost._core.digits import vector
 from relaxboost._core.errors import InputError, few
 from relaxboost._core.lazy import cp
+from relaxboost._core.names import MAX_ITEMS_SHOWN
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import UNIT, sum_bounds
 from relaxboost.relaxations._projections import caps_distribution
@@ -26,8 +27,7 @@ from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.capped import ThresholdDescription
 from relaxboost.relaxations.caps import Caps, cap, check_room, negentropy_range
 from relaxboost.relaxations.exact_points import Groups
-from relaxboost.relaxations.linear import ZERO, ExactForm, Row
-from relaxboost.relaxations.vectors import MAX_SHOWN
+from relaxboost.relaxations.linear import ExactForm, Row
 
 Index = NDArray[np.int64]
 
@@ -123,7 +123,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         object.__setattr__(self, "caps", caps)
 
     def __repr__(self) -> str:
-        if max(len(self.groups), len(self.caps)) <= MAX_SHOWN:
+        if max(len(self.groups), len(self.caps)) <= MAX_ITEMS_SHOWN:
             caps = ", ".join(f"{g}: {spell(q)}" for g, q in self.caps)
             return f"GroupCaps({list(self.groups)}, {{{caps}}})"
         free = self.groups.count(-1)
@@ -250,7 +250,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         caps = dict(self.caps)
         return ExactForm.free(m)._replace(
             rows=list(rows.values()),
-            row_lower=[ZERO] * len(rows),
+            row_lower=[Fraction(0)] * len(rows),
             row_upper=[caps[label] for label in rows],
         )
 

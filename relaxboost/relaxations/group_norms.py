@@ -31,7 +31,7 @@ from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections import capped_distribution
 from relaxboost.relaxations._projections.group_norm import (
-    LEAST_BETA,
+    MIN_BETA_PER_SPREAD,
     Grouping,
     Spreading,
     group_norms,
@@ -207,7 +207,7 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
         return levels.threshold(x), levels.distribution(x)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        beta = max(beta, LEAST_BETA * float(np.ptp(u)))
+        beta = max(beta, MIN_BETA_PER_SPREAD * float(np.ptp(u)))
         spreading = Spreading(u, beta, self._norm)
         spreading.move(math.log(float(self.weight)))
         return spreading.distribution()
@@ -282,7 +282,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return float(d @ u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        beta = max(beta, LEAST_BETA * float(np.ptp(u)))
+        beta = max(beta, MIN_BETA_PER_SPREAD * float(np.ptp(u)))
         free = capped_distribution(u, beta)
         r = float(self.radius)
         if self.size(free) <= r:

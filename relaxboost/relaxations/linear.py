@@ -25,8 +25,6 @@ Bound = Fraction | None
 Row = dict[int, Fraction]
 """The nonzero coefficients of a row of a linear program, by index into the variables (d, z)."""
 
-ZERO = Fraction(0)
-
 
 @dataclass(frozen=True)
 class LinearForm:
@@ -83,13 +81,13 @@ class ExactForm(NamedTuple):
     """
     row_lower: list[Bound]
     row_upper: list[Bound]
-    constant: Fraction = ZERO
+    constant: Fraction = Fraction(0)
 
     @classmethod
     def free(cls, m: int, more: int = 0) -> ExactForm:
         """Return the linear program with cost 0 and (d, z) >= 0, where z has `more` entries."""
         size = m + more
-        return cls([ZERO] * size, [ZERO] * size, [None] * size, [], [], [])
+        return cls([Fraction(0)] * size, [Fraction(0)] * size, [None] * size, [], [], [])
 
     def doubles(self) -> LinearForm:
         """Return this linear program in double precision.

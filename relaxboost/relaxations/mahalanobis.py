@@ -31,7 +31,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size, spell
-from relaxboost._core.rounding import roundoff, up
+from relaxboost._core.rounding import price, roundoff, up
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations._projections import capped_distribution, mahalanobis
 from relaxboost.relaxations.balls import Ball, fit
@@ -39,12 +39,6 @@ from relaxboost.relaxations.base import Traits, as_margins, onto_simplex
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_solver import solve_problem
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
-
-MAX_SCALE = 1e4
-"""If the size of f or Q exceeds this, f or Q is rescaled for the cone solver.
-
-Q is also rescaled if its size is less than the inverse of this number.
-"""
 
 
 class EllipsoidWitness(NamedTuple):
@@ -195,7 +189,7 @@ class Mahalanobis(WithNorm):
     def _unit(self) -> tuple[Mahalanobis, float]:
         """The relaxation, scaled for a cone solver, and the factor by which it was divided."""
         scale = self.limit * self._largest
-        if isinstance(self, Ball) or scale < MAX_SCALE:
+        if isinstance(self, Ball) or price(scale) == 1.0:
             return self, 1.0
         return MahalanobisPenalty(self.Q, self.limit / scale), scale
 
@@ -280,7 +274,7 @@ class Mahalanobis(WithNorm):
     def _scaled(self) -> tuple[Matrix, float]:
         """The pair (Q / s, s) for a scale s, which is 1 unless the size of Q is extreme."""
         size = self._largest
-        if size == 0.0 or 1.0 / MAX_SCALE <= size <= MAX_SCALE:
+        if size == 0.0 or price(size) == price(1.0 / size) == 1.0:
             return self.matrix, 1.0
         return self.matrix / size, size
 

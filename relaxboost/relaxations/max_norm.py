@@ -17,13 +17,13 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size
 from relaxboost.relaxations._projections import max_penalty_distribution, max_penalty_margin
-from relaxboost.relaxations.balls import SLACK
+from relaxboost.relaxations.balls import MAX_RADIUS_ERROR
 from relaxboost.relaxations.base import as_margins
 from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.caps import Caps
 from relaxboost.relaxations.k_or_fraction import near_integer
-from relaxboost.relaxations.linear import ZERO, ExactForm
+from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, show_norm
 from relaxboost.relaxations.vectors import positive_vector
 
@@ -83,7 +83,7 @@ class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
         a = positive_vector("NormBall", "weights", weights) or ()
         least = 1 / sum((1 / each for each in a), Fraction(0))
         # A float that is meant to be the least radius may be rounded down.
-        if r < least * (1 - SLACK):
+        if r < least * (1 - MAX_RADIUS_ERROR):
             raise InputError(
                 f"{show_norm('NormBall', math.inf, r, a)} does not meet the simplex: the "
                 f"radius must be at least {float(least):.12g}"
@@ -131,9 +131,9 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
 
     def _level(self, u: Sequence[Fraction]) -> Fraction:
         """Return F(u) as a fraction. It is the γ with Σ [γ − u_i]_+ / a_i = c."""
-        slope = ZERO
-        weighted = ZERO
-        level = ZERO
+        slope = Fraction(0)
+        weighted = Fraction(0)
+        level = Fraction(0)
         # γ solves the equation over the smallest margins, up to the first margin above γ.
         for x, a in sorted(zip(u, self.exact_weights(len(u)), strict=True)):
             if slope and level <= x:
@@ -146,10 +146,10 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
     def exact_form(self, m: int) -> ExactForm:
         # The cost is c z, with the constraints a_i d_i <= z.
         return ExactForm.free(m, 1)._replace(
-            cost=[ZERO] * m + [self.weight],
+            cost=[Fraction(0)] * m + [self.weight],
             rows=[{i: a, m: Fraction(-1)} for i, a in enumerate(self.exact_weights(m))],
             row_lower=[None] * m,
-            row_upper=[ZERO] * m,
+            row_upper=[Fraction(0)] * m,
         )
 
 

@@ -20,7 +20,6 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations.base import Relaxation
-from relaxboost.relaxations.linear import ZERO
 from relaxboost.relaxations.vectors import enclose_vector
 
 _DIGITS = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
@@ -111,8 +110,8 @@ def of_mixture(m: int, pairs: Iterable[tuple[Fraction, Fraction]]) -> Spectrum:
     ends = {j for k, _ in ordered for j in (math.floor(k), math.ceil(k)) if 0 < j < m}
     stops = sorted(ends | {m})
     left = list(reversed(ordered))
-    full = ZERO
-    slope = sum((p / k for k, p in ordered), ZERO)
+    full = Fraction(0)
+    slope = sum((p / k for k, p in ordered), Fraction(0))
     phi = {}
     for j in sorted({*stops, *(stop - 1 for stop in stops)}):
         while left and left[-1][0] <= j:
@@ -126,7 +125,7 @@ def of_mixture(m: int, pairs: Iterable[tuple[Fraction, Fraction]]) -> Spectrum:
 
 def check_sum(owner: str, weights: Sequence[Fraction]) -> None:
     """Raise InputError unless the weights sum to one, up to the rounding of floats."""
-    total = sum(weights, ZERO)
+    total = sum(weights, Fraction(0))
     if abs(total - 1) > Fraction(1, 10**9):
         raise InputError(
             f"{owner} needs weights that sum to one, but these sum to {float(total):.12g}; divide "
@@ -164,7 +163,7 @@ def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
             "share t of the examples, so pass the integral of a density"
         )
     # The difference of two floats of a concave function may increase by four roundings.
-    noise = ZERO if all(isinstance(x, int | Fraction) for x in given) else Fraction(1, 2**50)
+    noise = Fraction(0) if all(isinstance(x, int | Fraction) for x in given) else Fraction(1, 2**50)
     steps = [after - here for here, after in pairwise(values)]
     lowest = list(accumulate(steps, min))
     for j, (step, low) in enumerate(zip(steps, lowest, strict=True)):
@@ -174,7 +173,7 @@ def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
                 f"{m} examples weight {j} is {float(step):g} after {float(lowest[max(0, j - 1)]):g}"
                 "; pass the integral of a spectrum that is non-negative and does not increase"
             )
-    return Spectrum(integers([max(low, ZERO) for low in lowest]))
+    return Spectrum(integers([max(low, Fraction(0)) for low in lowest]))
 
 
 def gini(m: int) -> Spectrum:
@@ -321,7 +320,7 @@ class OfSpectrum(Relaxation):
         """Return the risk as a mixture Σ p AvgMin_k, as pairs (k, p) with p > 0 and Σ p = 1."""
         if self._rule is not None:
             return self._spectrum(m).mixture()
-        total = sum(self.weights, ZERO)
+        total = sum(self.weights, Fraction(0))
         return [(k, p / total) for k, p in zip(self.ks, self.weights, strict=True) if p]
 
     def _is_program(self, m: int) -> bool:
@@ -383,12 +382,12 @@ def _network(m: int) -> Iterator[tuple[int, int]]:
 def common_level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:
     """Return the level τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`, or 0 if there is none."""
     # The sum is piecewise linear in τ. τ falls from one end of a piece to the next.
-    ends = sorted({*left, *(max(x - 1, ZERO) for x in left), ZERO}, reverse=True)
-    taken = ZERO
+    ends = sorted({*left, *(max(x - 1, Fraction(0)) for x in left), Fraction(0)}, reverse=True)
+    taken = Fraction(0)
     for high, low in pairwise(ends):
         open_caps = (c for x, c in zip(left, caps, strict=True) if x >= high and x - 1 <= low)
-        rate = sum(open_caps, ZERO)
+        rate = sum(open_caps, Fraction(0))
         if rate and taken + rate * (high - low) >= need:
             return high - (need - taken) / rate
         taken += rate * (high - low)
-    return ZERO
+    return Fraction(0)

@@ -26,7 +26,7 @@ from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.exact_points import within_caps
 from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.k_or_fraction import exact_between, exact_share
-from relaxboost.relaxations.linear import ZERO, ExactForm
+from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.spectra import OfSpectrum
 from relaxboost.relaxations.vectors import exact_vector, spell_vector
 
@@ -138,7 +138,7 @@ class _DescriptionOfRisk(OfSpectrum, Description):
             rows=[{i: one} | {start + i: -one for start in starts} for i in range(m)]
             + [dict.fromkeys(range(start, start + m), one) for start in starts],
             row_lower=[None] * (m + len(parts)),
-            row_upper=[*[ZERO] * m, *(p for _, p in parts)],
+            row_upper=[*[Fraction(0)] * m, *(p for _, p in parts)],
         )
 
     def cone_form(self, m: int) -> ConeForm | None:
@@ -154,7 +154,9 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         ranks = [math.ceil(k) - 1 for k, _ in self._mixture(len(u))]
         ordered = sorted(u)
         gamma = ordered[max(ranks)]
-        return gamma, [-max(gamma - x, ZERO) for x in u] + [ordered[r] - gamma for r in ranks]
+        return gamma, [-max(gamma - x, Fraction(0)) for x in u] + [
+            ordered[r] - gamma for r in ranks
+        ]
 
     def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction]:
         # Let r_l be the rest of p_l in units of the cap p_l/k_l. The entries of d are divided in
@@ -163,11 +165,11 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         mixture = self._mixture(len(d))
         caps = [p / k for k, p in mixture]
         left = [k for k, _ in mixture]
-        parts = [[ZERO] * len(d) for _ in caps]
+        parts = [[Fraction(0)] * len(d) for _ in caps]
         for i in sorted(range(len(d)), key=d.__getitem__, reverse=True):
             level = spectra.common_level(left, caps, d[i])
             for part, cap in enumerate(caps):
-                kept = max(left[part] - 1, min(left[part], level), ZERO)
+                kept = max(left[part] - 1, min(left[part], level), Fraction(0))
                 parts[part][i] = cap * (left[part] - kept)
                 left[part] = kept
         return [x for part in parts for x in part]
@@ -179,7 +181,7 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         order = sorted(range(len(d)), key=point.__getitem__, reverse=True)
         sums = accumulate(point[i] for i in order)
         bounds = accumulate(self._spectrum(len(d)).fractions())
-        before = ZERO
+        before = Fraction(0)
         for i, upto in zip(order, map(min, sums, bounds), strict=True):
             point[i] = upto - before
             before = upto

@@ -24,16 +24,13 @@ from relaxboost.relaxations.base import (
     onto_simplex,
 )
 from relaxboost.relaxations.bounds import Bounds, NumericalBounds, bounds_of
-from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
+from relaxboost.relaxations.cone_solver import POINT_ACCURACY, SOLVED, solve_problem
 from relaxboost.relaxations.description import Description, description_of
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.kl import KLPenalty
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 from relaxboost.relaxations.multiples import Scaled
 from relaxboost.relaxations.own import check_returns, has_own_class
-
-_ROOM = 1e-6
-"""The domain of a sum should contain the points within this l1 distance of the center."""
 
 
 class SumWitness(NamedTuple):
@@ -339,7 +336,10 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         other = self.second.center(m)
         tries = [one, other, 0.5 * (one + other), np.full(m, 1.0 / m)]
         found = self._bounded(tries, 0.0)
-        roomy = [d for d in found if math.isfinite(self.penalty_near(d, sum_bounds(d), _ROOM))]
+        # The domain should contain all points near the center, up to the accuracy of solvers.
+        roomy = [
+            d for d in found if math.isfinite(self.penalty_near(d, sum_bounds(d), POINT_ACCURACY))
+        ]
         # Points between d and a center at the boundary of the domain may have no bounds either.
         if not roomy and self._has_proved_terms:
             with contextlib.suppress(InputError):  # of solvers that find no point inside
@@ -367,7 +367,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         # If the domain has no interior, the segment to the center may enter it at its end only.
         # Repairs by the terms in turn may then find a nearer point, but need not: 30 rounds are
         # enough to know.
-        for f in 30 * self._operands if far > _ROOM else ():
+        for f in 30 * self._operands if far > POINT_ACCURACY else ():
             moved = f.repair(moved)
             if math.isfinite(self.penalty(moved)):
                 return moved if float(np.abs(moved - d).sum()) < far else towards

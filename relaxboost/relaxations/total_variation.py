@@ -18,7 +18,7 @@ from relaxboost.relaxations.balls import Ball
 from relaxboost.relaxations.base import Traits, as_margins
 from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.k_or_fraction import exact_between
-from relaxboost.relaxations.linear import ZERO, ExactForm
+from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.priors import OverPrior, check_prior
 
 
@@ -121,4 +121,4 @@ class TotalVariationBall(Ball, OverPrior):
         return (low + b) / 2, [*(min(x, b) - low for x in u), (low - b) / 2]
 
     def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction]:
-        return [max(p - x, ZERO) for p, x in zip(self._exact(len(d)), d, strict=True)]
+        return [max(p - x, Fraction(0)) for p, x in zip(self._exact(len(d)), d, strict=True)]

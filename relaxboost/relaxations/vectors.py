@@ -12,11 +12,9 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
+from relaxboost._core.names import MAX_ITEMS_SHOWN
 from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.rounding import float_down, float_up
-
-MAX_SHOWN = 8
-"""The maximum number of vector entries that a repr shows."""
 
 
 def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
@@ -55,7 +53,7 @@ def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
 
 def spell_vector(values: tuple[Fraction, ...]) -> str:
     """Return a string with the exact values, or their number if there are more than eight."""
-    if len(values) <= MAX_SHOWN:
+    if len(values) <= MAX_ITEMS_SHOWN:
         return f"[{', '.join(spell(value) for value in values)}]"
     return f"<{len(values)} numbers>"
 

@@ -9,7 +9,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost.game.domains import Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.matrices import MarginMatrix, kernels
-from relaxboost.matrices.base import WRITE_DOWN_LIMIT
+from relaxboost.matrices.base import MAX_DENSE_ENTRIES
 from relaxboost.solvers.hypothesis import MovingHypothesis
 
 
@@ -34,7 +34,7 @@ class DensePoint(MovingHypothesis):
         self._matrix = matrix
         self._all = np.arange(matrix.n)
         # Every round multiplies A by a dense w, which is quicker if A is stored as a dense array.
-        is_small = matrix.m * matrix.n <= WRITE_DOWN_LIMIT
+        is_small = matrix.m * matrix.n <= MAX_DENSE_ENTRIES
         self._A = matrix.columns(self._all) if is_small else None
 
     @property

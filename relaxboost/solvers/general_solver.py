@@ -6,17 +6,18 @@ import math
 
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
-from relaxboost.matrices.base import WRITE_DOWN_LIMIT
+from relaxboost.matrices.base import MAX_DENSE_ENTRIES
 from relaxboost.solvers import work
 from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.hypothesis import MovingHypothesis
-from relaxboost.solvers.interior_point.run import ITERATIONS
+from relaxboost.solvers.interior_point.run import PREDICTED_ITERATIONS
 from relaxboost.solvers.reference import best_pair, fits
 from relaxboost.solvers.rounds import Booster
 
-OVERHEAD_PASSES = 1000.0
-"""The time that cvxpy takes to compile a program, in passes over a small margin matrix. For a small
-game, cvxpy takes more time than the solver."""
+CVXPY_OVERHEAD_PASSES = 1000.0
+"""The time that cvxpy takes to compile a program, in passes over a small margin matrix. "auto" adds
+it to the predicted work of a general solver, because cvxpy takes more time than the solver if the
+game is small."""
 
 
 def unfit(game: Game) -> str:
@@ -25,7 +26,7 @@ def unfit(game: Game) -> str:
         return "the hypotheses of the game are not enumerated"
     if not isinstance(game.over, AtomicSet) and not fits(game):
         return "the game is too large for a general solver"
-    if game.m * game.n > WRITE_DOWN_LIMIT:
+    if game.m * game.n > MAX_DENSE_ENTRIES:
         return "A is too large to be stored as a dense array"
     return ""
 
@@ -41,7 +42,7 @@ def predict_passes(game: Game) -> float:
     n = game.n or 0
     # A factorisation of order min(m, n) from the m x n matrix takes m n min(m, n) multiplications.
     equations = work.passes_of(game, float(game.m) * n * min(game.m, n))
-    return OVERHEAD_PASSES + ITERATIONS * equations
+    return CVXPY_OVERHEAD_PASSES + PREDICTED_ITERATIONS * equations
 
 
 class GeneralSolverRun(Booster):

@@ -22,7 +22,7 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
-CONE_EXAMPLES = 3000
+MAX_COLUMN_GENERATION_EXAMPLES = 3000
 """If the relaxation f is not polyhedral, "auto" uses column generation only for games with at most
 this many examples. With more examples, the cone program of one round takes seconds."""
 
@@ -86,7 +86,7 @@ def _why_no_columns(request: Request) -> str:
     if not isinstance(game.over, AtomicSet):
         return f"its columns are atoms, and {game.over!r} has none"
     # Later phases solve such games better, unless a weak learner cannot list its hypotheses.
-    if game.linear_form is None and (game.n is not None or game.m > CONE_EXAMPLES):
+    if game.linear_form is None and (game.n is not None or game.m > MAX_COLUMN_GENERATION_EXAMPLES):
         return f"f is not polyhedral, so each round would solve a cone program of {game.m} examples"
     return ""
 

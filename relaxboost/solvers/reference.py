@@ -23,23 +23,24 @@ from relaxboost.game import bounds, programs
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
-from relaxboost.matrices.base import WRITE_DOWN_LIMIT
+from relaxboost.matrices.base import MAX_DENSE_ENTRIES
 from relaxboost.matrices.bulk import varied
 from relaxboost.relaxations import Witness, numerical
 from relaxboost.relaxations.base import needs_solver
 from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.solvers.external import INTERIOR_POINT, Answer, ask, check_solver
-from relaxboost.solvers.parametric_simplex.program import MAX_ENTRIES
+from relaxboost.solvers.parametric_simplex.program import MAX_TABLEAU_ENTRIES
 from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
-"""If a matrix has at most this many entries, the solver gets all its columns. From a larger
-matrix, the solver gets only columns that the optimum may use."""
+"""The maximum number of entries of a margin matrix whose columns `reference` passes to the solver
+all at once. For a larger matrix, the solver gets some columns, and in later rounds other columns
+with larger edges."""
 
 COLUMNS_PER_ROUND = 300
-"""The number of columns in the first problem for a large matrix. Each later round adds at most half
-of this number."""
+"""The number of columns in the first problem that `reference` passes to the solver if the margin
+matrix is large. Each later round adds at most half of this number."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
@@ -138,7 +139,7 @@ def fits(game: Game) -> bool:
     """Return whether a game over a Euclidean set is small enough for a general solver."""
     m = game.m
     n = game.n or 0
-    return m * min(m, n) <= MAX_ENTRIES and m * n <= WRITE_DOWN_LIMIT
+    return m * min(m, n) <= MAX_TABLEAU_ENTRIES and m * n <= MAX_DENSE_ENTRIES
 
 
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:

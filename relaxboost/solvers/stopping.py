@@ -9,14 +9,18 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""A run may be treated as stalled only if its gap has not decreased for more rounds than this."""
+"""The number of rounds without progress after which a run may be treated as stalled. A run that can
+still make progress rarely needs more rounds for it."""
 
 PATIENCE_FACTOR = 4
 """A run may be treated as stalled only if its gap has not decreased for more rounds than this
-factor times the number of rounds that the run took to reach its smallest gap."""
+factor times the number of rounds that the run took to reach its smallest gap. With the factor 1,
+"auto" would end some runs that another of its methods can continue."""
 
-RESOLUTION = 1e-9
-"""If the relative difference of two numbers is below this constant, it may be a rounding error."""
+RELATIVE_RESOLUTION = 1e-9
+"""If the difference of two bounds or weights is below this fraction of their size, it may be a
+rounding error. A sum of ten million terms can have such an error. Boosters with a guarantee reserve
+this fraction of tol for the rounding errors of the certified bounds."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ class StoppingRule:
             self._progress_round = number
         size = max(self._size, abs(lower), abs(upper))
         # A gap well above rounding may still shrink after many rounds, so the run continues.
-        if not math.isfinite(gap) or gap > RESOLUTION * size:
+        if not math.isfinite(gap) or gap > RELATIVE_RESOLUTION * size:
             return ""
         waited = number - self._progress_round
         patience = max(PATIENCE_ROUNDS, PATIENCE_FACTOR * self._progress_round)
@@ -137,4 +141,4 @@ class StoppingRule:
         size = max(self._size, abs(lower), abs(upper))
         loss = upper - lower - estimate
         # A bound that was not proved at all is infinite, and so is then the size.
-        return math.isinf(loss) or loss > math.sqrt(RESOLUTION) * size
+        return math.isinf(loss) or loss > math.sqrt(RELATIVE_RESOLUTION) * size

@@ -25,7 +25,8 @@ STEPS_PER_ROUND = 10
 evaluations take a tenth of the time of a run."""
 
 PASSES_PER_STEP = 5.0
-"""The number of passes over the margin matrix that take as long as one step."""
+"""The number of passes over the margin matrix that take as long as one taut-string step. A step
+reads the levels of all examples twice, and computes strings over the levels of each feature."""
 
 
 def unfit(game: Game) -> str:

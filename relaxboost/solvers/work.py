@@ -6,21 +6,17 @@ the sizes of the game, so the decisions of a run are the same on every machine.
 
 from __future__ import annotations
 
+from relaxboost._core.blas import MULTIPLICATIONS_PER_ENTRY
 from relaxboost.game.game import Game
 
-MULTIPLICATIONS_PER_ENTRY = 25.0
-"""A factorisation does this number of multiplications in the time that a pass takes to read one
-entry of A. The speed of the memory limits a pass, and the speed of the processor limits a
-factorisation. On machines of the last ten years, this number was 10 to 50."""
-
-LEAST_ENTRIES = 100_000.0
-"""The minimum number of entries that a margin matrix is assumed to have. For a smaller matrix, the
-function calls take longer than the product."""
+MIN_ENTRIES = 100_000.0
+"""The minimum number of entries that predictions of work assume for a margin matrix. A pass over a
+smaller matrix takes no less time, because the function calls take longer than the product."""
 
 
 def entries(game: Game) -> float:
-    """Return the number of entries of the margin matrix A, but at least `LEAST_ENTRIES`."""
-    return max(float(game.matrix.entries), LEAST_ENTRIES)
+    """Return the number of entries of the margin matrix A, but at least `MIN_ENTRIES`."""
+    return max(float(game.matrix.entries), MIN_ENTRIES)
 
 
 def passes_of(game: Game, multiplications: float) -> float:

@@ -13,7 +13,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
-from relaxboost.matrices.base import WRITE_DOWN_LIMIT
+from relaxboost.matrices.base import MAX_DENSE_ENTRIES
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.solvers.hypothesis import CombinedHypothesis
 from relaxboost.solvers.interior_point.block import diagonal_gram
@@ -39,7 +39,7 @@ def unfit(game: Game) -> str:
     if game.n is None or not game.n < game.m:
         return "it needs fewer hypotheses than examples"
     written = game.m * game.n if game.matrix.implicit else game.matrix.entries
-    return "" if written <= WRITE_DOWN_LIMIT else "A is too large to be stored as a dense array"
+    return "" if written <= MAX_DENSE_ENTRIES else "A is too large to be stored as a dense array"
 
 
 class ZeroValueRun(Booster):

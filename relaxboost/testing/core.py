@@ -14,15 +14,13 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
-from relaxboost._core.rounding import UNIT
+from relaxboost._core.rounding import SOLVER_ERROR, UNIT
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.base import needs_solver
 from relaxboost.relaxations.bounds import bounds_of, level_of
 from relaxboost.relaxations.numerical import Programs
 
 _BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
-_SOLVER = 1e-6
-"""The tolerance for the difference of two numbers of which a cone solver computes at least one."""
 
 
 class ConformanceError(AssertionError):
@@ -299,7 +297,7 @@ class Case(Judge):
     def tol(self, scale: float = 1.0) -> float:
         """Return the tolerance for numbers of the given scale. It depends on how f is proved."""
         # The level may be exact although a method of the class uses a solver.
-        least = _SOLVER if self._asks_solver or needs_solver(self.f) else 0.0
+        least = SOLVER_ERROR if self._asks_solver or needs_solver(self.f) else 0.0
         return max(_BASE[level_of(self.f)], least) * max(1.0, scale)
 
     @property
@@ -320,7 +318,7 @@ class Case(Judge):
 
     def solver_tol(self, scale: float = 1.0) -> float:
         """Return the tolerance for a number that a cone solver has computed."""
-        return max(_SOLVER * max(1.0, scale), self.tol(scale))
+        return max(SOLVER_ERROR * max(1.0, scale), self.tol(scale))
 
     def rounding(self, scale: float = 1.0) -> float:
         """Return the tolerance for rounding errors in the check, or `tol` if a solver is used."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError, check_drawing
 from relaxboost._core.files import check_output, write_atomically
-from relaxboost._core.html import shown, table
+from relaxboost._core.html import MAX_LISTED, shown, table
 from relaxboost._core.rounding import show_bracket
 from relaxboost.game.solution import Solution
 from relaxboost.matrices.stumps import StumpMatrix
@@ -20,7 +20,6 @@ from relaxboost.relaxations import Capped, HardMargin
 from relaxboost.views import plots
 from relaxboost.views.report import margin_quantiles
 
-MAX_TABLE_ROWS = 30
 _STYLE = """body{font:16px/1.5 sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#222}
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse}
 td,th{padding:.15em .8em;border-bottom:1px solid #ddd;white-space:nowrap;text-align:left}
@@ -108,11 +107,10 @@ def report(
         *(f"<p>{shown(sentence)}</p>" for sentence in meaning(s)),
         "<h2>Margins, and the gap against time</h2>",
         _picture(s),
-        "<p>Shares of the examples, and the margin that each does not exceed:</p>",
-        _wide([list(quantiles.values())], [f"{q:.0%}" for q in quantiles]),
-        f"<h2>Hypotheses</h2><p>{count} with a weight; the largest "
-        f"{min(count, MAX_TABLE_ROWS)}.</p>",
-        _wide(s.hypotheses(MAX_TABLE_ROWS), ("weight", "hypothesis")),
+        "<p>Quantiles of the margins of the examples:</p>",
+        _wide([list(quantiles.values())], list(quantiles)),
+        f"<h2>Hypotheses</h2><p>{count} with a weight; the largest {min(count, MAX_LISTED)}.</p>",
+        _wide(s.hypotheses(MAX_LISTED), ("weight", "hypothesis")),
         "<h2>The hardest examples</h2>",
         "<p>The lowest margins come first, and rows are counted from 0. The weight of an example "
         "is its weight in the distribution d, which proves the upper end.</p>",
@@ -201,7 +199,7 @@ def _rows(s: Solution, rows: Any) -> tuple[list[str], Any]:
 def _hardest(s: Solution, given: tuple[list[str], Any]) -> str:
     names, values = given
     u = s.margins
-    order = np.argsort(u, kind="stable")[:MAX_TABLE_ROWS].tolist()
+    order = np.argsort(u, kind="stable")[:MAX_LISTED].tolist()
     lines = [(i, float(u[i]), float(s.d[i]), *values[i].tolist()) for i in order]
     return _wide(lines, ("row", "margin", "weight", *names))
 

@@ -14,13 +14,25 @@ from relaxboost.game.solution import Solution
 from relaxboost.relaxations import HardMargin
 from relaxboost.relaxations.bounds import bounds_of
 
-QUANTILES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+_QUANTILES = {
+    "min": 0.0,
+    "1%": 0.01,
+    "5%": 0.05,
+    "10%": 0.1,
+    "25%": 0.25,
+    "median": 0.5,
+    "75%": 0.75,
+    "max": 1.0,
+}
+"""The quantiles of the margins in reports: the name of each quantile, and the share of the examples
+whose margin is at most this quantile. Most quantiles are low, because low margins show which
+examples are hard."""
 
 
-def margin_quantiles(solution: Solution) -> dict[float, float]:
-    """Return a dictionary from quantile levels to the quantiles of the margins A w."""
-    values = np.quantile(solution.margins, QUANTILES)
-    return dict(zip(QUANTILES, values.tolist(), strict=True))
+def margin_quantiles(solution: Solution) -> dict[str, float]:
+    """Return the quantiles of the margins A w by name, from "min" to "max"."""
+    values = np.quantile(solution.margins, list(_QUANTILES.values()))
+    return dict(zip(_QUANTILES, values.tolist(), strict=True))
 
 
 def text(solution: Solution, most: int = 10) -> str:
@@ -45,7 +57,7 @@ def text(solution: Solution, most: int = 10) -> str:
     lines += [f"  {weight}  {name}" for weight, (_, name) in zip(weights, listed, strict=True)]
     quantiles = margin_quantiles(s)
     lines.append("margins:    of the examples, by quantile")
-    lines.append("  " + "".join(f"{_level(q):>9}" for q in quantiles))
+    lines.append("  " + "".join(f"{name:>9}" for name in quantiles))
     lines.append("  " + "".join(_aligned(list(quantiles.values()), 9)))
     return "\n".join(lines)
 
@@ -81,7 +93,7 @@ def data(solution: Solution) -> dict[str, Any]:
             {"column": int(j), "coefficient": c, "hypothesis": s.game.matrix.describe(int(j))}
             for j, c in zip(s.support.tolist(), s.coefficients.tolist(), strict=True)
         ],
-        "margin_quantiles": {_level(q): value for q, value in margin_quantiles(s).items()},
+        "margin_quantiles": margin_quantiles(s),
     }
 
 
@@ -95,7 +107,3 @@ def _why_none(s: Solution, upper: str) -> str:
     remedy = "a cap (--k, --fraction) ignores some" if hard else "a larger k ignores more"
     than = f"no vote does better than {upper if s.upper > 0.0 else 'nothing'} on the worst examples"
     return f"{than}; if equal examples have opposite labels, {remedy}"
-
-
-def _level(q: float) -> str:
-    return {0.0: "min", 0.5: "median", 1.0: "max"}.get(q, f"{q:.0%}")

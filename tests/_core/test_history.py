@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from relaxboost._core.history import MOST_RECORDS, History
+from relaxboost._core.history import MAX_RECORDS, History
 
 
 def test_a_short_run_is_kept_whole():
@@ -16,12 +16,12 @@ def test_a_short_run_is_kept_whole():
 
 def test_a_long_run_is_thinned_by_doubling():
     history = History()
-    for k in range(1, 5 * MOST_RECORDS):
+    for k in range(1, 5 * MAX_RECORDS):
         history.add(k)
-        if k % 7919 == 0 or MOST_RECORDS - 3 < k < MOST_RECORDS + 3:
+        if k % 7919 == 0 or MAX_RECORDS - 3 < k < MAX_RECORDS + 3:
             records = history.records()
             assert (records[0], records[-1]) == (1, k)
-            assert len(records) == len(set(records)) <= MOST_RECORDS
+            assert len(records) == len(set(records)) <= MAX_RECORDS
             steps = {b - a for a, b in pairwise(records[:-1])}
             assert len(steps) == 1  # evenly, but for the last
 

@@ -310,7 +310,7 @@ def test_an_optimum_with_fractions_too_long_is_shortened(monkeypatch, verdict):
     best = rb.certificates.exact_optimum(rb.Game(np.minimum(A, 1)))
     assert max(x.denominator for x in best.d) > 10**900
     assert rb.certify(best).gap == 0
-    monkeypatch.setattr(check, "UNITS", 15_000)  # in place of a thousand times as many rows
+    monkeypatch.setattr(check, "MAX_WORK", 15_000)  # in place of a thousand times as many rows
     certificate = rb.certify(best)
     assert verdict(certificate.document)
     assert certificate.lower <= best.value <= certificate.upper
@@ -341,7 +341,7 @@ def test_what_the_checker_would_not_read_is_an_error(monkeypatch, verdict):
     document = rb.certify(game, **pair).document
     seen = set()
     for units in range(5000, 6500, 100):
-        monkeypatch.setattr(check, "UNITS", units)
+        monkeypatch.setattr(check, "MAX_WORK", units)
         accepted = bool(verdict(document))
         seen.add(accepted)
         try:

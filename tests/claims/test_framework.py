@@ -16,6 +16,7 @@ from relaxboost.claims import (
     Bracket,
     Choice,
     Distribution,
+    Instance,
     Matrix,
     Real,
     Source,
@@ -29,6 +30,7 @@ from relaxboost.claims import (
     equal,
 )
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED
+from relaxboost.game import Game
 from tests.claims.toys import toy
 
 INF = math.inf
@@ -266,6 +268,18 @@ class TestSpaces:
                 assert np.array_equal(fewer["A"], values["A"][1:])
                 assert np.array_equal(fewer["B"], values["B"][1:, 1:])
         assert 2 in seen
+
+    @pytest.mark.parametrize("simple", [Fraction(2, 3), Fraction(3, 10), Fraction(5, 7)])
+    def test_numbers_near_a_fraction_become_the_fraction(self, simple):
+        number = float(simple)
+        assert number in Real(0.0, 1.0).simpler(number + 1e-5)
+        A = np.array([[number + 1e-5, 1.0 - 1e-5]])
+        assert [[number, 1.0]] in [rounded.tolist() for rounded in Matrix().simpler(A)]
+
+    def test_the_optimum_of_a_large_polyhedral_game_is_a_point(self):
+        game = Game(np.random.default_rng(0).choice([-1.0, 1.0], (150, 140)))
+        bracket = Instance({}, {}).optimum(game)
+        assert bracket.lower == bracket.upper
 
     @given(st.floats(-1, 1))
     def test_every_double_is_spelled_exactly(self, number):

@@ -29,7 +29,7 @@ def built():
 @pytest.fixture
 def two_pages(monkeypatch):
     """Give every source a page of details."""
-    monkeypatch.setattr(pages, "CLAIMS_ON_ONE_PAGE", 0)
+    monkeypatch.setattr(pages, "MAX_DETAILED_CLAIMS", 0)
 
 
 def page_of(source):

@@ -378,7 +378,7 @@ def test_small_weights_are_told_from_zero(csv, capsys):
 
 
 def test_a_game_too_large_for_a_certificate_is_refused_before_work(csv, capsys, monkeypatch):
-    monkeypatch.setattr("relaxboost.certificates.check.ENTRIES", 10)
+    monkeypatch.setattr("relaxboost.certificates.check.MAX_MATRIX_ENTRIES", 10)
     with pytest.raises(SystemExit, match="2"):
         main(["solve", str(csv), "--label", "quality", "--k", "9", "--certificate", "big.json"])
     out, err = capsys.readouterr()

@@ -105,7 +105,7 @@ class Pipe(io.RawIOBase):
 def test_a_pipe_is_learned_as_a_file_is(data, capsys, monkeypatch, base):
     """However it is cut, in rows too."""
     path, _, _ = data
-    monkeypatch.setattr("relaxboost.commands.online_options.SAMPLE", 700)
+    monkeypatch.setattr("relaxboost.commands.online_options.ROWS_IN_SAMPLE", 700)
     text = path.read_bytes()
     sizes = [7, 1, 100, *[4000] * 40]
     pipe = io.TextIOWrapper(io.BufferedReader(Pipe(text, sizes)))

@@ -133,7 +133,7 @@ def test_a_ranker_chooses_by_queries_held_out():
 
 
 def test_games_too_large_to_write_down_are_refused(monkeypatch):
-    monkeypatch.setattr("relaxboost.estimators.margin_games.WRITE_DOWN_LIMIT", 1000)
+    monkeypatch.setattr("relaxboost.estimators.margin_games.MAX_DENSE_ENTRIES", 1000)
     with pytest.raises(rb.InputError, match="120 x 194 entries, more than"):
         MarginBoostRegressor(radius=1.0, folds=None).fit(*curve())
     with pytest.raises(rb.InputError, match="entries, more than"):

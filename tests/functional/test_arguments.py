@@ -123,6 +123,10 @@ REFUSED = {
         lambda: boost(weights=np.zeros(12)),
         r"weights must have a positive, finite sum; all of them are zero",
     ),
+    "weights of infinite sum": (
+        lambda: boost(weights=np.full(12, 1e308)),
+        r"weights must have a positive, finite sum; their sum overflows",
+    ),
     "shape of weights": (lambda: boost(weights=np.ones(3)), r"weights must have shape \(12,\)"),
     # weak learners
     "outputs of another shape": (

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from relaxboost import functional as fn
 from relaxboost._core.errors import InputError
 from relaxboost.functional.losses.leaves import quantiles, roots
-from relaxboost.functional.losses.margins import SOFT
+from relaxboost.functional.losses.margins import HINGE_TEMPERATURE
 
 from .cases import CASES, bound, scores
 
@@ -185,7 +185,9 @@ def softened(risk, F):
     own = risk.y[:, None] == (np.arange(F.shape[1]) if F.ndim == 2 else risk.y[:, None])
     pieces = F + ~own if F.ndim == 2 else np.column_stack([1.0 - risk.y * F, 0.0 * F])
     less = F[own] if F.ndim == 2 else 0.0
-    return risk.measure.p @ (SOFT * logsumexp(pieces / SOFT, axis=1) - less)
+    return risk.measure.p @ (
+        HINGE_TEMPERATURE * logsumexp(pieces / HINGE_TEMPERATURE, axis=1) - less
+    )
 
 
 @pytest.mark.parametrize("loss", [fn.Hinge(), fn.MulticlassHinge()], ids=repr)
@@ -198,7 +200,11 @@ def test_hinges_go_down_a_smooth_risk_that_is_near(loss):
         F, leaf, h = scores(risk, rng), leaves_of(rng, 20), 1e-5
         slopes = risk.softened(F, risk.evaluate(F)[1])
         before, ways = softened(risk, F), 2 if F.ndim == 1 else F.shape[1]
-        assert risk.value(F) <= before + 1e-12 <= risk.value(F) + SOFT * np.log(ways) + 2e-12
+        assert (
+            risk.value(F)
+            <= before + 1e-12
+            <= risk.value(F) + HINGE_TEMPERATURE * np.log(ways) + 2e-12
+        )
         G = rng.normal(size=F.shape)
         found = (softened(risk, F + h * G) - softened(risk, F - h * G)) / (2 * h)
         assert found == pytest.approx(risk.measure.inner(slopes, G), abs=1e-8)

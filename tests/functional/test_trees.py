@@ -166,6 +166,14 @@ def test_contributions_sum_to_the_prediction(loss):
         stump.contributions(X[:, 1:])
 
 
+def test_contributions_start_from_the_weighted_mean():
+    X, v = data()
+    weights = np.arange(400) % 4 * 1.0
+    run = fn.boost(X, fn.Absolute().bind(v, weights), fn.Trees(), algorithm="refitted", stopping=5)
+    mean = np.average(run.decision(X), weights=weights)
+    assert run.contributions(X[:1])[0, -1] == pytest.approx(mean, rel=1e-6)
+
+
 def test_contributions_of_trees_too_deep_for_lightgbm_are_refused():
     """It would end the process: 60 000 splits one below the other take 58 GB."""
     size = 5000

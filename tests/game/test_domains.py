@@ -328,7 +328,7 @@ def test_many_columns_over_a_euclidean_set_are_turned(monkeypatch, rng):
         assert np.count_nonzero(dense.w) == 50
         assert dense.lower == pytest.approx(optimum(A, rb.HardMargin(), over), abs=1e-6)
         assert rb.compare(dense, rb.reference(rb.Game(sp.csc_array(A), over=over)))
-    monkeypatch.setattr(pair, "MAX_ENTRIES", 10)
+    monkeypatch.setattr(pair, "MAX_TABLEAU_ENTRIES", 10)
     with pytest.raises(rb.InputError, match=r"8 x 50 is too large .* use solve\(game\)"):
         rb.reference(rb.Game(A, over=rb.L2Ball()))
 

@@ -165,6 +165,9 @@ def test_solutions_are_compared_with_numbers():
     for same in (1, 1.0, np.int64(1), np.float32(1)):
         assert rb.compare(one, same)
     assert not rb.compare(one, Fraction(10**9 + 1, 10**9))
+    # Below a power of two, doubles are twice as dense.
+    assert not rb.compare(one, 1.0, Fraction(math.nextafter(1.0, 0.0)))
+    assert rb.compare(one, 1.0, Fraction(1) - Fraction(1, 2**54))
     with pytest.raises(rb.InputError, match="at least two brackets"):
         rb.compare(0.3, 0.3)
     for wrong in (True, float("nan"), "0.3", None, solution.game, 10**400):

@@ -17,9 +17,11 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.matrices import ClusterError, chunked
-from relaxboost.matrices.chunks import cluster as cluster_module
+from relaxboost.matrices.chunks.cluster import Cluster
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
+SHORT_PATIENCE = {"distributed.comm.timeouts.connect": "500ms"}
 METHOD = rb.solvers.Corrective(step="pairwise")
 
 
@@ -112,7 +114,7 @@ def test_an_error_on_a_worker_ends_the_run_and_leaves_the_cluster_well(processes
         matrix = chunked(X, y, directory=tmp_path)
         spoil(matrix._pages.folder / "codes")
         with pytest.raises(ClusterError, match=message):
-            cluster_module.Cluster(processes, matrix._pages)
+            Cluster(processes, matrix._pages)
     assert bits(solved(chunked(X, y, client=processes))) == bits(solved(chunked(X, y)))
 
 
@@ -147,9 +149,8 @@ def test_a_cluster_that_is_closed_fails_the_run_with_its_bracket(threads):
     assert_failed_with_bracket(solution, X, y, "the cluster of .* is no longer available")
 
 
-def test_workers_that_all_leave_are_not_waited_for(threads, monkeypatch):
+def test_workers_that_all_leave_are_not_waited_for(threads):
     """xgboost's issues 9419 and 9420: stuck indefinitely when a worker left."""
-    monkeypatch.setattr(cluster_module, "PATIENCE", 0.5)
     X, y = data()
     matrix = chunked(X, y, client=threads)
 
@@ -159,13 +160,12 @@ def test_workers_that_all_leave_are_not_waited_for(threads, monkeypatch):
                 threads.sync(worker.close, executor_wait=False, reason="it leaves")
             assert not threads.nthreads()
 
-    assert_failed_with_bracket(
-        solved(matrix, leave), X, y, "the cluster of .* is no longer available"
-    )
+    with dask.config.set(SHORT_PATIENCE):
+        solution = solved(matrix, leave)
+    assert_failed_with_bracket(solution, X, y, "the cluster of .* is no longer available")
 
 
-def test_a_scheduler_that_is_killed_fails_the_run_with_its_bracket(monkeypatch):
-    monkeypatch.setattr(cluster_module, "PATIENCE", 0.5)
+def test_a_scheduler_that_is_killed_fails_the_run_with_its_bracket():
     script = (
         "import time\n"
         "from distributed import LocalCluster\n"
@@ -193,7 +193,8 @@ def test_a_scheduler_that_is_killed_fails_the_run_with_its_bracket(monkeypatch):
                         process.kill()
 
                 start = time.monotonic()
-                solution = solved(matrix, kill)
+                with dask.config.set(SHORT_PATIENCE):
+                    solution = solved(matrix, kill)
                 assert time.monotonic() - start < 60
                 assert_failed_with_bracket(
                     solution, X, y, "the cluster of .* is no longer available"

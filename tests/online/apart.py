@@ -26,7 +26,7 @@ def made(rows, size=5, seed=0):
 
 def slowly(path, every):
     """Learn with a checkpoint at every page, for so long that it is killed."""
-    files._PAUSE = files._SHARE = 0.0
+    files.SECONDS_BETWEEN_UPDATES = files.WAIT_PER_WRITE = 0.0
     X, y = made(3000)
     wait = {"predictions": lambda *_: time.sleep(0.004)}
     progressive(METHOD, stream(X, y, page=50), every=every, checkpoint=path, **wait)

@@ -164,7 +164,7 @@ def by_definition(method, H, y, places, delta, c):
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_validation_is_the_argmin_by_definition(method, rows, monkeypatch):
     """In passes of one iterate, of seven, of all."""
-    monkeypatch.setattr(batching, "MAX_ROWS", rows)
+    monkeypatch.setattr(batching, "ROWS_PER_PIECE", rows)
     H, y = data(60, seed=3)
     W, c = iterates(method, H, y), 3.0
     for places, snapshots in (

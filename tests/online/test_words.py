@@ -20,7 +20,7 @@ from relaxboost.online import (
     progressive,
     stream,
 )
-from relaxboost.online.streams.words import BUCKETS
+from relaxboost.online.streams.words import HASH_BUCKETS
 from tests.command import run
 
 pytest.importorskip("pyarrow")
@@ -57,7 +57,7 @@ def test_every_source_gives_the_same_features(tmp_path):
         given = stream(source, "bought", **OPTIONS)
         found.append(np.vstack([H for H, _ in given]))
         assert given.columns[0] == "age"
-        assert len(given.columns) == 1 + BUCKETS
+        assert len(given.columns) == 1 + HASH_BUCKETS
     for X in found:
         np.testing.assert_array_equal(X, found[0])
     np.testing.assert_array_equal(found[0][:, 0], table.age)
@@ -153,7 +153,7 @@ def test_an_intercept_is_as_large_as_the_bound_and_in_the_digest():
     base = given.encoded(LinearBasis.spanning, 1000)
     made = WithIntercept(base)
     rows = np.vstack([H for H, _ in given.through(made)])
-    assert rows.shape[1] == made.size(1 + BUCKETS) == base.size(1 + BUCKETS) + 1
+    assert rows.shape[1] == made.size(1 + HASH_BUCKETS) == base.size(1 + HASH_BUCKETS) + 1
     np.testing.assert_array_equal(rows[:, -1], 1.0)
     assert made.names(given.columns)[-1] == "(intercept)"
     # A number, two words and the intercept are at most 1 each.

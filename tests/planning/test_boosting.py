@@ -11,7 +11,7 @@ import pytest
 
 from relaxboost import planning as pl
 from relaxboost.functional import Networks, RegressionStumps, Residual, Stopping, Trees
-from relaxboost.planning.boosting import FLOOR
+from relaxboost.planning.boosting import MIN_RELATIVE_COST
 
 
 def truth(X):
@@ -90,8 +90,8 @@ def test_negative_additive_costs_are_floored_and_reported(train):
     assert found.inexact == len(train)
     with pytest.warns(pl.FlooredCosts, match=rf"negative at {below} of {C.size} sites"):
         costs = found.costs(graph)
-    assert found.floor == FLOOR
-    assert np.allclose(costs, graph.costs(np.maximum(C, FLOOR)), rtol=1e-15)
+    assert found.floor == MIN_RELATIVE_COST
+    assert np.allclose(costs, graph.costs(np.maximum(C, MIN_RELATIVE_COST)), rtol=1e-15)
     assert (costs > 0.0).all()
 
 

@@ -303,6 +303,6 @@ def test_wrong_arguments_are_named(work, match):
 
 
 def test_problems_that_are_too_large_for_a_program(monkeypatch):
-    monkeypatch.setattr(sys.modules[reference.__module__], "LARGEST", 10)
+    monkeypatch.setattr(sys.modules[reference.__module__], "MAX_ARC_INEQUALITIES", 10)
     with pytest.raises(InputError, match="use fit"):
         pl.reference(MADE)

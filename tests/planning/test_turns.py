@@ -101,6 +101,13 @@ def test_sites_of_the_graph_stay_sites(rng):
     assert pl.turns(graph).lift(path).features() == pytest.approx(path.features())
 
 
+def test_an_arc_of_length_zero_makes_no_angle():
+    places = [[0.0, 0.0], [0.0, 0.0], [-1.0, -1.0], [-1.0, -1.0]]
+    graph = pl.Graph([0, 1, 2], [1, 2, 3], position=places)
+    angles = pl.turn_angles(graph)(np.array([0, 1]), np.array([1, 2]))
+    assert angles.tolist() == [0.0, 0.0]
+
+
 def ends(made, s, t):
     """Return the labels of a start and an end."""
     return made.start(s), made.end(t)

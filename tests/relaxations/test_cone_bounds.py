@@ -56,7 +56,7 @@ def test_the_shortest_solution(long, rng):
         dense[:, 150:] = rng.normal(size=(60, 50))
     spread, q = sparse.csc_array(dense), rng.normal(size=60)
     counts = np.diff(spread.indptr)
-    assert (counts @ counts > cone_multipliers._LONG * counts.sum()) == long
+    assert (counts @ counts > cone_multipliers.LONG_COLUMN_ENTRIES * counts.sum()) == long
     exact = np.linalg.lstsq(dense, q)[0]
     assert np.abs(cone_multipliers.shortest(spread, q) - exact).max() <= 1e-10
 

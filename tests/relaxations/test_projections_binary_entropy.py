@@ -87,7 +87,7 @@ def test_the_sample_leaves_no_trace(a, rng, monkeypatch):
             for k in (1.0, 37.5, 0.4 * m, m - 1.0):
                 expected = logistic_distribution(u, T, k, a)
                 with monkeypatch.context() as patch:
-                    patch.setattr(binary_entropy, "_SAMPLE", 2000)
+                    patch.setattr(binary_entropy, "MAX_SAMPLE", 2000)
                     found = logistic_distribution(u, T, k, a)
                 assert np.abs(found[0] - expected[0]).sum() <= 1e-11
                 assert found[1] == pytest.approx(expected[1], abs=1e-11 * (T / a + np.ptp(u)))

@@ -8,7 +8,7 @@ import pytest
 from relaxboost.relaxations._projections import power
 
 M = 4200
-"""Enough entries for a sample to be taken."""
+"""Enough entries for a sample to be taken, if a sample has at most 1024 entries."""
 
 MARGINS = {
     "normal": lambda rng: 0.1 * rng.normal(size=M),
@@ -43,15 +43,22 @@ def test_the_sample_leaves_no_trace(kind, q, beta, rng, monkeypatch):
     for make in MARGINS.values():
         u = make(rng)
         for kappa in kappas(rng, q).values():
-            found = solve(kind, u, beta, kappa, q)
+            expected = solve(kind, u, beta, kappa, q)
             with monkeypatch.context() as patch:
-                patch.setattr(power, "SAMPLE_SIZE", 10**9)
-                expected = solve(kind, u, beta, kappa, q)
+                patch.setattr(power, "MAX_SAMPLE", 1024)
+                found = solve(kind, u, beta, kappa, q)
             assert np.abs(found - expected).sum() <= 1e-9
 
 
-def test_a_sample_without_a_solution_is_dropped(rng):
+def test_a_sample_of_equal_margins(monkeypatch):
+    monkeypatch.setattr(power, "MAX_SAMPLE", 1024)
+    d = power.norm_penalty(np.zeros(M), 0.1, np.ones(1), 1.0, 0.5)
+    assert d == pytest.approx(np.full(M, 1.0 / M))
+
+
+def test_a_sample_without_a_solution_is_dropped(rng, monkeypatch):
     """The ball is so small that most samples of the prior miss it."""
+    monkeypatch.setattr(power, "MAX_SAMPLE", 1024)
     prior = rng.uniform(0.01, 1, M)
     prior /= prior.sum()
     d = power.power_ball(np.sort(rng.exponential(size=M)), 0.01, 1 / prior, 1.0, np.log1p(1e-3))

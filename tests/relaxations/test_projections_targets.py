@@ -21,14 +21,17 @@ M = 50_000
 
 
 def exact(kind, a, b, target):
-    if kind == targets.STEPS:
+    if kind == targets.EntryKind.STEPS.value:
         return first_reaching(a.copy(), b.copy(), np.zeros(M), target, False)
-    if kind == targets.HINGES:
+    if kind == targets.EntryKind.HINGES.value:
         return first_reaching(a.copy(), -a * b, b.copy(), target, True)
     return first_reaching(b / a, b.copy(), a.copy(), target, False)
 
 
-@pytest.mark.parametrize("kind", [targets.STEPS, targets.HINGES, targets.RAMPS])
+@pytest.mark.parametrize(
+    "kind",
+    [targets.EntryKind.STEPS.value, targets.EntryKind.HINGES.value, targets.EntryKind.RAMPS.value],
+)
 def test_the_sample_leaves_no_trace(kind, rng):
     for a in (
         rng.uniform(0.1, 1, M),
@@ -39,7 +42,7 @@ def test_the_sample_leaves_no_trace(kind, rng):
     ):
         b = rng.uniform(0, 1, M)
         for share in (1e-6, 0.01, 0.5, 0.999, 1.1):
-            total = float((a * b).sum() if kind == targets.HINGES else b.sum())
+            total = float((a * b).sum() if kind == targets.EntryKind.HINGES.value else b.sum())
             found = targets.reaching(kind, a, b, share * total)
             expected = exact(kind, a, b, share * total)
             assert found == pytest.approx(expected, rel=1e-9)
@@ -47,10 +50,10 @@ def test_the_sample_leaves_no_trace(kind, rng):
 
 def test_entries_beyond_the_doubles():
     e, c = np.array([0.0, np.finfo(float).max, 1.0, 2.0]), np.array([0.5, 0.25, 0.5, 0.0])
-    assert targets.reaching(targets.RAMPS, e, c, 0.5) == 0.5
+    assert targets.reaching(targets.EntryKind.RAMPS.value, e, c, 0.5) == 0.5
     a = np.array([0.0, math.inf, 1.0])
-    assert targets.reaching(targets.HINGES, a, np.ones(3), 0.5) == 1.0
-    assert targets.reaching(targets.HINGES, a, np.ones(3), 5.0) == math.inf
+    assert targets.reaching(targets.EntryKind.HINGES.value, a, np.ones(3), 0.5) == 1.0
+    assert targets.reaching(targets.EntryKind.HINGES.value, a, np.ones(3), 5.0) == math.inf
 
 
 @pytest.mark.parametrize("weighted", [False, True])

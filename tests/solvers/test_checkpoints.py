@@ -27,8 +27,8 @@ def game(rng):
 @pytest.fixture
 def often(monkeypatch):
     """Write after every round."""
-    monkeypatch.setattr(files, "_PAUSE", 0.0)
-    monkeypatch.setattr(files, "_SHARE", 0.0)
+    monkeypatch.setattr(files, "SECONDS_BETWEEN_UPDATES", 0.0)
+    monkeypatch.setattr(files, "WAIT_PER_WRITE", 0.0)
 
 
 @pytest.mark.parametrize("method", ["auto", "corrective", "interior-point"])
@@ -80,7 +80,7 @@ def test_writing_takes_a_twentieth_of_the_time(game, tmp_path, monkeypatch):
         time.sleep(0.02)
         own(*args)
 
-    monkeypatch.setattr(files, "_PAUSE", 0.01)
+    monkeypatch.setattr(files, "SECONDS_BETWEEN_UPDATES", 0.01)
     monkeypatch.setattr(checkpoints, "write_atomically", slowly)
     rb.solve(game, 1e-9, "corrective", time_limit=1.5, checkpoint=tmp_path / "run.json")
     assert len(written) >= 2
@@ -93,7 +93,7 @@ import numpy as np
 import relaxboost as rb
 from relaxboost._core import files
 
-files._PAUSE = files._SHARE = 0.0
+files.SECONDS_BETWEEN_UPDATES = files.WAIT_PER_WRITE = 0.0
 rng = np.random.default_rng(3)
 game = rb.Game(np.clip(rng.uniform(-1, 1, (300, 40)) + 0.1, -1, 1), rb.Capped(30))
 found = rb.solve(game, 1e-9, "corrective", checkpoint=sys.argv[1])

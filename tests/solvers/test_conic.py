@@ -276,8 +276,8 @@ def test_all_stumps_are_solved_without_being_written_down():
 def test_columns_enter_where_all_are_too_many(f, monkeypatch):
     A = margins(90, 150)
     truth = rb.solve(rb.Game(A, f), 1e-7, "interior-point")
-    monkeypatch.setattr(run, "MAX_ENTRIES", 10_000)
-    monkeypatch.setattr(run, "FEW_COLUMNS", 100)
+    monkeypatch.setattr(run, "MAX_STORED_ENTRIES", 10_000)
+    monkeypatch.setattr(run, "SMALL_ORDER", 100)
     found = rb.solve(rb.Game(A, f), 1e-7, "interior-point")
     assert found.status == "optimal", found.message
     assert abs(found.lower - truth.lower) <= 2e-7

@@ -13,7 +13,7 @@ from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.relaxations.cone_points import ConePoints
 from relaxboost.solvers.interior_point.factor import symmetric_factor
-from relaxboost.solvers.interior_point.run import ITERATIONS
+from relaxboost.solvers.interior_point.run import PREDICTED_ITERATIONS
 from tests.solvers.test_interior import margins
 
 M, N = 40, 25
@@ -114,7 +114,7 @@ def test_rows_that_fix_d_do_not_stop_the_interior_point(f):
     found = rb.solve(rb.Game(margins(M, 2 * M), rb.Custom(f)), 1e-6)
     assert found.method == "auto (interior)"
     assert found.status == "optimal"
-    assert found.rounds <= ITERATIONS
+    assert found.rounds <= PREDICTED_ITERATIONS
 
 
 @pytest.mark.parametrize(

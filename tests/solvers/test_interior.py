@@ -43,12 +43,12 @@ def products_agree(rng, bulk, A):
     assert bulk.margins(w) == pytest.approx(A @ w)
 
 
-@pytest.mark.parametrize("few", [0, 8, 1000])
+@pytest.mark.parametrize("many", [0.0, 25.0, np.inf])
 @pytest.mark.parametrize("levels", [0, 1, 3])
-def test_all_stumps_are_multiplied_without_being_written_down(monkeypatch, rng, levels, few):
+def test_all_stumps_are_multiplied_without_being_written_down(monkeypatch, rng, levels, many):
     module = sys.modules["relaxboost.matrices.stumps"]  # the name is also that of a function
-    monkeypatch.setattr(module, "_FEW_CUTS", few)
-    monkeypatch.setattr("relaxboost.matrices.bulk._ROWS", 7)
+    monkeypatch.setattr(module, "MULTIPLICATIONS_PER_ENTRY", many)
+    monkeypatch.setattr("relaxboost.matrices.bulk.ROWS_PER_BLOCK", 7)
     X = rng.normal(size=(30, 4)).round(levels)
     matrix = rb.matrices.stumps(X, np.where(rng.random(30) < 0.5, 1.0, -1.0))
     assert matrix.bulk().array is None
@@ -271,7 +271,7 @@ def test_what_is_too_large_is_refused(monkeypatch):
     with pytest.raises(rb.InputError, match="matrix of order 30 here, and 3 is the largest"):
         rb.solve(rb.Game(noisy_stumps(30, 2), with_rows), 1e-3, InteriorPoint())
     monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 100)
-    monkeypatch.setattr(run, "MAX_ENTRIES", 19)
+    monkeypatch.setattr(run, "MAX_STORED_ENTRIES", 19)
     with pytest.raises(rb.InputError, match="stores the columns as an array"):
         rb.solve(rb.Game(margins(5, 4)), 1e-3, InteriorPoint())
 

@@ -257,7 +257,7 @@ def test_the_programs_of_a_general_solver_share_its_time(monkeypatch):
         raise cp.SolverError("no time left")
 
     monkeypatch.setattr(cp.Problem, "solve", slow)
-    monkeypatch.setattr("relaxboost.solvers.general_solver.OVERHEAD_PASSES", 1.0)
+    monkeypatch.setattr("relaxboost.solvers.general_solver.CVXPY_OVERHEAD_PASSES", 1.0)
     game = rb.Game(LONG, rb.NormPenalty(1.5, 0.3), over=rb.L2Ball())
     solution = rb.solve(game, 1e-9, time_limit=2.0)
     assert solution.status in ("time_limit", "stalled")

@@ -251,7 +251,7 @@ def test_few_columns_of_many_examples_are_written_down_for_the_solver(rng, monke
     """Too large for primal(), yet few columns: the solver gets them all the same."""
     from relaxboost.matrices import base
 
-    monkeypatch.setattr(base, "WRITE_DOWN_LIMIT", 1_000)
+    monkeypatch.setattr(base, "MAX_DENSE_ENTRIES", 1_000)
     X = rng.integers(0, 6, (400, 2)).astype(float)
     game = rb.Game(rb.matrices.stumps(X, np.sign(rng.normal(size=400))), rb.Capped(200))
     with pytest.raises(rb.InputError, match="400 x 10 is more than"):

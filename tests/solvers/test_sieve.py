@@ -43,8 +43,8 @@ def test_columns_that_enter_as_they_are_asked_for_are_enough(over, f):
 def test_of_a_matrix_too_large_to_be_written_down_some_columns_are(monkeypatch, storage):
     A = margins(300, 150)
     truth = rb.solve(rb.Game(A, rb.Capped(40)), 1e-8, "interior-point")
-    monkeypatch.setattr(run, "MAX_ENTRIES", 40_000)
-    monkeypatch.setattr(run, "FEW_COLUMNS", 100)
+    monkeypatch.setattr(run, "MAX_STORED_ENTRIES", 40_000)
+    monkeypatch.setattr(run, "SMALL_ORDER", 100)
     game, sizes = rb.Game(storage(A), rb.Capped(40)), []
 
     def written(self):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost._core.history import MOST_RECORDS
+from relaxboost._core.history import MAX_RECORDS
 from relaxboost.solvers import METHODS, Automatic, Corrective, ERLPBoost, FullyCorrective, LPBoost
 from tests.processes import ctrl_c
 
@@ -158,8 +158,8 @@ def test_history_is_thinned_by_doubling(rng):
     game = rb.Game(np.clip(rng.uniform(-1, 1, (6, 6)) + 0.1, -1, 1))
     solution = rb.solve(game, 1e-9, "corrective", max_rounds=25_001)
     history = solution.history
-    assert len(history) <= MOST_RECORDS
-    assert len(history) > MOST_RECORDS / 4
+    assert len(history) <= MAX_RECORDS
+    assert len(history) > MAX_RECORDS / 4
     steps = {b.round - a.round for a, b in pairwise(history[:-1])}
     assert steps == {4}
     assert history[0].round == 1
@@ -350,7 +350,7 @@ def test_programs_that_memory_is_too_small_for_leave_the_bracket(game, monkeypat
         raise MemoryError("std::bad_alloc")
 
     most = 12 * game.m
-    monkeypatch.setattr(restricted_programs, "MAX_ENTRIES", most)
+    monkeypatch.setattr(restricted_programs, "MAX_DENSE_ENTRIES", most)
     solution = rb.solve(game, 1e-9, "lpboost")
     assert (solution.status, len(solution.history)) == ("failed", 13)
     assert solution.message.startswith(f"the restricted program of {game.m} examples and 13")

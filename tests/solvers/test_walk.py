@@ -88,7 +88,7 @@ def test_what_does_not_fit_is_lost(rng, monkeypatch):
             walked(game, near)
     with pytest.raises(Lost):
         walk(first, rb.Game(A, rb.Capped(30)), budget=0.0)
-    monkeypatch.setattr(f"{PACKAGE}.program.MAX_ENTRIES", 60 * 20 - 1)
+    monkeypatch.setattr(f"{PACKAGE}.program.MAX_TABLEAU_ENTRIES", 60 * 20 - 1)
     with pytest.raises(Lost):
         walk(first, first)
 
@@ -220,7 +220,7 @@ def test_passes_over_the_matrix_count_towards_the_budget(rng, monkeypatch):
 
 def test_pivots_of_all_runs_count_towards_the_budget(rng, monkeypatch):
     """Many short runs from t = 1 to 0 cost as much as all their pivots together."""
-    monkeypatch.setattr(f"{PACKAGE}.simplex.BLOCK", 1)
+    monkeypatch.setattr(f"{PACKAGE}.simplex.UPDATES_PER_BLOCK", 1)
     monkeypatch.setattr(GameProgram, "spend", lambda *a: None)
     spent = []
     monkeypatch.setattr(
@@ -234,7 +234,7 @@ def test_pivots_of_all_runs_count_towards_the_budget(rng, monkeypatch):
     whole = passes_of(game, sum(spent))
     assert max(spent) < 0.5 * sum(spent)
     monkeypatch.undo()
-    monkeypatch.setattr(f"{PACKAGE}.simplex.BLOCK", 1)
+    monkeypatch.setattr(f"{PACKAGE}.simplex.UPDATES_PER_BLOCK", 1)
     for name in ("edges", "margins"):
         own = getattr(GameProgram, name)
 

@@ -43,7 +43,7 @@ def solution():
 
 
 def test_a_page_says_what_is_known(solution, tmp_path, monkeypatch):
-    monkeypatch.setattr(page_module, "MAX_TABLE_ROWS", 2)
+    monkeypatch.setattr(page_module, "MAX_LISTED", 2)
     path = rb.report(solution, tmp_path / "out.html", title=EVIL)
     text = path.read_text(encoding="utf-8")
     page = Page(text)

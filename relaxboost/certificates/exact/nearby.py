@@ -22,7 +22,8 @@ from relaxboost.relaxations.linear import Bound, ExactForm, LinearForm, Row
 Point = tuple[list[Fraction], list[Fraction]]
 """The pair (d, z) of a distribution and the auxiliary variables of f."""
 HIGHS_TOLERANCE = 1e-10
-"""The smallest tolerance that HiGHS accepts. It is absolute, so programs are scaled."""
+"""The tolerance for the linear programs that search for an exactly feasible point. It is the
+smallest one that HiGHS accepts. Because it is absolute, the programs are scaled before."""
 
 
 def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Point:

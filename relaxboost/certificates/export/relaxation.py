@@ -174,7 +174,7 @@ def _norm(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProg
 
 def _polyhedral(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProgram:
     m = len(d)
-    size = m + spec.whole("auxiliaries", 0, check.AUXILIARIES)
+    size = m + spec.whole("auxiliaries", 0, check.MAX_AUXILIARIES)
     constant = spec.number("constant")
     cost = spec.vector("cost", size)
     box = _bounds(spec, ("lower", "upper"), size)

@@ -9,6 +9,7 @@ import numpy as np
 
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.language import *
+from relaxboost.claims.sides import ASSUMED_ERROR
 from relaxboost.functional.algorithms import Algorithm, Direction
 from relaxboost.functional.learners import FiniteSet
 from relaxboost.functional.measure import Empirical
@@ -136,9 +137,6 @@ RUNS = Space(
 STRONG = RUNS.but(lam=Real(0.05, 4.0, log=True))
 
 
-_SMALL = 1e-9
-
-
 def edge(H: Array, scaled: bool = True) -> float:
     """Return the edge of a class: the largest γ >= 0 with max_h <v, h> >= γ‖v‖‖h‖ for every v.
 
@@ -150,19 +148,20 @@ def edge(H: Array, scaled: bool = True) -> float:
     U = (H / np.where(norms > 0.0, norms, 1.0)).T[norms > 0.0]
     U = np.vstack([U, -U]) if scaled else U
     d = H.shape[0]
-    if not len(U) or np.linalg.matrix_rank(U, tol=_SMALL) < d:
+    if not len(U) or np.linalg.matrix_rank(U, tol=ASSUMED_ERROR) < d:
         return 0.0
     # The edge is the inverse of the largest norm in the polar set {v: <v, h> <= ‖h‖ for every h}.
     # This set is unbounded if some v ≠ 0 has <v, h> <= 0 for every h. The linear program searches
     # for such a v. Otherwise the norm is largest at a vertex, where d constraints are tight.
-    if linprog(U.sum(axis=0), A_ub=U, b_ub=np.zeros(len(U)), bounds=(-1.0, 1.0)).fun < -_SMALL:
+    least = linprog(U.sum(axis=0), A_ub=U, b_ub=np.zeros(len(U)), bounds=(-1.0, 1.0)).fun
+    if least < -ASSUMED_ERROR:
         return 0.0
     longest = 0.0
     for chosen in combinations(range(len(U)), d):
         part = U[list(chosen)]
-        if abs(np.linalg.det(part)) < _SMALL:
+        if abs(np.linalg.det(part)) < ASSUMED_ERROR:
             continue
         v = np.linalg.solve(part, np.ones(d))
-        if (U @ v <= 1.0 + _SMALL).all():
+        if (U @ v <= 1.0 + ASSUMED_ERROR).all():
             longest = max(longest, math.sqrt(float(v @ v)))
     return min(1.0, 1.0 / longest)

@@ -7,14 +7,12 @@ from typing import Any
 from relaxboost._core.errors import InputError
 from relaxboost.certificates.export.latex import matrix, number, vector
 from relaxboost.claims.claim import Claim
+from relaxboost.claims.fields import MAX_DENOMINATOR
 from relaxboost.claims.measure import Slack
 from relaxboost.claims.publishing.entry import refutation
 from relaxboost.claims.publishing.prose import rows_of
 from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
-
-_SHORT = 1000
-"""A number is written as a fraction if its denominator is at most this number."""
 
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",
@@ -109,7 +107,7 @@ def _value(x: float, other: float | None = None) -> str:
     """Return a number in LaTeX, with enough digits to distinguish it from the other side."""
     if x in (float("inf"), float("-inf")):
         return r"\infty" if x > 0 else r"-\infty"
-    short = Fraction(x).limit_denominator(_SHORT)
+    short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
     if float(short) == x:
         return number(short)
     digits = next(

@@ -30,8 +30,10 @@ _OTHERS = {
 }
 """For each status, the text that introduces the list of statements that are not results."""
 
-CLAIMS_ON_ONE_PAGE = 10
-"""A source with at most this many claims has no second page."""
+MAX_DETAILED_CLAIMS = 10
+"""The maximum number of claims whose details stand together with the overview: on the first page of
+a source, and in the table that a check prints. If there are more, the details are on a second
+page, and the table shows only the inequalities of claims that fail."""
 
 _HEAD = "[What the verdicts mean, and how to repeat a check](index.md).\n"
 
@@ -46,7 +48,7 @@ def file_of(source: Source) -> str:
 
 def details_of(source: Source) -> str:
     """Return the file name of the page on which each claim of a source has a section."""
-    few = len(source.claims) <= CLAIMS_ON_ONE_PAGE
+    few = len(source.claims) <= MAX_DETAILED_CLAIMS
     return file_of(source) if few else f"{source.key.lower()}-details.md"
 
 

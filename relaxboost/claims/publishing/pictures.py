@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.errors import InputError, check_drawing, number_of
+from relaxboost._core.rounding import RELATIVE_ROUNDING
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.publishing.prose import columns
@@ -20,11 +21,10 @@ LEFT, RIGHT = "#1b4f8a", "#f5b265"
 HELD, OPEN, WRONG, MENDED = "#a8cbe8", "0.6", "#a50f15", "black"
 """The colours for the outcomes holds, undecided and refuted, and for corrections."""
 
-_BARS = 6
-"""The maximum number of inequalities in a picture, which shows those with the least slack."""
-CHARACTERS_OF_TITLE = 130
-_NOISE = 1e-9
-"""Relative slacks whose absolute values are at most this number are drawn as zero."""
+MAX_BARS = 6
+"""The maximum number of inequalities in a picture of the two sides of a claim. If an instance has
+more inequalities, the picture shows those with the least slack. Six pairs of bars fit in a panel
+with readable labels."""
 
 
 def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> Any:
@@ -65,9 +65,7 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> An
     _write_instance(data, evidence)
     title = f"{claim.id}: {claim.stated.words}" if title is None else title
     # Matplotlib would read a dollar sign as the start of a formula.
-    figure.suptitle(
-        textwrap.fill(title, CHARACTERS_OF_TITLE).replace("$", r"\$"), fontsize="medium"
-    )
+    figure.suptitle(textwrap.fill(title, width=130).replace("$", r"\$"), fontsize="medium")
     return figure
 
 
@@ -101,11 +99,11 @@ def draw_sides(axes: Any, evidence: Evidence) -> None:
         _draw_trace(axes, trace, evidence)
     else:
         # If all inequalities fit, they keep their order.
-        many = len(evidence.slacks) > _BARS
+        many = len(evidence.slacks) > MAX_BARS
         ordered = sorted(
             evidence.slacks, key=lambda s: (s is not evidence.slack, many * s.relative)
         )
-        _draw_bars(axes, ordered[:_BARS])
+        _draw_bars(axes, ordered[:MAX_BARS])
 
 
 def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
@@ -210,7 +208,7 @@ def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.xaxis.get_major_locator().set_params(nbins=6)
-    if np.abs(drawn).max() <= _NOISE:
+    if np.abs(drawn).max() <= RELATIVE_ROUNDING:
         axes.bar([0.0], [slacks.size], width=0.08, color=HELD)
         axes.set_xlim(-1.0, 1.0)
         axes.set_title(f"slack of {number}: 0, both sides are equal", fontsize="medium")

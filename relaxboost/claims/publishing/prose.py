@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from relaxboost._core.rounding import RELATIVE_ROUNDING
 from relaxboost.claims.measure import Slack
 
 _MARKED = re.compile(
@@ -18,10 +19,9 @@ _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
 """First words that are safe to capitalise. Symbols such as ρ_k, f(x) or max_γ do not match."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """Characters that HTML and XML do not allow, such as control characters."""
-_LONGEST = 14
-"""A matrix is printed in full if it has at most this many rows and at most this many columns."""
-_NOISE = 1e-12
-"""Smaller numbers are rounding errors, which differ between machines. They are printed as 0."""
+MAX_PRINTED_SIDE = 14
+"""The maximum number of rows, and of columns, of a matrix that a page about a claim prints in full.
+Of a larger matrix, the page prints only the numbers of rows and columns."""
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
@@ -89,8 +89,12 @@ def code(text: str) -> str:
 
 def measured(slack: Slack) -> str:
     """Return a slack as one line of text, in which rounding errors are printed as 0."""
-    clean = [0.0 if abs(value) < _NOISE else value for value in (slack.left, slack.right)]
-    return str(replace(slack, left=clean[0], right=clean[1]))
+
+    def clean(value: float) -> float:
+        # Rounding errors differ between machines.
+        return 0.0 if abs(value) < RELATIVE_ROUNDING else value
+
+    return str(replace(slack, left=clean(slack.left), right=clean(slack.right)))
 
 
 def columns(instance: Mapping[str, Any]) -> str:
@@ -117,7 +121,7 @@ def entry(value: Any) -> str:
 
 def _array(name: str, value: Any) -> list[str]:
     rows = [[entry(x) for x in row] for row in rows_of(value)]
-    if max(len(rows), len(rows[0])) > _LONGEST:
+    if max(len(rows), len(rows[0])) > MAX_PRINTED_SIDE:
         is_matrix = rows_of(value) is value
         size = f"{len(rows)} × {len(rows[0])} matrix" if is_matrix else f"{len(value)} entries"
         return [f"{name} = ({size})"]

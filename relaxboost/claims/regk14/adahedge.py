@@ -15,9 +15,6 @@ from relaxboost.online.hedged import KINDS, MULTIPLES
 from relaxboost.online.kernels import shares
 from relaxboost.online.kernels.shares import AVERAGED, CONSTANT, FADING
 
-TURNS = 1000
-"""The number of alternating rounds in the costs of `turned`."""
-
 
 @dataclass
 class Shares:
@@ -96,8 +93,8 @@ def turned(K: int) -> Array:
     K). Then all experts except one have the cost 1, which makes the regret nearly 2Δ.
     """
     half = np.arange(K) < K // 2
-    costs = np.where(np.arange(TURNS)[:, None] % 2 == 0, half, ~half)
-    return np.vstack([costs, np.tile(np.arange(K) > 0, (TURNS // 4, 1))]).astype(float)
+    alternating = np.tile([half, ~half], (500, 1))
+    return np.vstack([alternating, np.tile(np.arange(K) > 0, (250, 1))]).astype(float)
 
 
 @cache

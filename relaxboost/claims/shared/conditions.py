@@ -27,9 +27,10 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import count
+from relaxboost._core.rounding import SOLVER_ERROR
 from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.claims.shared import violations
-from relaxboost.claims.shared.violations import SOLVER_ERROR, Violation
+from relaxboost.claims.shared.violations import Violation
 from relaxboost.relaxations.base import Relaxation, operands_of
 from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem

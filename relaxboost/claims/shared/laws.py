@@ -23,8 +23,9 @@ from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import OnlineLoss, losses_of
 from relaxboost.online.risks import promised
 
-MAX_DOUBLES = 60_000_000
-"""The maximum number of floats in the states of all learners together, about half a gigabyte."""
+MAX_STORED_DOUBLES = 60_000_000
+"""The maximum number of doubles that a `Law` stores to compute an expectation over all samples.
+Each sample has its own learner. The doubles take about half a gigabyte."""
 
 
 class Law:
@@ -243,7 +244,7 @@ class Law:
         return samples, doubles("p", np.bincount(place.ravel(), probability))
 
     def _check_size(self, samples: float, t: int) -> None:
-        if samples * (2 * self.H.shape[1] + t) > MAX_DOUBLES:
+        if samples * (2 * self.H.shape[1] + t) > MAX_STORED_DOUBLES:
             raise InputError(
                 f"there are {samples:.3g} samples of {t} examples, which are too many to "
                 "enumerate. Use Law.drawn, which draws random samples"

@@ -24,11 +24,9 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
+from relaxboost._core.rounding import SOLVER_ERROR
 from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
-
-SOLVER_ERROR = 1e-6
-"""An upper bound on the relative errors of solvers, which have a tolerance of 1e-10."""
 
 
 class Violation(NamedTuple):

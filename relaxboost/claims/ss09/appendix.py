@@ -13,8 +13,6 @@ from relaxboost.claims.ss09 import SOURCE
 from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
 from relaxboost.relaxations import NormBall
 
-_P = 1.5
-
 
 @dataclass(frozen=True)
 class Strong:
@@ -52,16 +50,21 @@ def dual_vector(theta: Array, p: float) -> Array:
     return d / norm(d, p)
 
 
+def _half_square_of_norm(p: float) -> Strong:
+    q = dual(p)
+    return Strong(
+        p - 1.0,
+        p,
+        lambda raw: 2.0 * raw,
+        lambda d: 0.5 * norm(d, p) ** 2,
+        lambda t: 0.5 * norm(t, q) ** 2,
+        lambda t: dual_vector(t, p) * norm(t, q),
+    )
+
+
 KINDS: dict[str, Strong] = {
     "relative entropy": Strong(1.0, 1, normalised, entropy, log_mean_exp, softmax),
-    "half square of the 1.5-norm": Strong(
-        _P - 1.0,
-        _P,
-        lambda raw: 2.0 * raw,
-        lambda d: 0.5 * norm(d, _P) ** 2,
-        lambda t: 0.5 * norm(t, dual(_P)) ** 2,
-        lambda t: dual_vector(t, _P) * norm(t, dual(_P)),
-    ),
+    "half square of the 1.5-norm": _half_square_of_norm(1.5),
 }
 
 
@@ -143,7 +146,6 @@ SEQUENCES = Space(
     r=Real(0.001, 0.5, log=True),
     less=Vector("t", 0.0, 1.0),
 )
-_UNIT = 2**60
 
 
 def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
@@ -157,7 +159,7 @@ def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
         epsilon -= r * epsilon**2
         if t < len(less):
             epsilon -= less[t] ** 4 * abs(epsilon)
-        epsilon = Fraction(math.floor(epsilon * _UNIT), _UNIT)
+        epsilon = Fraction(math.floor(epsilon * 2**60), 2**60)
         if epsilon < 0:
             return
 

@@ -94,7 +94,9 @@ def _(x: Instance) -> Slacks:
 
 
 SPREAD = 0.964
-"""An upper bound on the standard deviation of log d_i for i drawn from d, in units of log m."""
+"""The standard deviation of log d_i, for an index i drawn from a distribution d with m entries, is
+at most this multiple of log m. The statements about progress below use this constant, and a step of
+their proof checks it."""
 
 
 @SOURCE.claim("L12-sharper", space=CAPPED_RUNS.but(epsilon=Real(0.1, 0.4, log=True))).checked(

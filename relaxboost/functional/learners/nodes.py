@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.arrays import ROWS_PER_BLOCK, Array, Whole
 from relaxboost._core.compiled import njit, thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost.functional.learners.base import numbers
 
-_CATEGORY, _MISSING_LEFT, _MISSING = 1, 2, 8
-"""Bits of the field `decision_type` in the text format of LightGBM's models."""
+
+class _Bit(IntEnum):
+    """The bits of the field `decision_type` in the text format of LightGBM's models."""
+
+    CATEGORY = 1
+    """The node compares categories, and not numbers with a threshold."""
+    MISSING_LEFT = 2
+    """Rows with a missing number go to the left child, if the bit MISSING is set too."""
+    MISSING = 8
+    """The feature of the node had missing numbers in training."""
+
+
 _LINES = {
     "split_feature": "feature", "split_gain": "gain", "threshold": "threshold",
     "decision_type": "kind", "left_child": "left", "right_child": "right",
 }  # fmt: skip
 """The names of each column of `Nodes.table` in LightGBM's text format and in JSON files."""
-_KINDS = (0, 2, _MISSING, _MISSING | _MISSING_LEFT, _CATEGORY, _CATEGORY | _MISSING)
-_MAX_DEPTH = 4096
-"""SHAP values are computed only for trees up to this depth. LightGBM needs memory quadratic in the
-depth, and ends the process if memory runs out."""
-_BLOCK_ROWS = 4096
-"""A tree evaluates this number of rows at a time, so that they fit into the processor's cache."""
+_KINDS = tuple(
+    int(missing | other)
+    for missing in (0, _Bit.MISSING)
+    for other in (0, _Bit.MISSING_LEFT, _Bit.CATEGORY)
+)
+"""The combinations of bits that LightGBM writes for a node."""
+MAX_SHAP_LEVELS = 4096
+"""SHAP values are computed only for trees with at most this number of levels. The memory that
+LightGBM needs for SHAP values grows with the square of the number of levels, and LightGBM ends the
+Python process if memory runs out."""
 
 
 class Nodes(NamedTuple):
@@ -47,7 +62,16 @@ class Nodes(NamedTuple):
     words: Whole
     """The category sets of all nodes as bit masks, with 32 categories in each word."""
     rows: Whole
-    """The number of training rows in each leaf, for SHAP values. Empty for a tree with one leaf."""
+    """The number of training rows in each leaf, for SHAP values. If the rows have different
+    weights, these are whole numbers proportional to the weights of the leaves. The array is empty
+    for a tree with one leaf."""
+
+    def weighted(self, shares: Array) -> Nodes:
+        """Return the nodes with the given shares of the weight in the leaves, which sum to 1."""
+        if self.leaves == 1:
+            return self
+        # LightGBM has 32 bits for the sum of all counts.
+        return self._replace(rows=np.maximum(np.rint(shares * 2.0**30), 1.0).astype(np.int64))
 
     @property
     def leaves(self) -> int:
@@ -84,7 +108,7 @@ def read(text: str, scale: float = 1.0) -> Nodes:
     words = np.fromstring(lines.get("cat_threshold", ""), np.int64, sep=" ")
     if words.size:
         ends = np.fromstring(lines["cat_boundaries"], np.int64, sep=" ")
-        split = table[:, 3].astype(np.int64) & _CATEGORY > 0
+        split = table[:, 3].astype(np.int64) & _Bit.CATEGORY > 0
         which = table[split, 2].astype(np.int64)
         sets[split] = np.stack([ends[which], ends[which + 1]], axis=1)
     rows = np.fromstring(lines.get("leaf_count", ""), np.int64, sep=" ")
@@ -112,7 +136,7 @@ def restored(given: dict[str, Any], width: int) -> Nodes:
     words = np.concatenate([*held, np.zeros(0)])
     ends = np.cumsum([0, *map(len, held)])
     feature, gain, threshold, kind = table[:, :4].T
-    split = kind % 2.0 == _CATEGORY
+    split = kind % 2.0 == _Bit.CATEGORY
     below = table[:, 4:]
     # Every leaf and every node except the root, node 0, is a child exactly once.
     each = np.arange(-size - 1 if size else 0, size)
@@ -173,9 +197,9 @@ def model_text(width: int, trees: list[Nodes], values: list[Array]) -> str:
         f"feature_infos={' '.join(['none'] * width)}\n"
     ]
     for place, (nodes, leaves) in enumerate(zip(trees, values, strict=True)):
-        if nodes.depth > _MAX_DEPTH:
+        if nodes.depth > MAX_SHAP_LEVELS:
             raise InputError(
-                f"SHAP values need trees of at most {_MAX_DEPTH} levels; boost with max_depth"
+                f"SHAP values need trees of at most {MAX_SHAP_LEVELS} levels; boost with max_depth"
             )
         held = described(nodes)
         # SHAP values weight both sides of a split by their numbers of training rows.
@@ -206,16 +230,16 @@ def add(X: Array, trees: list[Nodes], values: list[Array], total: Array) -> None
     """Add the leaf values of all trees to `total`, shape (N,), in place."""
 
     def work(start: int, stop: int) -> None:
-        leaf = np.empty(_BLOCK_ROWS, dtype=np.int64)
-        for first in range(start, stop, _BLOCK_ROWS):
-            rows = slice(first, min(first + _BLOCK_ROWS, stop))
+        leaf = np.empty(ROWS_PER_BLOCK, dtype=np.int64)
+        for first in range(start, stop, ROWS_PER_BLOCK):
+            rows = slice(first, min(first + ROWS_PER_BLOCK, stop))
             for tree, held in zip(trees, values, strict=True):
                 _route(X[rows], tree.table, tree.sets, tree.words, leaf)
                 total[rows] += held.take(leaf[: rows.stop - first])
 
     # Threads take longer to start than few rows take.
     pool, threads = thread_pool()
-    if threads == 1 or len(X) < 16 * _BLOCK_ROWS:
+    if threads == 1 or len(X) < 16 * ROWS_PER_BLOCK:
         work(0, len(X))
     else:
         cuts = np.linspace(0, len(X), threads + 1).astype(int)
@@ -269,7 +293,7 @@ def _layout(table: Array) -> Any:
         threshold[i] = table[i, 2]
         kind = int(table[i, 3])
         # LightGBM reads a missing value as 0 if the feature had none in training.
-        nan[i] = kind & _MISSING_LEFT > 0 if kind & _MISSING else threshold[i] >= 0.0
+        nan[i] = kind & _Bit.MISSING_LEFT > 0 if kind & _Bit.MISSING else threshold[i] >= 0.0
         for side in range(2):
             child = int(table[i, 5 - side])
             to[i, side] = child if child >= 0 else size + ~child

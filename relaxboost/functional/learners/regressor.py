@@ -146,9 +146,9 @@ class Networks(Regressor):
     """Networks with one hidden layer of tanh units. GB11's Figure 1 has five units.
 
     scikit-learn's `MLPRegressor` fits each network by L-BFGS without a penalty. Before each fit the
-    features are standardised to mean 0 and variance 1, and the target is scaled to a fixed norm, so
-    that the scale of the data has no effect. Because the problem is not convex, there is no
-    guarantee on the edges.
+    features are standardised to mean 0 and variance 1, and the target is scaled to a fixed norm.
+    Therefore the units of the data have an effect only by rounding errors, which may lead to
+    another local optimum. Because the problem is not convex, there is no guarantee on the edges.
 
     Parameters
     ----------

@@ -26,13 +26,14 @@ from relaxboost.functional.learners.base import (
     numbers,
 )
 from relaxboost.functional.losses.leaves import means as leaf_means
+from relaxboost.functional.losses.leaves import sums
 from relaxboost.functional.measure import Empirical
 
-_MAX_LEAVES = 131_072
+MAX_LIGHTGBM_LEAVES = 131_072
 """The maximum number of leaves that LightGBM accepts."""
-_LEARNING_RATE = 2.0**-120
-"""LightGBM treats numbers below 1e-35 as 0. With this learning rate, therefore, the booster's own
-predictions stay 0, and each tree is fitted only to the target."""
+NEGLIGIBLE_LEARNING_RATE = 2.0**-120
+"""The learning rate that LightGBM gets. LightGBM treats numbers below 1e-35 as 0. With this rate,
+its own predictions therefore stay 0, and each tree is fitted to the target alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,8 +213,8 @@ class Trees(WeakLearner):
             ("max_leaf_nodes", self.max_leaf_nodes != 1, "be at least 2"),
             (
                 "max_leaf_nodes",
-                (self.max_leaf_nodes or 2) <= _MAX_LEAVES,
-                f"be at most {_MAX_LEAVES}, LightGBM's limit",
+                (self.max_leaf_nodes or 2) <= MAX_LIGHTGBM_LEAVES,
+                f"be at most {MAX_LIGHTGBM_LEAVES}, LightGBM's limit",
             ),
             ("subsample", 0.0 < self.subsample <= 1.0, "lie in (0, 1]"),
         ):
@@ -252,7 +253,7 @@ class Trees(WeakLearner):
         threads = processors if self.n_jobs == -1 else self.n_jobs or 1
         return {
             "objective": "regression",
-            "learning_rate": _LEARNING_RATE,
+            "learning_rate": NEGLIGIBLE_LEARNING_RATE,
             "metric": "none",
             "num_leaves": leaves,
             "max_depth": self.max_depth or -1,
@@ -284,6 +285,7 @@ class _Grower(Pool):
         held = measure.p > 0.0
         self._held: Any = slice(None) if held.all() else held
         self._size = int(np.count_nonzero(held))
+        self._is_weighted = measure.p[self._held].min() < measure.p.max()
         self._data, self._boosters = _boosters(
             X[self._held], measure.p[self._held], learner, outputs
         )
@@ -295,6 +297,10 @@ class _Grower(Pool):
         columns = [np.ascontiguousarray(v) for v in target.reshape(len(target), -1).T]
         grown = self._grown(columns)
         found = [nodes.leaf_of(self._X, tree) for tree in grown]
+        if self._is_weighted:
+            # LightGBM's counts of rows leave out the weights.
+            pairs = zip(grown, found, strict=True)
+            grown = [tree.weighted(sums(leaf, self._p, tree.leaves)) for tree, leaf in pairs]
         most = max(tree.leaves for tree in grown)
         means = np.zeros((most, len(grown)))
         values = np.empty((len(target), len(grown)))

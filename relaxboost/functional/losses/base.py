@@ -257,10 +257,6 @@ class MeanRisk(Risk):
         return self.measure.mean(np.where(self.measure.p > 0.0, values, 0.0))
 
 
-CONSTANTS_IN_CARD = 25
-"""The number of constant functions f in the picture of a risk in notebooks."""
-
-
 class PointwiseRisk(MeanRisk):
     """The risk that is the weighted mean of a `PointwiseLoss` over examples."""
 
@@ -295,7 +291,8 @@ class PointwiseRisk(MeanRisk):
         low, high = (-3.0, 3.0)
         if self.loss.task != "binary":
             low, high = float(self.y.min()), float(self.y.max())
-        x = np.linspace(low, high, CONSTANTS_IN_CARD).tolist()
+        # With 25 points the curve of the risk looks smooth.
+        x = np.linspace(low, high, 25).tolist()
         risks = [self.value(self.zero() + f) for f in x]
         said = f"risk of a constant f from {low:.3g} to {high:.3g}: {min(risks):.4g} at the least"
         picture = curve(x, risks, said) if np.isfinite(risks).all() else ""

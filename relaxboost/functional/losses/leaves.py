@@ -10,6 +10,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import njit
+from relaxboost._core.rounding import RELATIVE_ROUNDING
 
 
 @njit(nogil=True)
@@ -32,10 +33,6 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
     for i in range(leaves):
         total[i] = total[i] / weight[i] if weight[i] > 0.0 else 0.0
     return total
-
-
-_ROUNDING = 1e-12
-"""Sums over a leaf that differ by less than this fraction of its weight are treated as equal."""
 
 
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
@@ -74,7 +71,7 @@ def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
         if not total > 0.0:
             continue
         # Sums of weights have rounding errors, which must not move v past a flat stretch.
-        slack = _ROUNDING * total
+        slack = RELATIVE_ROUNDING * total
         if low[i] <= slack:
             # Every v up to the first corner is a minimiser.
             values[i] = min(0.0, _reach(k, w, start, stop, slack)[0])
@@ -156,7 +153,7 @@ def _clipped(k: Array, w: Array, most: float, ends: Whole) -> Array:
                 size += w[n] * abs(s)
                 bend += w[n] * (abs(s) < most)
             # A sum within the rounding errors of its terms counts as 0.
-            if abs(slope) <= _ROUNDING * size:
+            if abs(slope) <= RELATIVE_ROUNDING * size:
                 break
             if slope > 0.0:
                 high = v
@@ -217,7 +214,7 @@ def roots(
         if turn == 0:
             size = sums(leaf, weights * np.abs(slope), leaves)
         # A sum within the rounding errors of its terms counts as 0.
-        flat = np.abs(g) <= _ROUNDING * size
+        flat = np.abs(g) <= RELATIVE_ROUNDING * size
         low = np.where((g <= 0.0) | flat, v, low)
         high = np.where((g >= 0.0) | flat, v, high)
         inside = np.isfinite(low) & np.isfinite(high)

@@ -14,11 +14,12 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
 
-SOFT = 0.5
-"""The temperature τ of the softened hinge. `Refitted` minimises it instead of the hinge."""
-STEEPEST = 350.0
-"""If −y f exceeds this limit, the loss `Exponential` is continued linearly. The limit keeps the
-squares of the slopes finite."""
+HINGE_TEMPERATURE = 0.5
+"""The temperature τ of the softened hinge τ log(1 + exp((1 − y f)/τ)). `Refitted` minimises this
+loss instead of the hinge, whose exact minimiser would put examples on the corner of the hinge."""
+MAX_LOG_SLOPE = 350.0
+"""The logarithm of the steepest slope of the loss `Exponential`. If −y f is larger, the loss
+continues as a straight line. The square of the slope, exp(700), is still a finite double."""
 
 
 @dataclass(frozen=True)
@@ -95,15 +96,15 @@ class Exponential(PointwiseLoss):
     falling = True
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        # Beyond STEEPEST the loss is linear.
-        u = np.minimum(-y * F, STEEPEST)
+        # Beyond MAX_LOG_SLOPE the loss is linear.
+        u = np.minimum(-y * F, MAX_LOG_SLOPE)
         heights = np.exp(u)
         return heights * (1.0 + (-y * F - u)), -y * heights
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        # The tangent beyond STEEPEST has the second derivative 0, but Newton steps need that of the
-        # point of contact.
-        heights = np.exp(np.minimum(-y * F, STEEPEST))
+        # The tangent beyond MAX_LOG_SLOPE has the second derivative 0, but Newton steps need that
+        # of the point of contact.
+        heights = np.exp(np.minimum(-y * F, MAX_LOG_SLOPE))
         return -y * heights, heights
 
     def atoms(self, F: Any, y: Array) -> Any:
@@ -133,12 +134,14 @@ class Hinge(PointwiseLoss):
 
     def softened(self, F: Array, y: Array, slopes: Array) -> Array:
         # The softened hinge τ log(1 + exp((1 − y f)/τ)) is τ times the logistic loss at (f − y)/τ.
-        return Logistic().derivatives((F - y) / SOFT, y)[0]
+        return Logistic().derivatives((F - y) / HINGE_TEMPERATURE, y)[0]
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
         # The exact minimiser of the hinge would put examples of the leaf exactly on the corner of
         # the hinge. Then the majority class of the leaf would keep all later steps at 0.
-        return SOFT * Logistic().refitted((F - y) / SOFT, y, p, leaf, leaves)
+        return HINGE_TEMPERATURE * Logistic().refitted(
+            (F - y) / HINGE_TEMPERATURE, y, p, leaf, leaves
+        )
 
     def atoms(self, F: Any, y: Array) -> Any:
         return cp.pos(1.0 - cp.multiply(y, F))

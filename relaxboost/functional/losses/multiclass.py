@@ -16,7 +16,7 @@ from relaxboost._core.compiled import njit
 from relaxboost._core.lazy import cp
 from relaxboost.functional.losses.base import Loss, MeanRisk, Risk
 from relaxboost.functional.losses.leaves import damped, roots, sums
-from relaxboost.functional.losses.margins import SOFT
+from relaxboost.functional.losses.margins import HINGE_TEMPERATURE
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
@@ -157,7 +157,7 @@ class MulticlassHinge(MulticlassLoss):
 
     def moves(self, F: Array, y: Whole) -> Moves:
         move = MultinomialLogistic().moves(_softer(F, y), y)
-        return lambda k, p, leaf, leaves: SOFT * move(k, p, leaf, leaves)
+        return lambda k, p, leaf, leaves: HINGE_TEMPERATURE * move(k, p, leaf, leaves)
 
     def atoms(self, F: Any, y: Whole) -> Any:
         label = _indicators(y, F.shape[1])
@@ -231,7 +231,7 @@ def _compiled(kernel: Any, F: Array, y: Whole) -> tuple[Array, Array]:
 
 def _softer(F: Array, y: Whole) -> Array:
     # At these outputs, τ times the multinomial logistic loss is the softened hinge at F.
-    return (F - _indicators(y, F.shape[1])) / SOFT
+    return (F - _indicators(y, F.shape[1])) / HINGE_TEMPERATURE
 
 
 def _distributions(Z: Array, y: Whole) -> Flags:

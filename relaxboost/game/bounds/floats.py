@@ -36,10 +36,12 @@ from relaxboost.game.domains import Domain, L1Ball
 from relaxboost.matrices import MarginMatrix
 from relaxboost.relaxations import Relaxation, Witness
 from relaxboost.relaxations.bounds import bounds_of
+from relaxboost.relaxations.cone_solver import SOLVER_TOLERANCE
 
 _UNIT_BALL = L1Ball()
-_SOLVER = 1e-9
-"""A bound b that a solver has computed is weakened by this number times 1 + |b|."""
+SOLVER_BOUND_ERROR = 10.0 * SOLVER_TOLERANCE
+"""The assumed error of a bound b that a general solver has computed, relative to 1 + |b|. A bound
+without a proof is weakened by this error."""
 
 
 def evaluate_lower(
@@ -66,7 +68,7 @@ def evaluate_lower(
             witness = proof.witness(np.zeros_like(u))
     bound = proof.lower_bound(u, witness)
     if not proof.is_proved:
-        bound -= _SOLVER * (1.0 + abs(bound))
+        bound -= SOLVER_BOUND_ERROR * (1.0 + abs(bound))
     if np.any(coefficients):
         norm = sum_bounds(np.abs(coefficients))[1]
         # Relative rounding errors, and the largest loss of each term by underflow.
@@ -92,7 +94,7 @@ def evaluate_upper(
     proof = bounds_of(relaxation)
     value, distance = proof.penalty_bound(d, total)
     if not proof.is_proved:
-        value += _SOLVER * (1.0 + abs(value))
+        value += SOLVER_BOUND_ERROR * (1.0 + abs(value))
     best = over.best(matrix, d)
     if not math.isfinite(best.slack):
         return math.inf

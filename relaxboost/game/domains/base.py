@@ -16,8 +16,9 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive_size, spell
 from relaxboost.matrices import Best, MarginMatrix
 
-BELOW = 1 << 96
-"""The common denominator of weights that are stored as exact fractions."""
+WEIGHT_DENOMINATOR = 1 << 96
+"""The common denominator of weights w that a certificate stores as exact fractions. Each weight
+is rounded by less than 2^-96, which is far below the rounding errors of doubles around 1."""
 
 
 class Dense(NamedTuple):
@@ -118,11 +119,15 @@ class Domain(ABC):
         return None
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return exact fractions at which g* is finite, within 2^-90 of the repaired weights.
+        """Return exact fractions at which g* is finite, near the repaired weights.
 
-        By default the weights are rounded towards zero.
+        By default the weights are rounded towards zero, by less than 2^-96. Sets also move some of
+        them by the rounding error with which the repaired weights satisfy their constraint.
         """
-        return [Fraction(int(Fraction(c) * BELOW), BELOW) for c in coefficients]
+        return [
+            Fraction(int(Fraction(c) * WEIGHT_DENOMINATOR), WEIGHT_DENOMINATOR)
+            for c in coefficients
+        ]
 
     def check(self, matrix: MarginMatrix) -> None:
         """Raise InputError if `matrix` cannot be used with this domain.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +15,8 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, float_down, float_up, norm_above, sum_bounds, up
-from relaxboost.game.domains.base import BELOW, Dense, Domain, Sized
+from relaxboost.game.domains.base import WEIGHT_DENOMINATOR, Dense, Domain, Sized
 from relaxboost.matrices import MarginMatrix
-
-_SQUARABLE = 1e140
-"""Weights of larger absolute value are scaled down, so that their squares do not overflow."""
 
 
 class EuclideanSet(Domain):
@@ -123,12 +121,12 @@ class L2Ball(Sized, EuclideanSet):
         return coefficients
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        exact = [int(Fraction(c) * BELOW) for c in coefficients]
-        limit = (Fraction(self.radius) * BELOW) ** 2
+        exact = [int(Fraction(c) * WEIGHT_DENOMINATOR) for c in coefficients]
+        limit = (Fraction(self.radius) * WEIGHT_DENOMINATOR) ** 2
         while (square := sum(c * c for c in exact)) > limit:
             ratio = Fraction(math.sqrt(float(limit / square))) * (1 - Fraction(1, 2**50))
             exact = [int(c * ratio) for c in exact]
-        return [Fraction(c, BELOW) for c in exact]
+        return [Fraction(c, WEIGHT_DENOMINATOR) for c in exact]
 
     def cost_above(self, coefficients: Vector) -> float:
         # This is the l1 distance (1 − radius/‖w‖_2)‖w‖_1 from w to w scaled into the ball.
@@ -208,9 +206,10 @@ class SquaredNorm(Sized, EuclideanSet):
         return n / (2.0 * float(self.weight))
 
     def repair(self, coefficients: Vector) -> Vector:
-        # Squares of larger weights would overflow.
+        # The sum of the squares of larger weights would overflow.
+        limit = math.sqrt(sys.float_info.max) / (1.0 + coefficients.size)
         largest = float(np.abs(coefficients).max(initial=0.0))
-        return coefficients / largest * _SQUARABLE if largest > _SQUARABLE else coefficients
+        return coefficients / largest * limit if largest > limit else coefficients
 
     def cost_above(self, coefficients: Vector) -> float:
         norm = norm_above(coefficients)

@@ -17,9 +17,6 @@ from relaxboost._core.errors import ClusterError, InputError, missing
 from relaxboost.matrices.chunks.pages import Pages
 from relaxboost.matrices.chunks.passes import cut_up, each_feature
 
-PATIENCE = 30.0
-"""A run stops using the cluster after this many seconds without a scheduler or workers."""
-
 _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 
 
@@ -84,8 +81,13 @@ class Cluster:
         return [then(np.sum(sums[f::features], axis=0)) for f in range(features)]
 
     def _run(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
+        import dask
         import distributed
 
+        # A run stops using the cluster after this many seconds without a scheduler or workers. By
+        # default dask waits for 30 seconds.
+        timeout = dask.config.get("distributed.comm.timeouts.connect")
+        patience = dask.utils.parse_timedelta(timeout)
         futures: list[Any] = []
         try:
             futures = self._client.map(function, *arguments, pure=False)
@@ -98,7 +100,7 @@ class Cluster:
                     now = time.monotonic()
                     if self._client.status == "running" and self._client.nthreads():
                         seen = now
-                    if now - seen > PATIENCE:
+                    if now - seen > patience:
                         raise
         except InputError as error:
             raise ClusterError(f"a worker of {self._client!r} stopped: {error}") from error

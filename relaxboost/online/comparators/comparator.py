@@ -26,7 +26,9 @@ from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.losses import Inner, as_online_loss
 
 MAX_NEWTON_ORDER = 2000
-"""The maximum order of matrices that are factorised. The level method solves larger problems."""
+"""The maximum order of the matrices that Newton's method factorises to find the best fixed weights.
+It is the smaller of the numbers of examples and weights. If it is larger, the level method, which
+factorises no such matrix, finds the weights."""
 
 
 class Proved(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.arrays import Matrix, Vector, doubles
+from relaxboost._core.arrays import ROWS_PER_BLOCK, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 from relaxboost.online.blocks import BLOCK_ROWS, checked_weights, opener
 from relaxboost.online.losses import OnlineLoss
@@ -59,11 +59,11 @@ class Replay:
             raise InputError("all weights are zero; at least one example needs a positive weight")
 
     def __iter__(self) -> Iterator[Played]:
-        """Yield the blocks of the stream, each with at most `BLOCK_ROWS` rows."""
+        """Yield the blocks of the stream, each with at most `ROWS_PER_BLOCK` rows."""
         seen = 0
         for block in self._read() if self._checked is None else (self._checked,):
-            for start in range(0, block.y.size, BLOCK_ROWS):
-                part = slice(start, start + BLOCK_ROWS)
+            for start in range(0, block.y.size, ROWS_PER_BLOCK):
+                part = slice(start, start + ROWS_PER_BLOCK)
                 y = block.y[part]
                 yield Played(slice(seen, seen + y.size), block.H[part], y, block.weight[part])
                 seen += y.size

@@ -8,7 +8,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Matrix, Vector
 from relaxboost._core.compiled import njit
-from relaxboost.online.kernels.rounds import LOSS, ROUNDS, WEIGHT
+from relaxboost.online.kernels.rounds import BETA, LOSS, ROUNDS, WEIGHT
 from relaxboost.online.kernels.slopes import loss_and_slope
 from relaxboost.online.kernels.vectors import ENTRIES, average, inner
 
@@ -16,12 +16,15 @@ CONSTANT, FADING, AVERAGED = range(3)
 """The codes of the three kinds of steps, for a step size η. CONSTANT steps multiply each gradient
 by η. FADING steps multiply gradient i by η/√i. For example i, AVERAGED steps multiply the sum of
 the earlier gradients by η/√i, which is dual averaging."""
-MIXABILITY = 6
+MIXABILITY = BETA + 1
 """The index of the mixability gap Δ in the array `sums`. The losses of the K learners follow it."""
-SMALLEST_GAP = 1e-300
-"""The mixability gap that replaces 0. It gives all of the weight to the best learners."""
-LARGEST_EXPONENT = 60.0
-"""For larger x, exp(−x) is treated as 0, because denormal numbers are slow."""
+MIN_MIXABILITY = 1e-300
+"""The number that replaces a mixability gap Δ of 0, by which log(K) is divided. With so small a
+gap, the best learners get all of the weight. It is a little larger than the smallest double, so
+that the quotient is finite."""
+NEGLIGIBLE_EXPONENT = 60.0
+"""If x is at least this number, exp(−x) is treated as 0 in sums whose largest term is 1. The value
+exp(−60) is below the roundoff of such sums, and computations with far smaller numbers are slow."""
 
 Steps = tuple[Vector, Vector]
 """The step size η of each of the K learners for a loss of slope 1, and the code of its kind of
@@ -50,11 +53,11 @@ def _move(Z: Array, h: Vector, change: Vector) -> None:
 def weigh(sums: Vector, p: Vector) -> None:
     """Set p to the shares of AdaHedge, which are proportional to exp(−loss · log(K)/Δ)."""
     losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
-    rate = math.log(p.size) / max(sums[MIXABILITY], SMALLEST_GAP)
+    rate = math.log(p.size) / max(sums[MIXABILITY], MIN_MIXABILITY)
     least = losses.min()
     for k in range(p.size):
         exponent = rate * (losses[k] - least)
-        p[k] = math.exp(-exponent) if exponent < LARGEST_EXPONENT else 0.0
+        p[k] = math.exp(-exponent) if exponent < NEGLIGIBLE_EXPONENT else 0.0
     p /= p.sum()
 
 
@@ -83,7 +86,7 @@ def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
 def _gap(sums: Vector, p: Vector, weight: float, values: Vector) -> float:
     """Return the mean loss minus the mix loss of an example (de Rooij et al. 2014)."""
     losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
-    rate = math.log(p.size) / max(sums[MIXABILITY], SMALLEST_GAP)
+    rate = math.log(p.size) / max(sums[MIXABILITY], MIN_MIXABILITY)
     least = losses.min()
     after = losses - least + weight * values
     lowest = after.min()
@@ -93,9 +96,9 @@ def _gap(sums: Vector, p: Vector, weight: float, values: Vector) -> float:
     after_sum = 0.0
     for k in range(p.size):
         exponent = rate * (losses[k] - least)
-        before_sum += math.exp(-exponent) if exponent < LARGEST_EXPONENT else 0.0
+        before_sum += math.exp(-exponent) if exponent < NEGLIGIBLE_EXPONENT else 0.0
         exponent = rate * (after[k] - lowest)
-        after_sum += math.exp(-exponent) if exponent < LARGEST_EXPONENT else 0.0
+        after_sum += math.exp(-exponent) if exponent < NEGLIGIBLE_EXPONENT else 0.0
     mixed = lowest - math.log(after_sum / before_sum) / rate
     return max(weight * inner(p, values) - mixed, 0.0)
 

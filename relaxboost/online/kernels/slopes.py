@@ -17,7 +17,7 @@ from relaxboost.functional.losses import (
     SmoothHinge,
     Squared,
 )
-from relaxboost.functional.losses.margins import STEEPEST
+from relaxboost.functional.losses.margins import MAX_LOG_SLOPE
 
 LOSS_CODES: dict[type, tuple[int, str]] = {
     Hinge: (0, ""),
@@ -55,8 +55,8 @@ def _of_margin(code: int, parameter: float, margin: float) -> tuple[float, float
         share = (1.0 if margin < 0.0 else tail) / (1.0 + tail)
         return max(-margin, 0.0) + math.log1p(tail), -share
     if code == 2:
-        # Beyond STEEPEST the loss is linear, so that nothing overflows.
-        u = min(-margin, STEEPEST)
+        # Beyond MAX_LOG_SLOPE the loss is linear, so that nothing overflows.
+        u = min(-margin, MAX_LOG_SLOPE)
         height = math.exp(u)
         return height * (1.0 + (-margin - u)), -height
     if code == 3:

@@ -16,9 +16,10 @@ from relaxboost.online.streams.csv_parsers import NOT_UTF8, CsvError, Table, is_
 from relaxboost.online.streams.words import HASH, TableColumns
 
 READ_BYTES = 2**20
-"""The number of bytes that are read from the file at a time."""
+"""The number of bytes of a CSV file that are read and parsed at a time."""
 MAX_ROW_BYTES = 2**24
-"""The maximum number of bytes in a row with quotes. A missing quote must not keep the whole file in
+"""The maximum number of bytes of a row of a CSV file that has quotes. In a longer row, a line break
+ends the row although a quote is open, because a missing quote must not keep the whole file in
 memory."""
 
 

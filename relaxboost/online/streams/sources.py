@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from relaxboost._core.arrays import ROWS_PER_BLOCK
 from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
 from relaxboost._core.tables import is_parquet, no_column, opened
 from relaxboost.matrices.chunks.sources import Batch, batches, check_integers, hands_over, parquet
 from relaxboost.online.streams.csv_rows import READ_BYTES, csv_batches
 from relaxboost.online.streams.words import ENCODE, HASH, TableColumns, are_words
-
-FRAME_ROWS = 4096
-"""The number of rows in a batch from a frame or a Parquet file."""
 
 
 class ExampleSource:
@@ -96,7 +94,7 @@ def _with_labels(name: str) -> InputError:
 
 def _numbers(path: Path, label: str | None) -> Iterator[Batch]:
     try:
-        yield from parquet(path, label, FRAME_ROWS)
+        yield from parquet(path, label, ROWS_PER_BLOCK)
     except InputError as error:
         # The reader of chunks of games encodes no words.
         raise InputError(str(error).replace(ENCODE, HASH)) from None
@@ -110,7 +108,7 @@ def _tables(path: Path, label: str | None, columns: TableColumns) -> Iterator[Ba
     try:
         files = dataset.dataset(path, format="parquet").get_fragments()
         for file in sorted(files, key=lambda file: str(file.path)):
-            for batch in file.to_batches(batch_size=FRAME_ROWS, batch_readahead=1):
+            for batch in file.to_batches(batch_size=ROWS_PER_BLOCK, batch_readahead=1):
                 if len(batch):
                     yield from _frame(batch.to_pandas(), label, columns, str(file.path))
     except (ArrowException, OSError) as error:
@@ -176,12 +174,12 @@ def _frame(
     numbers = _numeric_columns(frame, columns, where)
     named = list(map(str, frame.columns[numbers]))
     place_of = {str(name): place for place, name in enumerate(frame.columns)}
-    for a in range(0, len(frame), FRAME_ROWS):
-        part = frame.iloc[a : a + FRAME_ROWS]
+    for a in range(0, len(frame), ROWS_PER_BLOCK):
+        part = frame.iloc[a : a + ROWS_PER_BLOCK]
         X = part.iloc[:, numbers].to_numpy(np.float64, na_value=np.nan)
         texts = [part.iloc[:, place_of[name]].astype(object).tolist() for name in columns.texts]
         X, names = columns.joined(X, named, texts)
-        yield Batch(where, X, None if y is None else y[a : a + FRAME_ROWS], names)
+        yield Batch(where, X, None if y is None else y[a : a + ROWS_PER_BLOCK], names)
 
 
 def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]:

@@ -16,7 +16,7 @@ from relaxboost.matrices.labelled import finite_doubles
 from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.streams.bases import BaseFunctions, Experts, LinearBasis
 from relaxboost.online.streams.sources import ExampleSource
-from relaxboost.online.streams.words import BUCKETS, TableColumns, WithWords
+from relaxboost.online.streams.words import HASH_BUCKETS, TableColumns, WithWords
 
 
 class Page(NamedTuple):
@@ -130,7 +130,7 @@ class Stream:
         words = self._source.columns.words
         if words is None or not words.columns:
             return make(X)
-        numbers = X.shape[1] - BUCKETS
+        numbers = X.shape[1] - HASH_BUCKETS
         base = make(X[:, :numbers]) if numbers else LinearBasis([], [])
         return WithWords(base, numbers, words)
 

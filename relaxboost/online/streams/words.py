@@ -17,9 +17,9 @@ ENCODE = "drop or encode it"
 """The advice given in error messages about a column that contains neither numbers nor words."""
 HASH = "name it in categories=[...] to encode its words, or drop it"
 """The advice given in error messages about a column that contains words."""
-BUCKETS = 1024
-"""The number of features that the words of all columns share. Two given words collide with a
-probability of about a thousandth, and a row takes 8 KB."""
+HASH_BUCKETS = 1024
+"""The number of features into which the words of all columns are hashed. Two given words get the
+same feature with a probability of about 0.001. The features of one row take 8 KB."""
 
 
 class Words:
@@ -35,12 +35,12 @@ class Words:
         self._seen: dict[int, str] = {}
 
     def values(self, columns: Sequence[Sequence[Any]], rows: int) -> Array:
-        """Return the features of the words in the columns, shape (rows, BUCKETS)."""
+        """Return the features of the words in the columns, shape (rows, HASH_BUCKETS)."""
         # scikit-learn is loaded for words only, because it takes half a second.
         from sklearn.feature_extraction import FeatureHasher
 
-        hasher = FeatureHasher(BUCKETS, input_type="string", alternate_sign=False)
-        H = np.zeros((rows, BUCKETS))
+        hasher = FeatureHasher(HASH_BUCKETS, input_type="string", alternate_sign=False)
+        H = np.zeros((rows, HASH_BUCKETS))
         for name, column in zip(self.columns, columns, strict=True):
             # A missing category is a category.
             said = ["" if word is None or word != word else str(word) for word in column]
@@ -58,7 +58,7 @@ class Words:
 
     def names(self) -> list[str]:
         """Return the names of the features, which depend on the columns but not on the words."""
-        return [f"{', '.join(self.columns)} #{place}" for place in range(BUCKETS)]
+        return [f"{', '.join(self.columns)} #{place}" for place in range(HASH_BUCKETS)]
 
     def word(self, place: int) -> str:
         """Return the first word hashed to a feature as column=word, or the feature's number."""
@@ -68,9 +68,9 @@ class Words:
 def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
     """Split feature names into the names of numeric columns and the names of columns with words."""
     last = "".join(features[-1:])
-    if len(features) < BUCKETS or not last.endswith(f" #{BUCKETS - 1}"):
+    if len(features) < HASH_BUCKETS or not last.endswith(f" #{HASH_BUCKETS - 1}"):
         return list(features), []
-    return list(features[:-BUCKETS]), last.rpartition(" #")[0].split(", ")
+    return list(features[:-HASH_BUCKETS]), last.rpartition(" #")[0].split(", ")
 
 
 def are_words(kind: Any) -> bool:
@@ -140,17 +140,17 @@ class WithWords(BaseFunctions):
     def __init__(self, base: BaseFunctions, numbers: int, words: Words) -> None:
         self.base = base
         self.words = words
-        self.features = numbers + BUCKETS
+        self.features = numbers + HASH_BUCKETS
         self._numbers = numbers
 
     def size(self, features: int) -> int:
-        return self.base.size(self._numbers) + BUCKETS
+        return self.base.size(self._numbers) + HASH_BUCKETS
 
     def values(self, X: Array) -> Array:
         return np.hstack([self.base.values(X[:, : self._numbers]), X[:, self._numbers :]])
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        words = [self.words.word(place) for place in range(BUCKETS)]
+        words = [self.words.word(place) for place in range(HASH_BUCKETS)]
         return [*self.base.names(columns[: self._numbers]), *words]
 
     def parts(self) -> Sequence[Any]:
@@ -159,5 +159,5 @@ class WithWords(BaseFunctions):
     def bound_in(self, norm: str, size: int) -> float:
         """Return a bound on the dual norm of h, in which each column of words has a single 1."""
         # The size may include a constant.
-        largest = size - BUCKETS + len(self.words.columns)
+        largest = size - HASH_BUCKETS + len(self.words.columns)
         return math.sqrt(largest) if norm == "l2" else 1.0

@@ -31,12 +31,13 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.logits import nudge, weigh
-from relaxboost.relaxations._projections.selection import count_between, pair_of_rank, take_between
-
-_SAMPLE = 40_000
-"""The approximate number of margins in the sample from which the initial guess of γ is computed."""
-_NOTHING = 1e-270
-"""Smaller weights and sums are treated as zero. The clipped logits make them inaccurate."""
+from relaxboost.relaxations._projections.selection import (
+    MAX_SAMPLE,
+    count_between,
+    pair_of_rank,
+    take_between,
+)
+from relaxboost.relaxations._projections.vectorised import MAX_EXPONENT
 
 
 def logistic_distribution(
@@ -50,10 +51,15 @@ def logistic_distribution(
     if k == u.size:
         return np.full(u.size, 1.0 / u.size), float(u.max()) + 40.0 * temperature
     gamma, d = _locate(u, temperature, k, share)
-    d[d < _NOTHING] = 0.0
+    d[d < _clipped(u.size)] = 0.0
     d /= float(d.sum())
     np.minimum(d, 1.0 / k, out=d)
     return d, gamma
+
+
+def _clipped(m: int) -> float:
+    """Return a sum of m weights with clipped logits. Sums that are not larger are inaccurate."""
+    return m * math.exp(-MAX_EXPONENT)
 
 
 def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[float, Vector]:
@@ -72,14 +78,14 @@ def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float
     """Return a reference value near γ, and an initial guess of γ minus this value."""
     j = math.ceil(k) - 1
     reference, following = pair_of_rank(u, j)
-    if u.size > 2 * _SAMPLE:
+    if u.size > 2 * MAX_SAMPLE:
         # For margins more than 10 T from the k-th smallest one, x is nearly 0 or 1. A sample of the
         # other margins is enough, unless few of them have the missing weight.
         low = reference - 10.0 * temperature
         high = reference + 10.0 * temperature
         below, near = count_between(u, low, high)
         inside = k - below
-        stride = max(1, near // _SAMPLE)
+        stride = max(1, near // MAX_SAMPLE)
         sample = take_between(u, low, high, near)[stride - 1 :: stride].copy()
         inside *= sample.size / near
         if 0.0 < inside < sample.size and (stride == 1 or inside >= 10.0):
@@ -103,6 +109,7 @@ class _Equation:
         self._k = k
         self.x = np.empty(v.size)
         self._logits = np.empty(v.size if share < 1.0 else 0)
+        self._clipped = _clipped(v.size)
         self._last = math.inf
         self.last_step = 0.0
         """The change of γ in the last Taylor update of x, or 0 if there was no update."""
@@ -120,10 +127,10 @@ class _Equation:
         self._last = delta
         above += max(large - self._k, 0.0)
         below += max(self._k - large, 0.0)
-        if max(above, below) < _NOTHING:
+        if max(above, below) < self._clipped:
             return 0.0, math.nan
         # One of the sides is known by its sign only, and so is the miss.
-        if min(above, below) < _NOTHING:
+        if min(above, below) < self._clipped:
             return math.copysign(math.inf, below - above), math.nan
         value = math.log(below / above)
         rise = above_slope / above

@@ -28,13 +28,13 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.matrices.kernels import FEW
+from relaxboost.matrices.kernels import MIN_VECTORISED_TERMS
 from relaxboost.relaxations._projections.selection import (
     MAX_SAMPLE,
     sorted_near,
     sorted_sample,
 )
-from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
+from relaxboost.relaxations._projections.vectorised import ENTRIES_PER_CHUNK, REORDER, exp
 
 
 @njit()
@@ -84,8 +84,8 @@ def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tup
     # The second pass over a chunk finds it in the cache.
     total = 0.0
     upto = 0
-    for start in range(0, u.shape[0], CHUNK):
-        stop = start + CHUNK
+    for start in range(0, u.shape[0], ENTRIES_PER_CHUNK):
+        stop = start + ENTRIES_PER_CHUNK
         exponentials(u[start:stop], last, beta, e[start:stop])
         part, count = _sum_above(e[start:stop], u[start:stop], last)
         total += part
@@ -149,7 +149,7 @@ def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
     weights. The time is O(m) for any k.
     """
     # Few margins are sorted whole: then no sum is reordered, and all CPUs give the same result.
-    head, below = (np.sort(u), 0) if u.size < FEW else _ordered_part(u, beta, k)
+    head, below = (np.sort(u), 0) if u.size < MIN_VECTORISED_TERMS else _ordered_part(u, beta, k)
     last = float(head[-1])
     d = np.empty(u.size)
     total, upto = _exponentials_and_sum(u, last, beta, d)

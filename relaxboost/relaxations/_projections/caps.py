@@ -24,11 +24,10 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost.relaxations._projections.capped import capped_distribution, exponentials
-from relaxboost.relaxations._projections.selection import BLOCK, compensated_sum
+from relaxboost.relaxations._projections.selection import TERMS_PER_BLOCK, compensated_sum
 from relaxboost.relaxations._projections.targets import (
-    RAMPS,
-    SHORTEST_RAMP,
-    STEPS,
+    EntryKind,
+    is_constant,
     ramp_end,
     reaching,
 )
@@ -41,7 +40,7 @@ def caps_threshold(u: Vector, caps: Vector) -> float:
     This γ maximises γ − Σ c_i [γ − u_i]_+. If all caps sum to less than one because of rounding,
     the result is the largest margin with a cap above zero.
     """
-    gamma = reaching(STEPS, u, caps, 1.0)
+    gamma = reaching(EntryKind.STEPS.value, u, caps, 1.0)
     if gamma == math.inf:
         gamma = u[(caps > 0.0) & (u < math.inf)].max()
     return float(gamma)
@@ -51,7 +50,7 @@ def caps_threshold(u: Vector, caps: Vector) -> float:
 def _is_at_cap(e: float, c: float, best: float) -> bool:
     """Return whether the entry min(c, x e) of the projection reaches its cap c at an x < `best`."""
     end = ramp_end(e, c)
-    return (end < best) | (end < SHORTEST_RAMP)
+    return (end < best) | is_constant(end)
 
 
 @njit(error_model="numpy", fastmath=REORDER)
@@ -72,11 +71,11 @@ def _cut(e: Vector, c: Vector, best: float) -> None:
 
     An entry is at its cap c if it reaches c at a factor below `best`.
     """
-    blocks = e.shape[0] // BLOCK + 1
+    blocks = e.shape[0] // TERMS_PER_BLOCK + 1
     capped = np.empty(blocks)
     free = np.empty(blocks)
     for r in range(blocks):
-        part = slice(BLOCK * r, BLOCK * (r + 1))
+        part = slice(TERMS_PER_BLOCK * r, TERMS_PER_BLOCK * (r + 1))
         capped[r], free[r] = _block_sums(e[part], c[part], best)
     # One minus the sum of many caps cancels, so the caps are summed to a few roundings.
     rest = max(0.0, 1.0 - compensated_sum(capped))
@@ -101,7 +100,7 @@ def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = 
     if prior is not None:
         with np.errstate(over="ignore", under="ignore"):
             d *= prior
-    _cut(d, c, reaching(RAMPS, d, c, 1.0))
+    _cut(d, c, reaching(EntryKind.RAMPS.value, d, c, 1.0))
     return d
 
 

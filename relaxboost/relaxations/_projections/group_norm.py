@@ -21,12 +21,10 @@ from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.wright import add, entries, omegas
 
-LEAST_BETA = 2.0**-40
-"""The minimum weight β of the entropy, divided by the spread of the margins.
-
-The error of log p is the rounding error of the margins divided by β. With this minimum the error is
-at most 2^-12. With 2^-46, Newton's method fails for norms with a high exponent.
-"""
+MIN_BETA_PER_SPREAD = 2.0**-40
+"""The minimum weight β of the entropy of group norms, divided by the spread of the margins. A
+smaller β is replaced. The error of log p is the rounding error of the margins divided by β, which
+is at most 2^-12 for this minimum. With 2^-46, Newton's method fails for large exponents p."""
 
 
 class Grouping(NamedTuple):

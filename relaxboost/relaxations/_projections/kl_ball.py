@@ -22,18 +22,15 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
-
-MAX_INVERSE_TEMPERATURE = 1e300
-"""The maximum ratio of the spread of the margins to T. A larger ratio gives the same tilt."""
+from relaxboost._core.rounding import MAX_SUMMABLE
 
 MIN_TEMPERATURE = math.ulp(0.0)
 """The minimum temperature T of a tilt. It replaces temperatures that would underflow to 0."""
 
-SMALL_EXPONENT = 1e-3
-"""If all exponents (g − min g)/T of a tilt are below this, expm1 and log1p replace exp and log."""
-
-SMALL_RADIUS = 1e-2
-"""Below this radius KL is computed without cancellation, which would lose half of the digits."""
+SMALL_CHANGE = 1e-2
+"""Below this number, the largest exponent (g − min g)/T of a tilt and the radius r of a ball are
+small. Values near 1 are then computed as differences from 1 by expm1 and log1p. Otherwise exp and
+log are used, which are faster, and lose at most two digits to cancellation for larger exponents."""
 
 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:
@@ -54,7 +51,7 @@ def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tupl
     total = float(d.sum())
     d /= total
     # The sum differs from 1 by little, and the logarithm would lose the digits of this difference.
-    if float(g.max()) - low < SMALL_EXPONENT * temperature:
+    if float(g.max()) - low < SMALL_CHANGE * temperature:
         grown = np.expm1((low - g) / temperature)
         mean = grown.mean() if log_prior is None else np.exp(log_prior) @ grown
         return d, low - temperature * math.log1p(float(mean))
@@ -76,10 +73,11 @@ def kl_ball_distribution(
     if spread == 0.0:
         return tilt(g, 1.0, log_prior)[0], 0.0
     s = (g - low) / spread
-    largest = MAX_INVERSE_TEMPERATURE
+    # A larger inverse temperature gives the same tilt.
+    largest = MAX_SUMMABLE
     if beta > 0.0:
         largest = min(spread / beta, largest)
-    divergence = _Divergence(s, log_prior, radius < SMALL_RADIUS)
+    divergence = _Divergence(s, log_prior, radius < SMALL_CHANGE)
     # No distribution has a KL above −log min π.
     most = math.log(s.size) if log_prior is None else -float(log_prior.min())
     if radius >= most or divergence(largest)[0] <= radius:

@@ -16,10 +16,14 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, log1p, rough_log
-
-MAX_LOGIT = 650.0
-"""The largest absolute value of a logit. Larger ones are clipped, so no exponential underflows."""
+from relaxboost.relaxations._projections.vectorised import (
+    ENTRIES_PER_CHUNK,
+    MAX_EXPONENT,
+    REORDER,
+    exp,
+    log1p,
+    rough_log,
+)
 
 
 @njit(error_model="numpy", fastmath={"contract"})
@@ -76,7 +80,7 @@ def _entries(
         small[i] = s  # Only the smaller one of x and 1 − x has full relative accuracy.
         inverse = 1.0 / (share + bend * s if large else 1.0 - bend * s)
         # A logit at the cut does not move. With a tiny a, its slope would change the sums.
-        slope[i] = s * (1.0 - s) * inverse if logits[i] < MAX_LOGIT - 1.0 else 0.0
+        slope[i] = s * (1.0 - s) * inverse if logits[i] < MAX_EXPONENT - 1.0 else 0.0
         away = 1.0 - 2.0 * s
         turn[i] = slope[i] * ((-away if large else away) + bend * slope[i]) * inverse
 
@@ -125,7 +129,7 @@ def weigh(
     and `change` is the change of w since then.
     """
     sums = np.zeros(7)
-    n = min(CHUNK, v.shape[0])
+    n = min(ENTRIES_PER_CHUNK, v.shape[0])
     w = np.empty(n)
     small = np.empty(n)
     slope = np.empty(n)
@@ -134,11 +138,13 @@ def weigh(
     cold = not abs(change) <= 0.1 * share
     # A step leaves the cube of the error, so a small change needs fewer steps.
     steps = 3 if cold else 1 if abs(change) <= 1e-5 * share else 2
-    for start in range(0, v.shape[0], CHUNK):
-        stop = min(start + CHUNK, v.shape[0])
+    for start in range(0, v.shape[0], ENTRIES_PER_CHUNK):
+        stop = min(start + ENTRIES_PER_CHUNK, v.shape[0])
         n = stop - start
         for i in range(n):
-            w[i] = min(max((delta - v[start + i]) / temperature, -MAX_LOGIT), MAX_LOGIT * share)
+            w[i] = min(
+                max((delta - v[start + i]) / temperature, -MAX_EXPONENT), MAX_EXPONENT * share
+            )
         part = w[:n]  # For a = 1 the logit is w.
         if share < 1.0:
             part = logits[start:stop]

@@ -20,12 +20,10 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
+from relaxboost._core.rounding import MAX_SUMMABLE
 from relaxboost.relaxations._projections.capped import capped_distribution
-from relaxboost.relaxations._projections.targets import HINGES, reaching
-from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
-
-MOST_UNITS = 1e300
-"""The unit of the computation is chosen so that the margins and c are at most this number."""
+from relaxboost.relaxations._projections.targets import EntryKind, reaching
+from relaxboost.relaxations._projections.vectorised import ENTRIES_PER_CHUNK, REORDER, exp
 
 
 @njit(error_model="numpy", fastmath=REORDER)
@@ -53,8 +51,8 @@ def _level_below(v: Vector, inverse: Vector, bound: float, c: float) -> float:
     top = _largest_below(v, bound)
     slope = 0.0
     value = 0.0
-    for start in range(0, v.shape[0], CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, v.shape[0], ENTRIES_PER_CHUNK):
+        part = slice(start, start + ENTRIES_PER_CHUNK)
         slope_part, value_part = _hinge_sums(v[part], inverse[part], top)
         slope += slope_part
         value += value_part
@@ -63,7 +61,7 @@ def _level_below(v: Vector, inverse: Vector, bound: float, c: float) -> float:
 
 def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
     """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and the smallest v_i >= y, or inf."""
-    bound = float(reaching(HINGES, v, inverse, c))
+    bound = float(reaching(EntryKind.HINGES.value, v, inverse, c))
     return _level_below(v, inverse, bound, c), bound
 
 
@@ -106,7 +104,7 @@ def max_penalty_distribution(u: Vector, beta: float, c: float, a: Vector | None 
         # margins over β would overflow, the unit is larger and the result is that of β -> 0.
         spread = float(v.max())
         spread = spread if spread < math.inf else float(v[v < math.inf].max())
-        unit = max(float(beta), c / MOST_UNITS, spread * float(inverse.sum()) / MOST_UNITS)
+        unit = max(float(beta), c / MAX_SUMMABLE, spread * float(inverse.sum()) / MAX_SUMMABLE)
         v /= unit
         if c / unit == 0.0:
             return capped_distribution(u, beta)

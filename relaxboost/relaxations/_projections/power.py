@@ -27,17 +27,15 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
+from relaxboost._core.rounding import MIN_PRECISE
 from relaxboost.relaxations._projections.capped import capped_distribution
+from relaxboost.relaxations._projections.selection import MAX_SAMPLE
+from relaxboost.relaxations._projections.vectorised import MAX_EXPONENT
 from relaxboost.relaxations._projections.wright import sweep
 
-SAMPLE_SIZE = 1024
-"""The number of examples in a sample, whose multipliers are the start of Newton's method."""
-
 SUM_TOLERANCE = 1e-9
-"""The tolerance for Σt = 1. After that, one second-order step leaves only rounding errors."""
-
-MAX_EXPONENT = 600.0
-"""The largest x for which e^x is computed. The product of e^600, a margin and m is finite."""
+"""The tolerance for the equation Σt = 1 of Newton's method. A smaller error is corrected by one
+step of second order, whose error is about the square of this number and so a rounding error."""
 
 
 def log_sum_exp(x: Vector) -> float:
@@ -117,7 +115,7 @@ class _Entries:
 
 
 def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
-    stride = u.size // SAMPLE_SIZE
+    stride = u.size // MAX_SAMPLE
     # One entry of each run of `stride`, at a place that does not repeat, since margins may be
     # periodic: multiples of the golden ratio modulo 1 are evenly spread.
     runs = np.arange(u.size // stride)
@@ -127,7 +125,8 @@ def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
     smallest = np.flatnonzero(u <= bound)
     others = places[u[places] > bound]
     chosen = np.append(smallest, others)
-    weight = (u.size - smallest.size) / max(1, others.size)
+    # If many margins are equal, `others` may be empty, and its weight does not matter.
+    weight = (u.size - smallest.size) / others.size if others.size else 1.0
     return _Entries(
         u[chosen], kappa if kappa.size == 1 else kappa[chosen], q, beta, smallest.size, weight
     )
@@ -272,7 +271,7 @@ class _Equations:
         # (Σ κt^q a)² / (β Σa) − Σ (κt^q)² a / β.
         total, a0, a1, a2, energy = self.entries.sums
         # ω may underflow although log ω does not.
-        if total > 0.0 and energy < 1e-290:
+        if total > 0.0 and energy < MIN_PRECISE:
             return self.entries.log_energy(), math.nan
         if not (a0 > 0.0 and energy > 0.0):
             return math.nan, math.nan
@@ -306,7 +305,7 @@ def _solve(
     log_mu = math.nan
     g = math.nan
     # If there are many entries, g and log μ of a sample are a good start.
-    if u.size >= 4 * SAMPLE_SIZE:
+    if u.size >= 4 * MAX_SAMPLE:
         rough = _Equations(_sampled(u, kappa, q, beta))
         # The equations of a sample can have no solution.
         with contextlib.suppress(ArithmeticError, ValueError):

@@ -17,10 +17,10 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost._core.roots import decreasing_root, falling_root
-from relaxboost._core.rounding import UNIT
+from relaxboost._core.rounding import MIN_NORMAL, UNIT
 from relaxboost.relaxations._projections.power import log_energy
 
-MIN_DISTANCE = 1e-140
+MIN_DISTANCE = math.sqrt(MIN_NORMAL)
 """The minimum distance s of g from the smallest margin, so that no square of s underflows."""
 
 

@@ -13,42 +13,50 @@ verify this choice. Then only the entries between the keys are stored and search
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 
 import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
+from relaxboost._core.rounding import MAX_SUMMABLE, MIN_NORMAL
 from relaxboost.relaxations._projections.selection import MAX_SAMPLE, first_reaching
 from relaxboost.relaxations._projections.vectorised import REORDER
 
-STEPS = 0
-"""The code for entries whose sum is S(p) = Σ b_i over the entries with a_i <= p."""
-HINGES = 1
-"""The code for entries whose sum is S(p) = Σ b_i [p − a_i]_+."""
-RAMPS = 2
-"""The code for entries whose sum is S(p) = Σ min(b_i, p a_i). The key is b_i/a_i, or 0 if this is
-tiny."""
 
-SHORTEST_RAMP = 1e-100
-"""A ramp whose key is below this number is treated as a constant, because it is so steep."""
+class EntryKind(IntEnum):
+    """The kind of the terms of the sum S(p) for entries (a_i, b_i). Kernels receive its `value`."""
+
+    STEPS = 0
+    """The kind of entries for which S(p) is Σ b_i over the entries with a_i <= p."""
+    HINGES = 1
+    """The kind of entries for which S(p) is Σ b_i [p − a_i]_+."""
+    RAMPS = 2
+    """The kind of entries for which S(p) is Σ min(b_i, p a_i). A ramp ends at its key b_i/a_i."""
 
 
 @njit(inline="always", error_model="numpy")
 def ramp_end(a: float, b: float) -> float:
-    """Return the p = b/a at which the ramp min(b, p a) reaches b, or 1e300 if b/a is larger."""
-    return min(b / max(a, 1e-308), 1e300)
+    """Return the p = b/a at which the ramp min(b, p a) reaches b, or the largest p that is used."""
+    return min(b / max(a, MIN_NORMAL), MAX_SUMMABLE)
+
+
+@njit(inline="always", error_model="numpy")
+def is_constant(end: float) -> bool:
+    """Return whether a ramp is so steep that it is treated as the constant b with the key 0."""
+    return end < MIN_NORMAL
 
 
 @njit(inline="always", error_model="numpy")
 def _entry(kind: int, a: float, b: float) -> tuple[float, float, float]:
     """Return the key, const and slope that the entry (a, b) contributes to the sum S(p)."""
-    if kind == HINGES:
+    if kind == EntryKind.HINGES:
         return a, -a * b, b
-    if kind == STEPS:
+    if kind == EntryKind.STEPS:
         return a, b, 0.0
     end = ramp_end(a, b)
-    is_constant = end < SHORTEST_RAMP
-    return 0.0 if is_constant else end, b, 0.0 if is_constant else a
+    is_steep = is_constant(end)
+    return 0.0 if is_steep else end, b, 0.0 if is_steep else a
 
 
 @njit(error_model="numpy", fastmath=REORDER)
@@ -68,8 +76,8 @@ def _sums_at(kind: int, a: Vector, b: Vector, p: float, q: float) -> tuple[float
         key, const, slope = _entry(kind, a[i], b[i])
         const_p += const if key <= p else 0.0
         const_q += const if key <= q else 0.0
-        slope_p += slope if (key <= p) == (kind == HINGES) else 0.0
-        slope_q += slope if (key <= q) == (kind == HINGES) else 0.0
+        slope_p += slope if (key <= p) == (kind == EntryKind.HINGES) else 0.0
+        slope_q += slope if (key <= q) == (kind == EntryKind.HINGES) else 0.0
         from_p += slope if key >= p else 0.0
         from_q += slope if key >= q else 0.0
     return const_p, slope_p, from_p, const_q, slope_q, from_q
@@ -116,7 +124,7 @@ def _likely_bounds(kind: int, a: Vector, b: Vector, target: float) -> tuple[floa
         i = order[r]
         const_upto += const[i]
         slope_upto += slope[i]
-        ramp = slope_upto if kind == HINGES else max(0.0, slope_total - slope_upto)
+        ramp = slope_upto if kind == EntryKind.HINGES else max(0.0, slope_total - slope_upto)
         if scale * (const_upto + key[i] * ramp) >= target:
             found = r
             break
@@ -132,7 +140,7 @@ def _likely_bounds(kind: int, a: Vector, b: Vector, target: float) -> tuple[floa
 def reaching(kind: int, a: Vector, b: Vector, target: float) -> float:
     """Return the smallest key p with S(p) >= target > 0, or ``inf`` if there is none.
 
-    `kind` is STEPS, HINGES or RAMPS. The numbers of the entries satisfy b >= 0, and a >= 0 for
+    `kind` is the value of an `EntryKind`. The numbers of the entries satisfy b >= 0, and a >= 0 for
     RAMPS. Entries with an infinite key are ignored.
     """
     best = math.inf
@@ -153,11 +161,11 @@ def reaching(kind: int, a: Vector, b: Vector, target: float) -> float:
             if not const + x * slope < target:
                 best = x
                 high = x
-                ramp = ramp if kind == HINGES else slope_from
+                ramp = ramp if kind == EntryKind.HINGES else slope_from
             else:
                 low = x
                 left = const
-                ramp = slope if kind == HINGES else ramp
+                ramp = slope if kind == EntryKind.HINGES else ramp
     key, const_between, slope_between = _entries_between(kind, a, b, low, high)
-    rising = kind == HINGES
+    rising = kind == EntryKind.HINGES
     return first_reaching(key, const_between, slope_between, target, rising, best, left, ramp)

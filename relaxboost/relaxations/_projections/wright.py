@@ -10,7 +10,12 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, rough_log
+from relaxboost.relaxations._projections.vectorised import (
+    ENTRIES_PER_CHUNK,
+    REORDER,
+    exp,
+    rough_log,
+)
 
 
 @njit(error_model="numpy", fastmath={"contract"})
@@ -89,14 +94,14 @@ def sweep(
     previous call, and `change` is the change of q (g − u)/β + shift since then.
     """
     sums = np.zeros(5)
-    z = np.empty(CHUNK)
-    k = np.full(CHUNK, logk[0] + shift)
+    z = np.empty(ENTRIES_PER_CHUNK)
+    k = np.full(ENTRIES_PER_CHUNK, logk[0] + shift)
     # The first pass has no y to start from, and `change` is then infinite or nan.
     cold = not abs(change) <= 0.05
     # A step leaves the cube of the error, so a small change needs fewer steps.
     steps = 3 if cold else 1 if abs(change) <= 1e-5 else 2
-    for start in range(0, u.shape[0], CHUNK):
-        stop = min(start + CHUNK, u.shape[0])
+    for start in range(0, u.shape[0], ENTRIES_PER_CHUNK):
+        stop = min(start + ENTRIES_PER_CHUNK, u.shape[0])
         n = stop - start
         # The cut keeps q z finite.
         for i in range(n):

@@ -8,15 +8,14 @@ from __future__ import annotations
 import math
 
 from relaxboost.game.game import Game
+from relaxboost.solvers.stopping import RELATIVE_RESOLUTION
 
-ROUNDING_SHARE = 1e-9
-"""The fraction of tol that is reserved for rounding errors of the certified bounds."""
+MAX_ACCURACY = 0.999
+"""The largest accuracy ν that a booster uses, even if the user requests a larger gap. For ν = 1, no
+step would be needed, because w = 0 already has the accuracy 1, and the steps of AdaBoost* could be
+infinite."""
 
-LARGEST_ACCURACY = 0.999
-"""The largest accuracy ν that a booster uses. For ν = 1, no step would be needed, because w = 0
-already has the accuracy 1, and the steps of AdaBoost* could be infinite."""
-
-INNER_SHARE = 0.01
+INNER_ACCURACY_RATIO = 0.01
 """The accuracy to which a round solves its inner problem, divided by the accuracy of the run.
 
 The inner problem of fully corrective Frank–Wolfe optimises the weights of the distributions in a
@@ -35,8 +34,8 @@ def working_accuracy(game: Game, tol: float) -> float:
     """
     slack = game.over.value(game.matrix.slack)
     # With a slack of tol or more no accuracy suffices, and the run ends at a limit of the user.
-    remaining = (tol - slack if slack < tol else tol) * (1.0 - ROUNDING_SHARE)
-    return min(max(remaining / game.over.value(1.0), 1e-300), LARGEST_ACCURACY)
+    remaining = (tol - slack if slack < tol else tol) * (1.0 - RELATIVE_RESOLUTION)
+    return min(max(remaining / game.over.value(1.0), 1e-300), MAX_ACCURACY)
 
 
 def count_steps(spread: float, accuracy: float) -> float:

@@ -19,9 +19,9 @@ from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
-STEPS_GAP = 0.02
-"""If a later phase of "auto" is faster, a run of pairwise steps ends as soon as the gap divided by
-the domain's radius is at most this number."""
+PAIRWISE_GAP_PER_RADIUS = 0.02
+"""The gap at which "auto" ends its run of pairwise steps if a faster method follows, divided by the
+radius of the domain. Pairwise steps reach this gap quickly, and smaller gaps slowly."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,11 @@ class Corrective(SmoothedMethod):
 def start_pairwise(game: Game, tol: float, is_last: bool) -> CorrectiveRun:
     """Return a run of pairwise steps to the gap `tol`, or to a larger gap if other methods follow.
 
-    The larger gap is `STEPS_GAP` times the radius of the domain. No other method follows if
-    `is_last` is True, or if the relaxation f is so strongly convex that few pairwise steps suffice.
+    The larger gap is `PAIRWISE_GAP_PER_RADIUS` times the radius of the domain. No other method
+    follows if `is_last` is True, or if the relaxation f is so strongly convex that few pairwise
+    steps suffice.
     """
-    loose = STEPS_GAP * game.over.reach(game.n)
+    loose = PAIRWISE_GAP_PER_RADIUS * game.over.reach(game.n)
     hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)
     beta, project, _ = Corrective(step="pairwise").projector(game, loose if hands_over else tol)
     # Smoothing costs one half of the gap, so a run that hands over ends at the other half.

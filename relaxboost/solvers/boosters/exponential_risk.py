@@ -7,6 +7,7 @@ distribution d over the examples is d_i = exp(−u_i) / Σ_j exp(−u_j).
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 
@@ -16,9 +17,9 @@ LONGEST = math.atanh(1.0 - 2.0**-53)
 """The step length that is used instead of an infinite one. It is artanh of 1 − 2^-53, the largest
 double below 1, and is about 18.7."""
 
-FARTHEST = 1e100
-"""The largest length of a step. It is far below the largest double, which is about 1e308, so the
-sums of such steps and their products with margins are finite."""
+MAX_STEP = sys.float_info.max ** (1 / 3)
+"""The largest length of a step, which is about 6e102. Sums of such steps and their products with
+margins are finite."""
 
 
 def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
@@ -69,7 +70,7 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
     `column`. The edge must be positive. If no entry is negative, the risk has no minimiser. The
     function then returns 18.7, or artanh of the edge if this value is larger and all entries are at
     most 1. The function returns 0 if the edge is so small that rounding hides its sign. No step is
-    longer than 1e100.
+    longer than 6e102.
     """
     from scipy.optimize import brentq
 
@@ -97,8 +98,8 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
     right = 1.0
     while excess(right) > 0.0:
         right *= 2.0
-        if right > FARTHEST:
-            return FARTHEST
+        if right > MAX_STEP:
+            return MAX_STEP
     doubles = np.finfo(np.float64)
     # SciPy accepts no smaller rtol. The step may be tiny, so only a relative error makes sense.
     return float(

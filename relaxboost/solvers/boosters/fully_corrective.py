@@ -14,7 +14,7 @@ from relaxboost.game.domains import Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.solvers import work
-from relaxboost.solvers.boosters.accuracy import INNER_SHARE
+from relaxboost.solvers.boosters.accuracy import INNER_ACCURACY_RATIO
 from relaxboost.solvers.boosters.hull import Hull
 from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.method import Method, default_beta
@@ -144,7 +144,7 @@ class FullyCorrectiveRun(Booster):
         self._towards(Dense(w, best.edge))
         hull = self._hull
         before = hull.weights[: hull.used].copy()
-        steps = hull.optimise(self._bent, INNER_SHARE * self._tol)
+        steps = hull.optimise(self._bent, INNER_ACCURACY_RATIO * self._tol)
         # The edges of the new distribution and the margins of the new w are two passes over A.
         self.work += 2.0 + steps * hull.used / work.entries(self._game)
         if np.array_equal(before, hull.weights[: hull.used]):

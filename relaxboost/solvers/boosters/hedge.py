@@ -12,16 +12,16 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
-from relaxboost.solvers.boosters.accuracy import ROUNDING_SHARE
 from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.hypothesis import MovingHypothesis
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.stopping import Tolerance
+from relaxboost.solvers.stopping import RELATIVE_RESOLUTION, Tolerance
 
-MEAN_GROWTH = 1.1
-"""A run of Hedge evaluates the mean of all its distributions d each time that the number of updates
-of d has grown by this factor. A round that evaluates the mean does not update d."""
+UPDATES_RATIO = 1.1
+"""The ratio of the numbers of updates of d at two successive rounds of Hedge that evaluate the mean
+of all distributions d. A round that evaluates the mean does not update d. With the ratio 1.1, such
+rounds are few, and a run takes at most 10 % more updates than are needed."""
 
 Temperature = Callable[[int, float], float]
 """A function that maps (t, squares) to the weight β of the entropy in Hedge. t is the number of
@@ -71,20 +71,20 @@ class Hedge(Method):
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:
             return math.nan
-        ratio = game.over.reach(game.n) / (tol * (1.0 - ROUNDING_SHARE))
+        ratio = game.over.reach(game.n) / (tol * (1.0 - RELATIVE_RESOLUTION))
         return rounds_with_means(2.0 * game.entropy_range * ratio * ratio)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        beta = game.over.reach(game.n) ** 2 / (goal.tol * (1.0 - ROUNDING_SHARE))
+        beta = game.over.reach(game.n) ** 2 / (goal.tol * (1.0 - RELATIVE_RESOLUTION))
         return HedgeRun(game, lambda t, squares: beta).named(self.name)
 
 
 def rounds_with_means(answers: float) -> float:
     """Return an upper bound on the number of rounds until Hedge has updated d `answers` times."""
-    # The number of answers grows by more than MEAN_GROWTH between two rounds that evaluate the
-    # mean. So for n answers there are at most 1 + log(n) / log(MEAN_GROWTH) such rounds. The other
-    # 1 is the last round. Doubles beyond 2^52 are integers already.
-    looks = max(0.0, math.log(max(answers, 1.0)) / math.log(MEAN_GROWTH))
+    # The number of answers grows by more than UPDATES_RATIO between two rounds that evaluate the
+    # mean. So for n answers there are at most 1 + log(n) / log(UPDATES_RATIO) such rounds. The
+    # other 1 is the last round. Doubles beyond 2^52 are integers already.
+    looks = max(0.0, math.log(max(answers, 1.0)) / math.log(UPDATES_RATIO))
     return 2.0 + math.ceil(answers + looks) if answers < 2.0**52 else answers
 
 
@@ -146,6 +146,6 @@ class HedgeRun(Booster):
         self.d = self._next
         # The number of rounds that evaluate the mean grows only like log t.
         if t >= self._due:
-            self._due = int(MEAN_GROWTH * t) + 1
+            self._due = int(UPDATES_RATIO * t) + 1
             self.d = self._f.repair(self._mean)
         return self

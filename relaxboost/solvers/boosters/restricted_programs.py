@@ -13,14 +13,10 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
+from relaxboost.matrices.base import MAX_DENSE_ENTRIES
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.restricted_master import ProgramError, RestrictedMaster
-
-MAX_ENTRIES = 50_000_000
-"""The maximum total number of entries in the columns of a restricted program.
-
-HiGHS takes 83 bytes for each entry, so the largest program takes 4 GB."""
 
 
 class RestrictedProgram(ABC):
@@ -59,14 +55,15 @@ class RestrictedProgram(ABC):
     def include(self, slots: Iterable[int]) -> None:
         """Add the columns at the positions `slots` of the active set, without duplicates.
 
-        Raise a ProgramError if the program would have more than `MAX_ENTRIES` entries.
+        Raise a ProgramError if the program would have more than `MAX_DENSE_ENTRIES` entries.
         """
         new = [slot for slot in dict.fromkeys(slots) if slot not in self.slots]
         count = len(self.slots) + len(new)
-        if self._game.m * count > MAX_ENTRIES:
+        if self._game.m * count > MAX_DENSE_ENTRIES:
             raise ProgramError(
                 f"the restricted program of {self._game.m} examples and {count} hypotheses would "
-                f"have more than {MAX_ENTRIES:.0e} entries, which is too large; use a larger tol"
+                f"have more than {MAX_DENSE_ENTRIES:.0e} entries, which is too large; use a larger "
+                "tol"
             )
         while new:
             # Each call copies the whole program and the new columns. If a call adds as many columns

@@ -13,7 +13,7 @@ from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import Capped, HardMargin
 from relaxboost.relaxations.base import projector
-from relaxboost.solvers.boosters.accuracy import INNER_SHARE, count_steps, working_accuracy
+from relaxboost.solvers.boosters.accuracy import INNER_ACCURACY_RATIO, count_steps, working_accuracy
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
 from relaxboost.solvers.boosters.restricted_programs import RestrictedLinearProgram
 from relaxboost.solvers.boosters.starting_points import active_set, check_atoms, check_relaxation
@@ -145,6 +145,6 @@ class SoftBoostRun(Booster):
         # Old multipliers are a good start. The step of ν on the new column gives the bound.
         start = np.append(self.multipliers, np.zeros(len(slots) - self.multipliers.size))
         start[slots.index(slot)] += self._accuracy
-        self.multipliers = dual.maximise(start, INNER_SHARE * self._accuracy)
+        self.multipliers = dual.maximise(start, INNER_ACCURACY_RATIO * self._accuracy)
         self.d = dual.distribution(self.multipliers)
         return self

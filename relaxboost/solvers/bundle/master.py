@@ -9,12 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from relaxboost._core.arrays import Matrix, Vector, Whole
+from relaxboost.relaxations.cone_solver import SOLVER_TOLERANCE
 from relaxboost.solvers.bundle.cuts import Cuts
 
-TOLERANCE = 1e-10
-"""The tolerance for the gap and for the feasibility of Clarabel. The lower bounds are valid for any
-tolerance, but a larger tolerance costs more rounds."""
-LEAST_PRICE = 1e4 * TOLERANCE
+LEAST_PRICE = 1e4 * SOLVER_TOLERANCE
 """The smallest cost that a variable may have in the l1 penalty, relative to the size of the cuts.
 The multipliers of Clarabel have errors of about the tolerance. A lower bound is useless if these
 errors exceed the costs."""
@@ -186,7 +184,7 @@ class Master:
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.max_threads = 1
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = SOLVER_TOLERANCE
         n = costs.size
         d = curvature.size
         P = sparse.csc_matrix((curvature, np.arange(d), np.minimum(np.arange(n + 1), d)), (n, n))

@@ -29,16 +29,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.blas import MULTIPLICATIONS_PER_ENTRY
 from relaxboost._core.compiled import njit
 from relaxboost._core.loop import seconds_left
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.solvers.interior_point.block import diagonal_gram
 from relaxboost.solvers.interior_point.factor import Factor
-from relaxboost.solvers.work import MULTIPLICATIONS_PER_ENTRY
 
 MAX_CG_ITERATIONS = 1000
 """The maximum number of conjugate gradient iterations for one right-hand side. Well-conditioned
-equations need ten to a hundred iterations."""
+equations need ten to a hundred iterations. If the maximum is reached, the next step of the interior
+point method factorises the matrix of the equations instead."""
 
 
 def factor_work(features: int, m: int, n: int) -> float:

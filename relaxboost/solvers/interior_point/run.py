@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from relaxboost._core.blas import SMALL_ORDER
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
@@ -13,33 +14,25 @@ from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers import work
 from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
-from relaxboost.solvers.interior_point.elimination import MAX_FACTOR_ORDER
+from relaxboost.solvers.interior_point.elimination import MAX_FACTOR_ORDER, MAX_STORED_ENTRIES
 from relaxboost.solvers.interior_point.iterate import Iterate
 from relaxboost.solvers.interior_point.progress import Progress
 from relaxboost.solvers.interior_point.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.warm_start import WarmStart
 
-MAX_ENTRIES = 200_000_000
-"""The maximum number of entries of the game matrix A if a run stores A as a dense array. An entry
-takes 8 bytes."""
-
 MAX_CONE_EXAMPLES = 100_000
 """If the relaxation f is not polyhedral, it is written as a cone program only for games with at
 most this many examples. A row of this program takes a few hundred bytes of memory."""
 
-FEW_COLUMNS = 1000
-"""If a game has at most this many columns, a run uses all of them from the start, because column
-generation would save little work. The method rejects a game whose columns are stored as an array
-if memory cannot hold this many columns in the restricted problem."""
-
-ITERATIONS = 15
-"""The predicted number of iterations of a run without column generation. 15 is a typical number
-(Wright 1997, Ch. 1)."""
+PREDICTED_ITERATIONS = 15
+"""The number of iterations that "auto" predicts for a run of the interior point method without
+column generation. The number hardly depends on the game, and 15 is typical (Wright 1997, Ch. 1)."""
 
 PASSES_PER_ITERATION = 20
-"""The number of passes over the game matrix A in an iteration. The predictor, the corrector, the
-refinement and the bounds need these passes. Newton's equations require additional work."""
+"""The number of passes over the game matrix A in an iteration of the interior point method. The
+predictor, the corrector, the refinement and the bounds need these passes. Newton's equations
+require additional work."""
 
 
 def unfit(game: Game) -> str:
@@ -53,7 +46,8 @@ def unfit(game: Game) -> str:
     if matrix.n is None:
         return f"InteriorPoint() needs to know every column, but {matrix!r} does not enumerate them"
     if _has_sieve(game):
-        if not matrix.implicit and _max_restricted(game) < FEW_COLUMNS:
+        # Fewer columns than a small matrix has would not do for the restricted problem.
+        if not matrix.implicit and _max_restricted(game) < SMALL_ORDER:
             return f"InteriorPoint() stores the columns as an array, and {matrix!r} is too large"
     elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _has_no_rows(game):
         return (
@@ -84,10 +78,11 @@ def _has_no_rows(game: Game) -> bool:
 
 def _has_sieve(game: Game) -> bool:
     matrix = game.matrix
-    # Stumps are cheap to price and many, so that all but a few of them wait outside.
+    # Stumps are cheap to price and many, so that all but a few of them wait outside. For few stumps
+    # column generation would save little work.
     if matrix.implicit:
-        return _has_no_rows(game) and (matrix.n or 0) > FEW_COLUMNS
-    return matrix.entries > MAX_ENTRIES or min(game.m, matrix.n or 0) > MAX_FACTOR_ORDER
+        return _has_no_rows(game) and (matrix.n or 0) > SMALL_ORDER
+    return matrix.entries > MAX_STORED_ENTRIES or min(game.m, matrix.n or 0) > MAX_FACTOR_ORDER
 
 
 def _max_restricted(game: Game) -> int:
@@ -100,7 +95,7 @@ def _max_restricted(game: Game) -> int:
         most = min(n, game.m) if game.matrix.implicit else MAX_FACTOR_ORDER
     if game.matrix.implicit:
         return most
-    return min(most, MAX_ENTRIES * n // max(game.matrix.entries, 1))
+    return min(most, MAX_STORED_ENTRIES * n // max(game.matrix.entries, 1))
 
 
 def predict_passes(game: Game) -> float:
@@ -111,7 +106,7 @@ def predict_passes(game: Game) -> float:
     and the predicted number of iterations is four times as large, because columns enter and leave.
     """
     n = game.n or 0
-    iterations = ITERATIONS
+    iterations = PREDICTED_ITERATIONS
     entries = float(game.matrix.entries)
     if _has_sieve(game):
         iterations *= 4

@@ -11,12 +11,10 @@ from scipy.linalg.blas import dgemm
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit
 
-BLOCK = 32
-"""The maximum number of updates that are held back before they are applied to the tableau.
-
-With a larger number, rows and columns take longer to compute. With a smaller one, the whole tableau
-is read more often.
-"""
+UPDATES_PER_BLOCK = 32
+"""The maximum number of rank-one updates of the simplex tableau that are collected before they are
+added to the tableau in one product. With a larger number, the rows and columns of the tableau take
+longer to compute. With a smaller number, the whole tableau is read and written more often."""
 
 
 class Tolerances(NamedTuple):
@@ -52,16 +50,19 @@ class PivotOutcome(IntEnum):
     """The reason why the kernel `follow` stopped its pivots."""
 
     DONE = 0
-    """The parameter t of the linear program has reached 0."""
+    """The outcome of pivots that found the optimal basis of the linear program. The parameter t, by
+    which the perturbation of the program is multiplied, has reached 0."""
     FULL = 1
-    """The tableau has no space for another update. `Tableau.apply` has to be called before the next
-    pivot."""
+    """The outcome of pivots that filled the space for updates of the tableau. `Tableau.apply` has
+    to be called before the next pivot."""
     NO_COLUMN = 2
-    """A variable has to leave the basis, but no nonbasic variable in the tableau can enter it."""
+    """The outcome if a variable has to leave the basis, but no nonbasic variable in the tableau can
+    enter the basis."""
     NO_ROW = 3
-    """A variable has to enter the basis, but no basic variable in the tableau reaches a bound."""
+    """The outcome if a variable has to enter the basis, but no basic variable in the tableau
+    reaches a bound."""
     SINGULAR = 4
-    """The basis is singular or the rounding errors are too large."""
+    """The outcome if the basis is singular, or if the rounding errors are too large."""
 
 
 class Tableau(NamedTuple):
@@ -87,8 +88,8 @@ class Tableau(NamedTuple):
         rows, columns = table.shape
         return cls(
             table=np.ascontiguousarray(table),
-            left=np.empty((BLOCK, rows)),
-            right=np.empty((BLOCK, columns)),
+            left=np.empty((UPDATES_PER_BLOCK, rows)),
+            right=np.empty((UPDATES_PER_BLOCK, columns)),
             pending=np.zeros(1, dtype=np.int64),
         )
 

@@ -25,9 +25,10 @@ from relaxboost.relaxations import LinearForm
 from relaxboost.solvers.interior_point.run import predict_passes
 from relaxboost.solvers.work import passes_of
 
-MAX_ENTRIES = 10_000_000
-"""The maximum number of entries of a simplex tableau, or of a margin matrix that is stored as an
-array. Ten million doubles take 80 MB."""
+MAX_TABLEAU_ENTRIES = 10_000_000
+"""The maximum number of entries of a simplex tableau, or of a margin matrix that the parametric
+simplex method stores as an array. Ten million doubles take 80 MB, which the method reads and writes
+once for each block of pivots."""
 
 Lost = np.linalg.LinAlgError
 """The error that is raised if the simplex method cannot continue or has used up its budget."""
@@ -37,7 +38,7 @@ def linear_program(game: Game) -> LinearForm | None:
     """Return the costs and bounds of f for the linear program of a game, or None.
 
     The result is None if f is not a linear cost with finite bounds, if the domain is neither a ball
-    nor a simplex, or if a stored margin matrix has more than `MAX_ENTRIES` entries.
+    nor a simplex, or if a stored margin matrix has more than `MAX_TABLEAU_ENTRIES` entries.
     """
     form = game.linear_form
     if form is None or form.rows is not None or not np.isfinite(form.upper).all():
@@ -46,7 +47,7 @@ def linear_program(game: Game) -> LinearForm | None:
         return None
     # An implicit matrix is never stored as an array, so it may have any number of entries.
     entries = (game.n or 0) * game.m
-    return form if 0 < entries <= MAX_ENTRIES or game.matrix.implicit else None
+    return form if 0 < entries <= MAX_TABLEAU_ENTRIES or game.matrix.implicit else None
 
 
 def near_vertex(form: LinearForm, solution: Solution) -> bool:
@@ -66,7 +67,7 @@ def near_vertex(form: LinearForm, solution: Solution) -> bool:
     pivots = float(fractional.sum())
     entries = pivots**2
     is_cheap = 3.0 * passes_of(game, pivots * entries) <= predict_passes(game)
-    return entries <= MAX_ENTRIES and is_cheap
+    return entries <= MAX_TABLEAU_ENTRIES and is_cheap
 
 
 def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:

@@ -23,9 +23,14 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers.parametric_simplex import kernels
-from relaxboost.solvers.parametric_simplex.kernels import BLOCK, TOLERANCES, PivotOutcome, Tableau
+from relaxboost.solvers.parametric_simplex.kernels import (
+    TOLERANCES,
+    UPDATES_PER_BLOCK,
+    PivotOutcome,
+    Tableau,
+)
 from relaxboost.solvers.parametric_simplex.program import (
-    MAX_ENTRIES,
+    MAX_TABLEAU_ENTRIES,
     GameProgram,
     Lost,
     linear_program,
@@ -150,7 +155,9 @@ class ParametricSimplex:
         # `loose` marks the columns of nonbasic examples, or the rows of basic slacks, which are in
         # the tableau only because a later pivot may need them.
         basic, nonbasic = self._state[:2]
-        size = max(nonbasic.size - int(np.count_nonzero(nonbasic < self._program.m)), BLOCK)
+        size = max(
+            nonbasic.size - int(np.count_nonzero(nonbasic < self._program.m)), UPDATES_PER_BLOCK
+        )
         rooms = rooms.copy()
         inside = np.concatenate([basic, nonbasic]) - first
         inside = inside[(inside >= 0) & (inside < rooms.size)]
@@ -160,12 +167,12 @@ class ParametricSimplex:
         violated = int(np.count_nonzero(rooms < -TOLERANCES.feasible))
         if violated or at_least_some:
             # If many variables violate a bound, only some are added: most violations then vanish.
-            count = max(count, min(max(violated, BLOCK), size))
+            count = max(count, min(max(violated, UPDATES_PER_BLOCK), size))
         count = min(count, int(np.isfinite(rooms).sum()))
         if count <= 0:
             return inside[:0]
         # The tableau would not fit into memory.
-        if self._tableau.table.size + count * max(self._tableau.table.shape) > MAX_ENTRIES:
+        if self._tableau.table.size + count * max(self._tableau.table.shape) > MAX_TABLEAU_ENTRIES:
             raise Lost
         return first + np.sort(np.argpartition(rooms, count - 1)[:count])
 

@@ -10,7 +10,7 @@ from relaxboost.game.solution import Solution
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers.parametric_simplex.kernels import TOLERANCES, SimplexState, Tableau
 from relaxboost.solvers.parametric_simplex.program import (
-    MAX_ENTRIES,
+    MAX_TABLEAU_ENTRIES,
     GameProgram,
     Lost,
     bound_distances,
@@ -42,7 +42,7 @@ def crash_basis(
     used = np.where(weights > TOLERANCES.pivot, weights, 0.0)
     # At a vertex, the number of examples between bounds is the number of hypotheses with weight.
     size = max(1, min(int(np.count_nonzero(used)), m))
-    if (size + 1) ** 2 > MAX_ENTRIES or not near_vertex(form, near):
+    if (size + 1) ** 2 > MAX_TABLEAU_ENTRIES or not near_vertex(form, near):
         raise Lost
     # The inversion below costs as much as a pivot for each row.
     program.spend_pivots(size, (size + 1) ** 2)
