@@ -8,11 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Vector, doubles
+from relaxboost._core.arrays import ROWS_PER_BLOCK, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
-
-BLOCK_ROWS = 4096
-"""The maximum number of rows in a block. Temporary arrays of this length fit in the cache."""
 
 
 def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterable[Any]], bool]:
@@ -63,7 +60,7 @@ def checked_weights(weight: Any, rows: int) -> Vector:
 
 
 def pieces(weights: Vector) -> Iterator[tuple[int, int, Vector]]:
-    """Yield ranges of rows with their weights, for calls of at most `BLOCK_ROWS` steps each.
+    """Yield ranges of rows with their weights, for calls of at most `ROWS_PER_BLOCK` steps each.
 
     A row with a larger weight is in several ranges, one after the other. The weights subtracted
     from it are integers, so the remainders are exact.
@@ -73,12 +70,12 @@ def pieces(weights: Vector) -> Iterator[tuple[int, int, Vector]]:
         stop = start + 1
         if stop < weights.size:
             # Every unit of weight is a step, and a row of weight 0 is predicted.
-            steps = np.cumsum(np.maximum(np.ceil(weights[start : start + BLOCK_ROWS]), 1.0))
-            stop = start + max(1, int(np.searchsorted(steps, BLOCK_ROWS, side="right")))
+            steps = np.cumsum(np.maximum(np.ceil(weights[start : start + ROWS_PER_BLOCK]), 1.0))
+            stop = start + max(1, int(np.searchsorted(steps, ROWS_PER_BLOCK, side="right")))
         left = weights[start:stop]
         # Only a single row can have so large a weight.
-        while left[0] > BLOCK_ROWS:
-            yield start, stop, np.full(1, float(BLOCK_ROWS))
-            left = left - BLOCK_ROWS
+        while left[0] > ROWS_PER_BLOCK:
+            yield start, stop, np.full(1, float(ROWS_PER_BLOCK))
+            left = left - ROWS_PER_BLOCK
         yield start, stop, left
         start = stop

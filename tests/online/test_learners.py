@@ -233,7 +233,7 @@ def test_compiled_calls_are_short_and_change_no_bit(method, kernels, monkeypatch
         return one_call(given, rows, *others)
 
     monkeypatch.setattr(kernels, "rounds", call)
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 8)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 8)
     np.testing.assert_array_equal(parts.update(H, y, weight), want)
     for one, other in zip(whole.arrays(), parts.arrays(), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxboost._core.arrays import ROWS_PER_BLOCK, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
-from relaxboost.online.blocks import BLOCK_ROWS, checked_weights, opener
+from relaxboost.online.blocks import checked_weights, opener
 from relaxboost.online.losses import OnlineLoss
 
 
