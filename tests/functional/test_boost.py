@@ -437,7 +437,9 @@ def test_a_result_worse_than_the_start_causes_a_warning(iterate):
     risk = fn.Absolute().bind(y)
     given = (X, risk, fn.RegressionStumps())
     long = fn.Residual(scale=1000.0, iterate=iterate)
-    said = r"rose from 0\.\d+ to \d+.*; pass algorithm=Residual\(scale=...\) .* below 1000, or anoth"
+    said = (
+        r"rose from 0\.\d+ to \d+.*; pass algorithm=Residual\(scale=...\) .* below 1000, or anoth"
+    )
     with pytest.warns(UserWarning, match=said) as caught:
         run = fn.boost(*given, algorithm=long, stopping=3)
     assert len(caught) == 1
