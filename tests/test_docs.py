@@ -29,7 +29,7 @@ from relaxboost.relaxations.bounds import level_of
 from relaxboost.solvers import METHODS
 
 ROOT = Path(__file__).parent.parent
-MOST_WORDS = 39_300  # of the README, CONTRIBUTING and docs, but for generated pages
+MOST_WORDS = 37_613  # of the README, CONTRIBUTING and docs, without generated pages and tables
 NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
 
@@ -218,7 +218,16 @@ PAGES = [
 
 
 def words(path: Path) -> int:
-    return len(path.read_text(encoding="utf-8").split())
+    """Return the number of words of a page, without the tables that `make tables` renews."""
+    # A new loss or method has a row, and nothing else has to be shortened for it.
+    text = path.read_text(encoding="utf-8")
+    return len(re.sub(r"<!--\w+-->\n\n\|.*?<!--end-->", "", text, flags=re.DOTALL).split())
+
+
+def test_rows_of_the_tables_do_not_count_as_words(tmp_path):
+    text = "one\n\n<!--losses-->\n\n| a | b |\n|---|---|\n| C | d e |\n\n<!--end-->\n\ntwo\n\n"
+    (tmp_path / "page.md").write_text(text + text)
+    assert words(tmp_path / "page.md") == 4
 
 
 @pytest.mark.parametrize("page", FRONT_DOORS)
