@@ -12,11 +12,11 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import thread_pool
-from relaxboost._core.errors import InputError, few, number_of
+from relaxboost._core.errors import InputError, error_prefix, few, number_of
 from relaxboost._core.parameters import count
 from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.graphs import Graph, Path, error_prefix
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.oracle import Oracle
 from relaxboost.planning.planners import shortest_arcs, simple_if_needed
 from relaxboost.planning.plans import arc_costs

@@ -10,7 +10,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, check_drawing
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.graphs import PLACES, Graph, Path
+from relaxboost.planning.graphs import PLACES, Graph, Path, weights_hint
 from relaxboost.planning.labels import Cells
 from relaxboost.planning.plans import Plan
 from relaxboost.planning.tasks import Task
@@ -199,7 +199,7 @@ class _Drawing:
         if C.shape not in ((graph.size,), (graph.arcs,)):
             raise InputError(
                 f"costs must have shape ({graph.size},), one per site, or ({graph.arcs},), one per "
-                f"arc, got {C.shape}"
+                f"arc, got {C.shape}{weights_hint(graph, C)}"
             )
         if self.grid is not None and C.size == graph.size == graph.nodes:  # sites are cells
             return np.where(self.used, C, np.nan)
