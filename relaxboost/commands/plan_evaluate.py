@@ -39,6 +39,7 @@ def evaluate(**given: Any) -> None:
 
     MODEL is a file written by `plan fit --out` or `plan boost --out`. Without MODEL, the costs are
     the column length, or the column that --features names. They are a baseline for learned costs.
+    Regret and margin loss depend on the unit of the costs, so do not compare them across models.
     """
     from relaxboost import planning
 
