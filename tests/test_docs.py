@@ -260,6 +260,17 @@ def test_pages_print_what_they_show(page, monkeypatch, tmp_path):
         assert agree(printed, shown or ""), f"shown {shown!r}, printed {printed!r} by {code}"
 
 
+OURS = {"Automatic", "FullyCorrective", "InteriorPoint"}
+
+
+@pytest.mark.parametrize("name", sorted(family_tables.EXPORTED.keys() - OURS))
+def test_pages_have_the_guarantee_and_the_paper_of_every_published_method(name):
+    stored = f'"{family_tables.EXPORTED[name].name}"'
+    guarantees = (ROOT / "docs" / "methods.md").read_text().split("{#guarantees}")[1]
+    assert stored in guarantees, f"add {stored} to the guaranteed rounds in docs/methods.md"
+    assert f"`{name}`" in (ROOT / "paper.bib").read_text(), f"add the paper of {name} to paper.bib"
+
+
 SYMMETRIC = ("HardMargin", "Capped", "NormBall", "ChiSquareBall", "KLPenalty", "BinaryEntropy")
 
 
@@ -282,6 +293,8 @@ def test_a_row_of_a_table_follows_the_family_and_keeps_what_was_written(monkeypa
     )
     added = family_tables.render(page.replace(level, ""))
     assert "| `HardMargin()` |  | set, polyhedral | exact |\n\n<!--end-->" in added
+    methods = re.sub(r"\| `Hedge\(\).*\n", "", family_tables.PAGES[2].read_text())
+    assert '| `Hedge()` | `"hedge"` |  |  |\n' in family_tables.render(methods)
 
 
 @pytest.mark.parametrize("name", family_tables.EXAMPLES)
