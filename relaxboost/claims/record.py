@@ -17,6 +17,9 @@ from relaxboost.claims.measure import Slack, Vacuous
 FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
 """The recorded statuses other than "holds"."""
 
+EXPECTED = "expected to hold"
+"""The text that replaces the recorded status of a claim without a record."""
+
 EVIDENCE = ("counterexample", "proof", "worst case", "exact", "instances")
 """The types of evidence for a verdict, as `Claim.evidence` returns them."""
 
