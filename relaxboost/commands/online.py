@@ -101,8 +101,8 @@ _OPTIONS = [
     click.option(
         "--categories",
         metavar="COLUMNS",
-        help="Columns to one-hot encode by hashing. Columns with words in the first rows are "
-        "always encoded.",
+        help="Columns to one-hot encode by hashing, so that several words may share a base "
+        "function. Columns with words in the first rows are always encoded.",
     ),
     click.option(
         "--base",

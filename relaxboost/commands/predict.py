@@ -146,12 +146,28 @@ def _read_model(path: Path) -> dict[str, Any]:
         sound = isinstance(classes, list) and [*map(type, classes)] == [str, str]
         sound = sound and all(map(_is_stump, content["stumps"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
+        _refuse_learner(path)
+        said = "it is not a text file" if isinstance(error, UnicodeDecodeError) else error
         raise InputError(
-            f"{path} is not a model of stumps ({error}); pass a file of relaxboost solve --model"
+            f"{path} is not a model of stumps ({said}); pass a file of relaxboost solve --model"
         ) from None
     if not sound:
         raise InputError(f"{path} is damaged; write the file again with relaxboost solve --model")
     return dict(content)
+
+
+def _refuse_learner(path: Path) -> None:
+    from relaxboost.online.saving import read_state
+
+    try:
+        read_state(path)
+    except InputError:
+        return
+    raise InputError(
+        f"{path} is a learner of relaxboost online; predict the rows of a stream with relaxboost "
+        f"online run STREAM --save {path} --resume --predictions FILE, and rows without labels "
+        "with relaxboost.online.load in Python"
+    )
 
 
 def _is_stump(stump: Any) -> bool:

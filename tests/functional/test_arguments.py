@@ -26,6 +26,12 @@ class _Angles(fn.RegressionStumps):
     projections = ("inner",)
 
 
+class Unmeasured(fn.Risk):
+    """A risk whose constructor sets nothing."""
+
+    evaluate = expression = conjugate = None
+
+
 class Always(fn.Hypothesis):
     """Has the first outputs at the first call, and the other outputs later."""
 
@@ -156,6 +162,14 @@ REFUSED = {
     "name of a loss": (
         lambda: fn.boost(X, "hinge", STUMPS),
         r"risk must be a loss bound to data.*got 'hinge'",
+    ),
+    "risk without a measure": (
+        lambda: fn.boost(X, Unmeasured(), STUMPS),
+        r"Unmeasured must have the attribute `measure`; .* self.measure = Empirical\(N\)",
+    ),
+    "bracket without a measure": (
+        lambda: fn.optimum(Unmeasured(), X),
+        r"Unmeasured must have the attribute `measure`; in its",
     ),
     "regressor for a learner": (
         lambda: boost(learner=Lasso()),

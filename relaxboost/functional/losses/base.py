@@ -23,9 +23,13 @@ class Risk(ABC):
     F has shape (N,) if `outputs` is None, and (N, `outputs`) otherwise. Subgradients are taken in
     the space L²(P̂): R[g] >= R[f] + <∇, g − f>. Hence ∇(x_n) is a subgradient of l(·, y_n) without
     the factor p_n.
+
+    A loss of several numbers for each example needs a subclass with `outputs` = K. The constructor
+    of a subclass must set `measure`.
     """
 
     measure: Empirical
+    """The measure P̂ of the examples, such as ``Empirical(N)`` for N examples of equal weight."""
     loss: Any = None
     """The `Loss` of this risk, whose `bind` also creates the risk on a validation set."""
     outputs: int | None = None
@@ -113,7 +117,8 @@ class Risk(ABC):
     def parts(self) -> tuple[Any, Risk] | None:
         """Return a matrix D and a simpler risk Q with R[f] = Q[D F], or None if there is none.
 
-        D may be sparse. `optimum` minimises Q instead of R.
+        D may be sparse, and has a column for each entry of F, row by row. `optimum` minimises Q
+        instead of R.
         """
         return None
 
@@ -151,6 +156,11 @@ def check_risk(risk: Any) -> None:
     if not isinstance(risk, Risk):
         raise InputError(
             f"risk must be a loss bound to data, such as Hinge().bind(y), got {risk!r}"
+        )
+    if not isinstance(getattr(risk, "measure", None), Empirical):
+        raise InputError(
+            f"{type(risk).__name__} must have the attribute `measure`; in its constructor, set "
+            "self.measure = Empirical(N) for N examples"
         )
 
 
