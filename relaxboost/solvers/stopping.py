@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
 """The number of rounds without progress after which a run may be treated as stalled. A run that can
-still make progress rarely needs more rounds for it."""
+still make progress rarely needs more rounds to make it."""
 
 PATIENCE_FACTOR = 4
 """A run may be treated as stalled only if its gap has not decreased for more rounds than this

@@ -68,7 +68,8 @@ class EdgeBounds:
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
         # Over the ball both signs of a column can share the weight that w leaves out.
         self._zeros = np.zeros(int(over.holds_zero and not over.two_sided))
-        """The edge of the appended column of zeros, as the array [0], or an empty array."""
+        """The array [0], the edge of the appended column of zeros. The array is empty if no column
+        is appended."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
         """The slacks and the multipliers of all bounds, in rows as in `BoundsChange`."""

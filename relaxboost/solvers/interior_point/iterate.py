@@ -102,8 +102,8 @@ class Iterate:
         # The multiplier λ of the equation Σd = 1.
         self._multiplier = 0.0
         self.infeasibility = 1.0
-        """An upper bound on the residuals of the equations of the program, apart from rounding
-        errors, divided by the residuals at the start."""
+        """An upper bound on the ratio of the residuals of the program's equations to the residuals
+        at the start. The bound ignores rounding errors."""
         self.elimination = Elimination()
 
     @property

@@ -71,7 +71,7 @@ def near_vertex(form: LinearForm, solution: Solution) -> bool:
 
 
 def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:
-    """Return the distance of each example from the threshold price and from its nearer bound.
+    """Return the distances of all prices from the threshold price, and of d from its bounds.
 
     The first array contains the price of each example minus the threshold price. The second array
     contains the distance of each entry of d from the nearer of its two bounds. In the distribution
@@ -110,7 +110,8 @@ class GameProgram:
         self.m = self._bulk.m
         self.n = self._bulk.n
         self.signed = 2 * self.n if self.over.two_sided else self.n
-        """The number of hypotheses and of their negatives, if weights may be negative."""
+        """The number of columns: one for each hypothesis and, if weights may be negative, one for
+        its negative."""
         self.total = self.m + 1 + self.signed
         """The index of the last variable, which is the sum Σd."""
 
@@ -144,7 +145,10 @@ class GameProgram:
         return self._bulk.margins(self.combine(weights))
 
     def combine(self, weights: Vector) -> Vector:
-        """Return the weight of each hypothesis minus that of its negative, if there is one."""
+        """Return one weight for each hypothesis: its weight minus the weight of its negative.
+
+        If the weights may not be negative, they are returned unchanged.
+        """
         return weights[: self.n] - weights[self.n :] if self.over.two_sided else weights
 
     def separate(self, w: Vector) -> Vector:
