@@ -62,7 +62,7 @@ class MLPBoost(SmoothedMethod):
         self.choice("step", FRANK_WOLFE_STEPS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the relaxation is not polyhedral or the domain has no atoms."""
+        """Raise an InputError unless the relaxation is polyhedral and the domain has atoms."""
         super().check(game)
         check_atoms(self, game)
         check_polyhedral("MLPBoost()", game, 'method="auto"')

@@ -76,10 +76,10 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return whether each row of `s` is in the interior of its cone."""
+        """Return a boolean for each row of `s`: whether the row is in the interior of its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return whether each row of `z` is in the interior of its dual cone."""
+        """Return a boolean for each row of `z`: whether it is in the interior of its dual cone."""
         return self.inside(z)
 
     @abstractmethod

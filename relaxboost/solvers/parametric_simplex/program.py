@@ -53,11 +53,11 @@ def linear_program(game: Game) -> LinearForm | None:
 def near_vertex(form: LinearForm, solution: Solution) -> bool:
     """Return whether few simplex pivots lead from a solution to a vertex of its linear program.
 
-    The number of examples whose weight d_i lies strictly between its bounds is the predicted number
-    of pivots, and of rows and columns of the tableau. At a vertex, this number is about the number
-    of hypotheses with nonzero weight, and elsewhere it is larger. The result is True if this
-    tableau is small enough, and if the pivots are predicted to cost at most a third of the work of
-    the interior point method.
+    The predicted number of pivots is the number of examples whose weight d_i lies strictly between
+    its bounds. The tableau has as many rows and as many columns. At a vertex, this number is about
+    the number of hypotheses with nonzero weight, and elsewhere it is larger. The result is True if
+    the tableau is small enough, and if the pivots are predicted to cost at most a third of the work
+    of the interior point method.
     """
     game = solution.game
     assert isinstance(game.over, AtomicSet)
@@ -140,7 +140,7 @@ class GameProgram:
         return np.concatenate([edges, -edges]) if self.over.two_sided else edges
 
     def margins(self, weights: Vector) -> Vector:
-        """Return the margin of each example for nonnegative weights, as `separate` returns them."""
+        """Return the margin of each example for nonnegative weights in the form of `separate`."""
         self.spend(1.0)
         return self._bulk.margins(self.combine(weights))
 
