@@ -186,7 +186,7 @@ def columns_and_weights(w: Any) -> tuple[Any, Any]:
 
 
 def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
-    """Return exact weights that are in the domain, by the index of the column."""
+    """Return exact weights in the domain, as a mapping from the index of a column to its weight."""
     columns, values = columns_and_weights(w)
     given = fractions(values)
     if given is not None:

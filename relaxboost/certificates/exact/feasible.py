@@ -161,7 +161,7 @@ class _IntegerRow(NamedTuple):
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
-        """Return whether numbers / below satisfies both bounds of the row."""
+        """Return whether the point numbers / below satisfies both bounds of the row."""
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)

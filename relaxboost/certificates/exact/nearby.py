@@ -264,7 +264,7 @@ def _signs(lower: Vector, upper: Vector) -> Vector:
 
 
 def _doubles(form: ExactForm) -> LinearForm:
-    """Return a program in floats without its constant, which has a matrix even without rows."""
+    """Return a program in floats without its constant. Without rows, its matrix is empty."""
     found = form._replace(constant=Fraction(0)).doubles()
     rows = sparse.csr_array((0, len(form.cost))) if found.rows is None else found.rows
     sides = (found.lower, found.upper, found.row_lower, found.row_upper)
