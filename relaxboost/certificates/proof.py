@@ -72,8 +72,8 @@ def certify(
         The result of `solve`, `reference` or `exact_optimum`, or a game together with `d` and `w`.
     level : {"exact", "enclosed", "numerical"}, optional
         The arithmetic: rational numbers, balls (with python-flint), or floats, which prove nothing.
-        The default is the strongest level that the relaxation and the domain allow. If it is
-        numerical although the bounds of f are stronger, `Certificate.reason` says why.
+        The default is the strongest level that the relaxation and the domain allow. If this level
+        is numerical although the bounds of f are stronger, `Certificate.reason` says why.
     d, w : array of shape (m,), and array of shape (n,) or (support, coefficients), optional
         Points that replace those of the solution. Fractions are used unchanged.
     inline : bool, optional
@@ -196,7 +196,10 @@ def _precision(described: dict[str, Any]) -> int:
 
 
 def checkable(game: Game, level: str | None = None) -> str:
-    """Return the level of a certificate of this game. Raise an InputError if it has none."""
+    """Return the level of a certificate of this game.
+
+    Raise an InputError if the game cannot have a certificate of this level.
+    """
     level = _level(game, level)
     if game.n is None:
         raise InputError(
@@ -396,7 +399,7 @@ def _accepted(
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return the amounts by which thresholds are lowered as pairs (share, unit), least first."""
+    """Return pairs (share, unit). Thresholds are lowered by share · unit, the least one first."""
     # The rounding of a sum is relative to its largest term, which may be a threshold or a margin.
     sizes = {_power_above(max(map(abs, thresholds))) for thresholds in (_thresholds(witness), u)}
     shares = [(Fraction(2) ** e, size) for size in sizes for e in range(-60, 8)]

@@ -39,9 +39,10 @@ class Method(ABC):
     name: ClassVar[str]
     """The name of the method, which `solve` accepts."""
     endless: ClassVar[str] = ""
-    """The reason why a run may never reach the gap `tol`, followed by a semicolon and a remedy, or
-    "". The error message puts the name of the class before this text, and ", or pass max_rounds or
-    time_limit" after it. If there is a reason, a run needs a limit on the rounds or the time."""
+    """A text for methods whose runs may never reach the gap `tol`, and "" for all other methods.
+    The text is the reason, a semicolon and a remedy. The error message puts the name of the class
+    before the text, and ", or pass max_rounds or time_limit" after it. The runs of such a method
+    need a limit on the rounds or the time."""
     cold: ClassVar[str] = ""
     """The reason why a run cannot start from points that the user passes, or "". Messages put the
     name of the class before this clause."""
@@ -211,7 +212,7 @@ RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
 
 
 def as_method(given: Any) -> Method:
-    """Return the method for the argument `method` of `solve`: a `Method`, or the name of one.
+    """Return the `Method` for the argument `method` of `solve`, which is a `Method` or a name.
 
     Raises
     ------

@@ -203,7 +203,10 @@ class _BestPair:
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
-        """Make d feasible, and keep it if its upper bound is the best. Return it, or None."""
+        """Make d feasible, and keep it if its upper bound is the best so far.
+
+        Return the feasible d. If `d` is None or unusable, return None.
+        """
         # A solver that fails returns no point, or a d that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
             return None

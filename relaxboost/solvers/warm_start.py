@@ -36,8 +36,8 @@ class Relay:
 
 
 Weights = tuple[NDArray[np.int64], Vector]
-"""The type of weights w: the indices of the columns with nonzero weight, and their weights. No
-index appears twice."""
+"""The type of weights w: an array of the indices of the columns with nonzero weight, and an array
+of their weights. No index appears twice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class WarmStart:
 
 
 def read_start(game: Game, given: Any) -> WarmStart:
-    """Return the feasible points of the argument `start` of `solve`, with their bounds.
+    """Convert the argument `start` of `solve` to feasible points with bounds, and return them.
 
     Raises
     ------
@@ -154,7 +154,8 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
     if game.n != old.n or is_unknown:
         raise InputError(
             f"start is a solution of a game with {old.matrix!r}, but this game has "
-            f"{game.matrix!r}, so its weights are for other hypotheses; pass start=(start.d, None)"
+            f"{game.matrix!r}, so the weights of start belong to other hypotheses; pass "
+            "start=(start.d, None)"
         )
     # A d of other examples has no meaning here, but weights of the same hypotheses have.
     d = game.repair_d(solution.d) if old.m == game.m else None

@@ -35,7 +35,7 @@ def simple():
 
 def test_the_matrix_given_counts(verdict, simple):
     assert verdict(simple, np.ones((2, 1)))
-    assert verdict(simple, -np.ones((2, 1))).reason == "the SHA-256 of A is another one"
+    assert verdict(simple, -np.ones((2, 1))).reason == "the SHA-256 of A is not that in the file"
     with pytest.raises(rb.InputError, match="no such file does not exist; check"):
         verdict(simple, "no such file")
     with pytest.raises(rb.InputError, match="must be a matrix of numbers"):
@@ -127,8 +127,8 @@ ELLIPSOID = rb.relaxations.MahalanobisPenalty(np.eye(2), 1)
             {("game", "over"): {"kind": "l1", "size": "1", "note": "x"}},
             "unknown fields",
         ),
-        (None, {("columns",): [0, 0], ("w",): "1/2"}, "columns are not different ones of A"),
-        (None, {("columns",): [-1]}, "columns are not different ones of A"),
+        (None, {("columns",): [0, 0], ("w",): "1/2"}, "'columns' are not different columns of A"),
+        (None, {("columns",): [-1]}, "'columns' are not different columns of A"),
         (
             None,
             {("game", "rows"): TWO, ("game", "sha256"): matrix_digest(TWO)},

@@ -19,11 +19,11 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 class ExactProgram:
     """A linear program in integers: min f(d) + r v over the simplex, where r is the radius.
 
-    For each column a_j that was added, ± <a_j, d> <= v. The variables are (d, z, v) times `unit`,
-    the common denominator of all bounds. Every row is multiplied by a factor that makes its
-    coefficients integers. The rows are the row of the simplex, the rows of f, and, starting at row
-    `fixed`, one row for each signed column. The argument `form` replaces the exact form of f. If
-    the game has no exact linear program, an InputError is raised.
+    Each signed column ± a_j that was added gives the constraint ± <a_j, d> <= v. The variables are
+    (d, z, v) times `unit`, the common denominator of all bounds. Every row is multiplied by a
+    factor that makes its coefficients integers. The rows are the row of the simplex, the rows of f,
+    and, starting at row `fixed`, one row for each signed column. The argument `form` replaces the
+    exact form of f. If the game has no exact linear program, an InputError is raised.
     """
 
     def __init__(self, game: Game, form: ExactForm | None = None) -> None:
@@ -106,7 +106,10 @@ class ExactProgram:
                 known.add(row)
 
     def bits(self, k: int) -> int:
-        """Return about log2 of the factor of row k − size, or 0 for a variable k < size."""
+        """Return about log2 of the factor by which row k − size is multiplied.
+
+        For k < size, k is a variable, and the result is 0.
+        """
         if k < self.size:
             return 0
         row = k - self.size

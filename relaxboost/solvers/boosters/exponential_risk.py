@@ -14,8 +14,8 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 LONGEST = math.atanh(1.0 - 2.0**-53)
-"""The step length that is used instead of an infinite one. It is artanh of 1 − 2^-53, the largest
-double below 1, and is about 18.7."""
+"""The step length that is used instead of an infinite one. It is about 18.7, the artanh of the
+largest double below 1, which is 1 − 2^-53."""
 
 MAX_STEP = sys.float_info.max ** (1 / 3)
 """The largest length of a step, which is about 6e102. Sums of such steps and their products with
@@ -44,9 +44,9 @@ def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
 def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw: Vector) -> float:
     """Return artanh(γ) − artanh(ρ), the length of the step of AdaBoost* along a column.
 
-    Here γ is the edge of the column, and ρ is `least`, the smallest edge of all rounds so far,
-    minus the accuracy ν > 0. `column` and `raw` are those of `artanh_edge`. If rounding makes the
-    difference 0 or negative, the function returns 18.7.
+    Here γ is the edge of the column, and ρ is `least` minus `accuracy`. `least` is the smallest
+    edge of all rounds so far, and the accuracy ν is positive. `column` and `raw` are those of
+    `artanh_edge`. If rounding makes the difference 0 or negative, the function returns 18.7.
     """
     # Rounding may push an edge above 1.
     edge = min(edge, 1.0)

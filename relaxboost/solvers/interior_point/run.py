@@ -101,9 +101,10 @@ def _max_restricted(game: Game) -> int:
 def predict_passes(game: Game) -> float:
     """Return the predicted number of passes over the game matrix A until the gap is small.
 
-    Each iteration factorises a matrix, whose order is the number of columns or the number of
-    examples. With column generation, the predicted order is a sixth of the largest possible order,
-    and the predicted number of iterations is four times as large, because columns enter and leave.
+    Each iteration factorises a matrix. The order of this matrix is the number of columns or the
+    number of examples, usually whichever is smaller. With column generation, the predicted order is
+    a sixth of the largest possible order, and the predicted number of iterations is four times as
+    large, because columns enter and leave.
     """
     n = game.n or 0
     iterations = PREDICTED_ITERATIONS
