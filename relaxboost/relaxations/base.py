@@ -110,9 +110,10 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
 
 
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
-    """Return the non-negative part of `d`, scaled to sum to one if it does not up to rounding.
+    """Return the non-negative part of `d`, scaled to sum to one.
 
-    The function raises InputError if `d` has no positive entry, or one that is not finite.
+    A vector whose sum is already one up to rounding is not scaled. The function raises InputError
+    if `d` has no positive entry, or if an entry is nan or infinite.
     """
     d = np.array(d, dtype=np.float64)
     if not np.isfinite(d).all():
@@ -187,8 +188,8 @@ class Relaxation(ABC):
             if written and interface not in {kind.__name__ for kind in cls.__mro__}:
                 raise InputError(
                     f"{cls.__name__} has a method `{written[0]}`, which belongs to the interface "
-                    f"`{interface}`; write class {cls.__name__}(rb.Relaxation, "
-                    f"rb.relaxations.{interface})"
+                    f"`{interface}`; declare the class as "
+                    f"`class {cls.__name__}(rb.Relaxation, rb.relaxations.{interface})`"
                 )
 
     @abstractmethod

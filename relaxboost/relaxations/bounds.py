@@ -28,7 +28,8 @@ LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
 class Witness(NamedTuple):
     """The threshold γ of SS09 Thm 7, which proves a lower bound on the relaxed margin F(u).
 
-    A family whose bound needs more than γ has its own named tuple, whose first field is `gamma`.
+    A family whose bound needs more than γ defines its own named tuple, whose first field is
+    `gamma`.
     """
 
     gamma: float

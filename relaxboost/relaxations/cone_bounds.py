@@ -88,7 +88,10 @@ class _Independent(NamedTuple):
 
 
 class _Sides(NamedTuple):
-    """Linear constraints on d: `equal` equations rows @ d = right, and then rows @ d <= right."""
+    """Linear constraints on d, each with its row in `rows` and its right-hand side in `right`.
+
+    The first `equal` constraints are equations. The others are inequalities rows @ d <= right.
+    """
 
     rows: Any
     right: Vector
@@ -212,7 +215,7 @@ class ConeBounds:
         """Return Clarabel's solution with d subject to `sides`, or None if it is not usable.
 
         The problem is scaled so that its numbers are about one: d is measured in units of `size`,
-        and huge costs in a larger unit.
+        and huge costs are divided by a power of two.
         """
         import clarabel
         from scipy import sparse
@@ -281,7 +284,10 @@ class ConeBounds:
         return found.value, np.append(d, found.x[d.size :])
 
     def _kinds(self, zero: int, half: int) -> list[Any]:
-        """Return Clarabel's cones, with `zero` equations and `half` inequalities in addition."""
+        """Return Clarabel's cones for the program with additional constraints.
+
+        The additional constraints are `zero` equations and `half` inequalities.
+        """
         import clarabel
 
         form = self._form

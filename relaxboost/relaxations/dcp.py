@@ -163,7 +163,10 @@ def complaint(expression: Any, need: str) -> str:
 
 
 def _offender(term: Any, need: str) -> tuple[Any, str] | None:
-    """Return the smallest term that violates the rules and its required curvature, or None."""
+    """Return the smallest term that violates cvxpy's rules, and the curvature that it must have.
+
+    Return None if no term violates the rules.
+    """
     if {"convex": term.is_convex, "concave": term.is_concave, "affine": term.is_affine}[need]():
         return None
     atom = {

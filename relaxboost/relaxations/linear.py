@@ -177,7 +177,7 @@ def _bounds(sides: Vector) -> list[Bound]:
 
 
 def _near(numbers: Sequence[Bound], none: float) -> Vector:
-    """Return the nearest double of each number, with `none` for None."""
+    """Return the double nearest to each number. The result contains `none` for each None."""
     # Conversions are slow, and many numbers are often the same object. The method `count` compares
     # an object with itself by identity, which is fast.
     if numbers and numbers[-1] is numbers[0] and numbers.count(numbers[0]) == len(numbers):

@@ -64,7 +64,7 @@ class WithNorm(Relaxation, Bounds, Description):
     """
 
     size_name: ClassVar[str]
-    """The name of the parameter that bounds or multiplies the norm, "radius" or "weight"."""
+    """The name of the size parameter: "radius" for a ball, and "weight" for a penalty."""
 
     @property
     def bound(self) -> Fraction:

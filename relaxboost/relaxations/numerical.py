@@ -116,7 +116,7 @@ class Programs(CompiledProblems):
         return ConePoints(self.form, self._m, simplex=False)
 
     def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
-        """Return the witness that the multipliers `given` prove after a move into the dual cones.
+        """Return the witness that follows from the multipliers `given`, moved into the dual cones.
 
         Return None if f has no cone program.
         """

@@ -34,8 +34,8 @@ digits on every machine, unlike functions of floats.
 class Spectrum:
     """Weights s_1 >= ... >= s_m >= 0 with sum one, which are proportional to integers.
 
-    `tops` contains the non-increasing integers, and `counts` contains how many times each of them
-    occurs, which is once by default.
+    `tops` contains the non-increasing integers. `counts` contains the number of times that each
+    integer occurs, by default once.
     """
 
     tops: tuple[int, ...]
