@@ -248,7 +248,7 @@ def _rounding(value: Quantity) -> float:
     # A / 3. The bracket does not contain this rounding error. `bracket` has widened the floats.
     if not isinstance(value, Bracket) or math.isinf(value.middle):
         return 0.0
-    return _ROUNDING * max(1.0, abs(value.middle))
+    return RELATIVE_ROUNDING * max(1.0, abs(value.middle))
 
 
 def _end(a: Number, b: Number, rounding: Callable[[Fraction], float]) -> float:

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
-from relaxboost.functional import Loss, MulticlassLoss, Regressor, WeakLearner
+from relaxboost.functional import Loss, MulticlassLoss, Quantile, Regressor, WeakLearner
 from relaxboost.functional.learners import LEARNERS
 from relaxboost.functional.losses import LOSSES
 
@@ -24,6 +24,12 @@ def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> 
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:
+        # The default levels of scikit-learn's estimators differ: 0.9, 0.5, or an error.
+        if given == Quantile.name:
+            raise InputError(
+                f"loss={given!r} needs the level of the quantile; for 0.9, pass "
+                "loss=relaxboost.functional.Quantile(0.9)"
+            )
         kind = LOSSES[given]
         return kind() if kind.task != "binary" or classes <= 2 else _multiclass_loss(given, classes)
     if not isinstance(given, Loss):

@@ -390,8 +390,9 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     Parameters
     ----------
     loss : str or PointwiseLoss, optional
-        "squared", the default, "absolute", "huber", "quantile", or a user-defined loss. The
-        parameters of the loss are in units of the scaled target.
+        "squared", the default, "absolute", "huber", a loss such as
+        ``relaxboost.functional.Quantile(0.9)``, or a user-defined loss. The parameters of the loss
+        are in units of the scaled target.
     basis, over, proxy, schedule, greedy, average, intercept, passes
         As for `MirrorDescentClassifier`.
     radius : float or "auto"

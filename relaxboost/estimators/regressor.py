@@ -28,9 +28,9 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     Parameters
     ----------
     loss : str or Loss, optional
-        "squared", the default, "absolute", "huber" (δ = 1, in units of y) or "quantile" (the
-        median); a loss of `relaxboost.functional`, such as ``Quantile(0.9)``; or a user-defined
-        loss.
+        "squared", the default, "absolute", "huber" (δ = 1, in units of y), or "quantile" together
+        with `quantile`; a loss of `relaxboost.functional`, such as ``Quantile(0.9)``; or a
+        user-defined loss.
     learner, algorithm, step, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     scale : float, optional

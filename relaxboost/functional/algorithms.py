@@ -94,7 +94,8 @@ class Algorithm(ABC):
         both smooth and strongly convex.
     scale : float, optional
         A positive number that multiplies every step; by default 1. The steps 1/√t suit functions
-        and gradients of size one. If targets are in the hundreds, the scale should also be.
+        and gradients of size one. If targets are in the hundreds, the scale should also be;
+        otherwise `boost` warns.
     projection : {"least-squares", "inner"}, optional
         GB11, Eq. 4 and Eq. 3, respectively; by default the first of `WeakLearner.projections`.
     iterate : {"last", "best", "average"}, optional

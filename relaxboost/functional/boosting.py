@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,17 @@ import numpy as np
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import run as run_rounds
 from relaxboost._core.seeds import Rng, accepts_seed, seed_of
-from relaxboost.functional.algorithms import Algorithm, Projected, algorithm_of
+from relaxboost.functional.algorithms import (
+    Algorithm,
+    Naive,
+    Projected,
+    Repeated,
+    Residual,
+    algorithm_of,
+)
 from relaxboost.functional.ensemble import Boosted
 from relaxboost.functional.learners import Pool, WeakLearner
-from relaxboost.functional.losses import Risk
+from relaxboost.functional.losses import PointwiseRisk, Risk
 from relaxboost.functional.losses.base import check_risk
 from relaxboost.functional.rounds import BoostState, rounds
 from relaxboost.functional.running import BoostRun
@@ -71,6 +79,11 @@ def boost(
     InputError
         If the data or an option is invalid. The error is raised before work starts.
 
+    Warns
+    -----
+    UserWarning
+        If the targets are so large that steps of 1/√t and scale 1 cannot reach them.
+
     References
     ----------
     Grubb & Bagnell (2011), Algorithms 1 to 3, Eqs. 2 to 4.
@@ -94,6 +107,8 @@ def boost(
     projection = made.projection_for(learner)
     if warm_start is not None:
         _check_same_data(warm_start, risk, X)
+    elif step == "1/sqrt(t)":
+        _warn_of_far_targets(risk, made, run.stopping.max_rounds)
     # The checks are complete. From here on the work takes time, as the learner sorts and bins rows.
     pool = learner.prepare(X, risk.measure, risk.outputs, projection, random)
     if not isinstance(pool, Pool):
@@ -139,6 +154,30 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
         )
     # The residuals of the earlier run continue, even if the new algorithm object has other options.
     return (went if isinstance(given, str) else made).fresh(went)
+
+
+def _warn_of_far_targets(risk: Risk, algorithm: Algorithm, rounds: int) -> None:
+    has_bound = algorithm.name in (Naive.name, Repeated.name, Residual.name)
+    if not (has_bound and algorithm.scale is None and isinstance(risk, PointwiseRisk)):
+        return
+    if not risk.loss.of_differences:
+        return
+    # Let G bound the gradients. A direction of `Naive` and `Repeated` has a norm of at most G. The
+    # remainder of `Residual` has a norm of at most tG after round t, so summation by parts gives
+    # ‖f_T‖ <= 2G Σ η_t for all three, and the T steps 1/√t add up to less than 2√T.
+    reach = 4.0 * risk.gradient_bound * math.sqrt(rounds)
+    size = risk.measure.norm(risk.y)
+    if size > reach:
+        scale = float(f"{size / risk.gradient_bound:.2g}")
+        # The theorems for these steps bound the risk of the mean of the iterates.
+        remedy = algorithm.filled(scale=scale, iterate="average")
+        warnings.warn(
+            f"the root mean square of the targets is {size:.3g}, but with the steps 1/sqrt(t) and "
+            f"scale=1, that of the predictions is at most {reach:.3g} after {rounds} rounds; pass "
+            f"algorithm={remedy!r}",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _check_outputs(learner: WeakLearner, part: Projected, X: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from relaxboost.game.game import Game
 from relaxboost.relaxations.own import is_own
 from relaxboost.solvers.incumbent import Certified
-from relaxboost.solvers.stopping import RELATIVE_ROUNDING, Tolerance
+from relaxboost.solvers.stopping import RELATIVE_RESOLUTION, Tolerance
 
 ENDINGS = {
     "optimal": "the gap {gap:.3g} is at most {goal}",
@@ -112,6 +112,6 @@ def _warn_of_rounding(proof: Certified) -> str:
     gap = proof.upper - proof.lower
     # The smallest positive double replaces a zero, so that the division is defined.
     part = gap / max(abs(proof.lower), abs(proof.upper), math.ulp(0.0))
-    if not 0.0 <= part <= RELATIVE_ROUNDING:
+    if not 0.0 <= part <= RELATIVE_RESOLUTION:
         return ""
     return f"; this gap is {part:.1g} of |rho|, close to the rounding of the bounds: use rtol"

@@ -17,7 +17,7 @@ PATIENCE_FACTOR = 4
 factor times the number of rounds that the run took to reach its smallest gap. With the factor 1,
 "auto" would end some runs that another of its methods can continue."""
 
-RELATIVE_ROUNDING = 1e-9
+RELATIVE_RESOLUTION = 1e-9
 """If the difference of two bounds or weights is below this fraction of their size, it may be a
 rounding error. A sum of ten million terms can have such an error. Boosters with a guarantee reserve
 this fraction of tol for the rounding errors of the certified bounds."""
@@ -123,7 +123,7 @@ class StoppingRule:
             self._progress_round = number
         size = max(self._size, abs(lower), abs(upper))
         # A gap well above rounding may still shrink after many rounds, so the run continues.
-        if not math.isfinite(gap) or gap > RELATIVE_ROUNDING * size:
+        if not math.isfinite(gap) or gap > RELATIVE_RESOLUTION * size:
             return ""
         waited = number - self._progress_round
         patience = max(PATIENCE_ROUNDS, PATIENCE_FACTOR * self._progress_round)
@@ -141,4 +141,4 @@ class StoppingRule:
         size = max(self._size, abs(lower), abs(upper))
         loss = upper - lower - estimate
         # A bound that was not proved at all is infinite, and so is then the size.
-        return math.isinf(loss) or loss > math.sqrt(RELATIVE_ROUNDING) * size
+        return math.isinf(loss) or loss > math.sqrt(RELATIVE_RESOLUTION) * size

@@ -19,7 +19,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.game import bounds
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, Solution
-from relaxboost.solvers.stopping import RELATIVE_ROUNDING
+from relaxboost.solvers.stopping import RELATIVE_RESOLUTION
 
 
 @dataclass
@@ -129,16 +129,19 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
         raise InputError("start = (None, None) contains no point; pass d, w or both, or omit start")
     notes = []
     weights = None
-    # A change below RELATIVE_ROUNDING is rounding, and the user need not know of it.
+    # A change below RELATIVE_RESOLUTION is rounding, and the user need not know of it.
     if w is not None:
         support, raw = game.read_w(w)
-        if np.abs(game.over.repair(raw) - raw).max(initial=0.0) > RELATIVE_ROUNDING:
+        if np.abs(game.over.repair(raw) - raw).max(initial=0.0) > RELATIVE_RESOLUTION:
             notes.append(f"the w of start was moved into {game.over!r}")
         # The run begins with a feasible w, even if the w of the user is not feasible.
         weights = game.repair_w((support, raw))
     if d is not None:
         repaired = game.repair_d(d)
-        if np.abs(repaired - np.asarray(d, dtype=np.float64)).max(initial=0.0) > RELATIVE_ROUNDING:
+        if (
+            np.abs(repaired - np.asarray(d, dtype=np.float64)).max(initial=0.0)
+            > RELATIVE_RESOLUTION
+        ):
             notes.append(f"the d of start was moved to a d at which {game.relaxation!r} is finite")
         d = repaired
     return WarmStart(d, weights, note="; ".join(notes)).with_bounds(game)

@@ -44,7 +44,7 @@ def test_options_of_losses_and_learners_are_parameters():
     assert (again.learner.max_depth, again.learner.min_samples_leaf) == (6, 2)
     assert made.learner.max_depth == 2  # an object of its own
     search = GridSearchCV(
-        Regressor("quantile", "trees", max_rounds=5), {"learner__max_depth": [1, 4]}, cv=2
+        Regressor("huber", "trees", max_rounds=5), {"learner__max_depth": [1, 4]}, cv=2
     ).fit(X, Y)
     assert search.best_estimator_.learner.max_depth == search.best_params_["learner__max_depth"]
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV
 
 import relaxboost as rb
 from relaxboost import InputError
+from relaxboost.functional import Quantile
 from relaxboost.online import Constant, ExponentiatedGradient, HedgedDescent, MirrorDescent
 from relaxboost.online.streams import Experts, LinearBasis, StumpBasis, Symmetric
 
@@ -145,7 +146,7 @@ def test_regression_is_in_the_units_of_the_target():
     b = Regressor().fit(X, 1024.0 * y + 4096.0).predict(X)
     np.testing.assert_allclose(b, 1024.0 * a + 4096.0, rtol=1e-9)
     assert Regressor().fit(X, y).score(X, y) > 0.4
-    made = Regressor("quantile", targets=(0, 400)).fit(X, y)
+    made = Regressor(Quantile(), targets=(0, 400)).fit(X, y)
     assert made.scale_ == (200.0, 200.0)
     beyond = Regressor(targets=(100, 200)).fit(X, y)
     at_the_ends = Regressor(targets=(100, 200)).fit(X, np.clip(y, 100, 200))
@@ -183,7 +184,7 @@ def test_the_default_needs_no_radius():
     assert wrong[0] <= wrong[2]
     one, other = Classifier().fit(X, y), Classifier().fit(1024.0 * X, y)
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(1024.0 * X))
-    for loss in ("squared", "absolute", "huber", "quantile"):
+    for loss in ("squared", "absolute", "huber", Quantile()):
         made = Regressor(loss).fit(X, side)
         assert made.learners_[0].method.targets == 1.0
         said = Regressor(loss, targets=(-1, 1)).progressive(X, side)

@@ -320,6 +320,10 @@ DATA = {
     "one row": (lambda: MBR().fit(X[:1], Y[:1]), "X has only one sample; pass at least two"),
     "quantile": (lambda: FR(quantile=1.0).fit(X, Y), "quantile must lie strictly between 0 and 1"),
     "level of a loss": (lambda: FR("quantile").set_params(loss__q=0), "q must lie strictly betwe"),
+    "no level": (
+        lambda: FR("quantile").fit(X, Y),
+        r"loss='quantile' needs the level of the quantile; .*functional\.Quantile\(0\.9\)",
+    ),
     "quantile and loss": (
         lambda: FR("absolute", quantile=0.5).fit(X, Y),
         "loss='absolute'; leave quantile or loss out",

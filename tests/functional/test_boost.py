@@ -413,3 +413,19 @@ def test_the_naive_algorithm_is_stuck_where_the_others_are_not(algorithm, reache
         assert lowest >= 5.0 - 1e-12  # f(x2) never moves
         run = boost([-1.0, -5.0], 400)
         assert 3.0 * min(record.value for record in run.history) < 0.01
+
+
+@pytest.mark.parametrize("kind", [fn.Naive, fn.Repeated, fn.Residual])
+def test_targets_beyond_the_reach_of_the_steps_cause_a_warning(kind):
+    X, y = data()
+    risk = fn.Absolute().bind(1000.0 + y)
+    given = (X, risk, fn.RegressionStumps())
+    with pytest.warns(UserWarning, match=r"is at most 40 after 100 rounds; pass algo") as caught:
+        run = fn.boost(*given, algorithm=kind.name)
+    assert caught[0].filename == __file__
+    assert f"{kind.__name__}(scale=1000.0, iterate='average')" in str(caught[0].message)
+    assert risk.measure.norm(run.decision(X)) <= 40.0
+    fn.boost(*given, algorithm=kind.name, warm_start=run, stopping=101)  # only new runs warn
+    fn.boost(*given, algorithm=kind(scale=1000.0), stopping=1)
+    fn.boost(*given, algorithm=kind(step=1.0), stopping=1)
+    fn.boost(*given, algorithm="refitted", stopping=1)

@@ -79,6 +79,31 @@ ONE_OUTPUT = [c.loss for c in CASES.values() if c.kind in ("numbers", "signs") a
 
 
 @pytest.mark.parametrize("loss", ONE_OUTPUT, ids=repr)
+def test_derivatives_are_limits_of_differences(loss):
+    F = np.arange(-3.03, 3.0, 0.1)  # no kink is near these points
+    step = 1e-4
+    for label in loss.bind([0, 1]).y:
+        y = np.full(F.size, label)
+        (low, before), (high, after) = loss.pointwise(F - step, y), loss.pointwise(F + step, y)
+        slopes, bends = loss.derivatives(F, y)
+        assert slopes == pytest.approx((high - low) / (2.0 * step), rel=1e-6, abs=1e-8)
+        if bends is not None:
+            assert bends == pytest.approx((after - before) / (2.0 * step), rel=1e-6, abs=1e-8)
+
+
+@closed
+def test_a_loss_of_differences_says_so(case, rng):
+    """Such a loss does not change if a number is added to both the prediction and the target."""
+    if case.kind != "numbers":
+        assert not case.loss.of_differences
+        return
+    y = rng.normal(size=20)
+    F = rng.normal(size=20)
+    moved = case.loss.pointwise(F + 2.5, y + 2.5)[0]
+    assert np.allclose(moved, case.loss.pointwise(F, y)[0]) == case.loss.of_differences
+
+
+@pytest.mark.parametrize("loss", ONE_OUTPUT, ids=repr)
 def test_conjugates_are_suprema(loss):
     """Against a grid: attained inside it where finite, at its end where infinite."""
     grid = np.linspace(-12.0, 12.0, 4_801)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from relaxboost.solvers.stopping import RELATIVE_ROUNDING, StoppingRule, Tolerance
+from relaxboost.solvers.stopping import RELATIVE_RESOLUTION, StoppingRule, Tolerance
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_gap_at_the_resolution_is_given_five_times_the_rounds_that_led_to_it(b
     rule = StoppingRule(Tolerance(1e-15), 1.0)
     for number in range(1, best):
         assert rule.judge_progress(0.0, 1.0 / number, number) == ""
-    tiny = 0.5 * RELATIVE_ROUNDING
+    tiny = 0.5 * RELATIVE_RESOLUTION
     number = best
     while not rule.judge_progress(0.0, tiny, number):
         number += 1
@@ -66,7 +66,7 @@ def test_a_gap_at_the_resolution_is_given_five_times_the_rounds_that_led_to_it(b
 
 def test_progress_below_a_hundredth_is_none_and_more_begins_the_count_again():
     rule = StoppingRule(Tolerance(1e-15), 1.0)
-    gap = 0.5 * RELATIVE_ROUNDING
+    gap = 0.5 * RELATIVE_RESOLUTION
     for number in range(1, 22):
         assert rule.judge_progress(0.0, gap * (1.0 - 1e-4 * number), number) == ""
     again = StoppingRule(Tolerance(1e-15), 1.0)
@@ -77,11 +77,11 @@ def test_progress_below_a_hundredth_is_none_and_more_begins_the_count_again():
 
 def test_a_gap_above_the_resolution_never_stalls_and_the_size_of_the_numbers_counts():
     for lower, upper, size, verdict in (
-        (0.0, 2.0 * RELATIVE_ROUNDING, 1.0, ""),
+        (0.0, 2.0 * RELATIVE_RESOLUTION, 1.0, ""),
         (-math.inf, math.inf, 1.0, ""),
         (0.0, math.inf, 1.0, ""),
-        (0.0, 2.0 * RELATIVE_ROUNDING, 4.0, "stalled"),  # of a ball of radius 4
-        (9.0, 9.0 + 2.0 * RELATIVE_ROUNDING, 1.0, "stalled"),
+        (0.0, 2.0 * RELATIVE_RESOLUTION, 4.0, "stalled"),  # of a ball of radius 4
+        (9.0, 9.0 + 2.0 * RELATIVE_RESOLUTION, 1.0, "stalled"),
     ):
         rule = StoppingRule(Tolerance(1e-15), size)
         said = [rule.judge_progress(lower, upper, number) for number in range(1, 100)]

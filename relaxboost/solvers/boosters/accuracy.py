@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from relaxboost.game.game import Game
-from relaxboost.solvers.stopping import RELATIVE_ROUNDING
+from relaxboost.solvers.stopping import RELATIVE_RESOLUTION
 
 MAX_ACCURACY = 0.999
 """The largest accuracy ν that a booster uses, even if the user requests a larger gap. For ν = 1, no
@@ -34,7 +34,7 @@ def working_accuracy(game: Game, tol: float) -> float:
     """
     slack = game.over.value(game.matrix.slack)
     # With a slack of tol or more no accuracy suffices, and the run ends at a limit of the user.
-    remaining = (tol - slack if slack < tol else tol) * (1.0 - RELATIVE_ROUNDING)
+    remaining = (tol - slack if slack < tol else tol) * (1.0 - RELATIVE_RESOLUTION)
     return min(max(remaining / game.over.value(1.0), 1e-300), MAX_ACCURACY)
 
 

@@ -14,7 +14,7 @@ from relaxboost.solvers.boosters.adaboost import AdaBoostRun
 from relaxboost.solvers.boosters.exponential_risk import shorter_step
 from relaxboost.solvers.boosters.votes import HardMarginMethod
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.stopping import RELATIVE_ROUNDING, Tolerance
+from relaxboost.solvers.stopping import RELATIVE_RESOLUTION, Tolerance
 
 ACCURACIES = ("fixed", "adaptive")
 """The rules for the accuracy ν of AdaBoost*. "fixed" uses one ν, computed from tol, in all rounds.
@@ -137,7 +137,7 @@ class AdaBoostStarRun(AdaBoostRun):
         self._margin = max(self._margin, margin)
         begun = self._accuracy
         # Rounding may leave the gap slightly above ν after the number of steps of the theorem.
-        allowance = 1.0 + RELATIVE_ROUNDING
+        allowance = 1.0 + RELATIVE_RESOLUTION
         while self._later and self._least - self._margin <= self._accuracy * allowance:
             self._accuracy = self._later.pop(0)
         if self._accuracy == begun:

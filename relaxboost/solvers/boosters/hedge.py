@@ -16,7 +16,7 @@ from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.hypothesis import MovingHypothesis
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.stopping import RELATIVE_ROUNDING, Tolerance
+from relaxboost.solvers.stopping import RELATIVE_RESOLUTION, Tolerance
 
 UPDATES_RATIO = 1.1
 """The ratio of the numbers of updates of d at two successive rounds of Hedge that evaluate the mean
@@ -71,11 +71,11 @@ class Hedge(Method):
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:
             return math.nan
-        ratio = game.over.reach(game.n) / (tol * (1.0 - RELATIVE_ROUNDING))
+        ratio = game.over.reach(game.n) / (tol * (1.0 - RELATIVE_RESOLUTION))
         return rounds_with_means(2.0 * game.entropy_range * ratio * ratio)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        beta = game.over.reach(game.n) ** 2 / (goal.tol * (1.0 - RELATIVE_ROUNDING))
+        beta = game.over.reach(game.n) ** 2 / (goal.tol * (1.0 - RELATIVE_RESOLUTION))
         return HedgeRun(game, lambda t, squares: beta).named(self.name)
 
 
