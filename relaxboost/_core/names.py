@@ -32,7 +32,7 @@ def printable(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of a message: known names that are similar to an unknown one."""
+    """Return the end of a message, which suggests known names similar to `name`."""
     # The minimum similarity `alike` is low because names of claims and games are codes. For
     # example, the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
     names = list(known)
