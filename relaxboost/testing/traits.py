@@ -14,7 +14,10 @@ from relaxboost.testing.core import Case, size
 
 
 def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -> float:
-    """Return the minimum of <d, u> + f(d) by the linear program of f, or f at the point `fixed`."""
+    """Return the minimum of <d, u> + f(d), computed with the linear program of f.
+
+    If `fixed` is given, return f at this point instead.
+    """
     from scipy.optimize import LinearConstraint, milp
     from scipy.sparse import csr_array
 
