@@ -31,7 +31,7 @@ _FIELDS = {*_TEXTS, "m", "n", "source"}
 
 
 class CertifiedGames(Mapping[str, CertifiedGame]):
-    """The certified games of some directories, as a mapping from names that can also be called."""
+    """A mapping from names to the certified games of some directories. It can also be called."""
 
     def __init__(self, games: list[CertifiedGame], where: str) -> None:
         self._games = {certified.name: certified for certified in games}
@@ -52,7 +52,7 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         return f"CertifiedGames({len(self)} games in {self._where})"
 
     def __call__(self, name: str) -> CertifiedGame:
-        """Return the certified game with the given name, whose file has the digest of the index.
+        """Return the certified game with the given name, after a check of the digest of its file.
 
         Raises
         ------

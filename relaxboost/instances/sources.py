@@ -82,7 +82,7 @@ def _array(path: Path, kind: str, key: str | None) -> Any:
         found = np.load(file, allow_pickle=False)
         if isinstance(found, np.ndarray) == (kind == "npz"):
             holds, other = ("a single array", "npy") if kind == "npz" else ("several arrays", "npz")
-            raise InputError(f"{path} has {holds}. Write {other} = instead of {kind} =")
+            raise InputError(f"{path} has {holds}. Replace the key {kind} by {other}")
         if kind == "npy":
             return found
         if key is None and len(found.files) == 1:

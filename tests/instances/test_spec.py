@@ -119,8 +119,8 @@ BAD = {
     "entries": ('[[game]]\nnpy = "large.npy"', "large.npy: "),
     "npz": ('[[game]]\nnpz = "two.npz"', "has the arrays first, second. Select one with key = "),
     "npz key": ('[[game]]\nnpz = "two.npz"\nkey = "A"', "(there is no 'A')"),
-    "npz of npy": ('[[game]]\nnpz = "A.npy"', "Write npy = instead of npz ="),
-    "npy of npz": ('[[game]]\nnpy = "two.npz"', "Write npz = instead of npy ="),
+    "npz of npy": ('[[game]]\nnpz = "A.npy"', "Replace the key npz by npy"),
+    "npy of npz": ('[[game]]\nnpy = "two.npz"', "Replace the key npy by npz"),
     "relaxation": (UNIFORM + 'relaxations = ["Soft(1)"]', "no relaxation is called Soft; known: B"),
     "does not fit": (
         UNIFORM + 'relaxations = "Capped(k=9)"',
