@@ -10,7 +10,7 @@ from typing import Any
 
 
 def finite(value: float) -> float | None:
-    """Return a finite number as a float, and None for infinities and nan, which JSON lacks."""
+    """Return a finite number as a float. For infinities and nan, which JSON lacks, return None."""
     return float(value) if math.isfinite(value) else None
 
 

@@ -50,7 +50,7 @@ def known_names(name: object, known: Iterable[str], otherwise: str = "choose one
 
 
 def moved(name: str, folder: str) -> AttributeError:
-    """Return the error for a name that earlier versions of the package had."""
+    """Return the error for a name that existed in earlier versions of the package."""
     return AttributeError(
         f"{name} is now the folder {folder} of the source repository, which the installed package "
         "does not contain; copy the files that you need from there"

@@ -62,7 +62,7 @@ class MarginMatrix(ABC):
     edge_roundings: ClassVar[int]
     """The number of roundings per example in a computed edge, which bounds the error of the edge by
     γ_r Σd with r = edge_roundings · m + 8. The number is 1 if an edge is a sum of products, and
-    larger if it is a difference of prefix sums."""
+    larger if an edge is a difference of prefix sums."""
 
     stored: ClassVar[bool] = False
     """Whether the entries are already in memory. If True, `tocvxpy` creates no new matrix."""
@@ -71,7 +71,8 @@ class MarginMatrix(ABC):
     """Whether the products of `bulk` are computed without an array of all entries."""
 
     slack: float = 0.0
-    """An upper bound on the largest edge minus the edge that `best` returns, or inf if unknown."""
+    """An upper bound on the difference between the largest edge and the edge that `best` returns.
+    It is inf if no bound is known."""
 
     @property
     def entries(self) -> int:
@@ -118,7 +119,7 @@ class MarginMatrix(ABC):
 
     @abstractmethod
     def digest(self) -> str:
-        """Return the SHA-256 of the content in hexadecimal. It does not depend on the storage."""
+        """Return the SHA-256 digest of A in hexadecimal. It does not depend on how A is stored."""
 
     def best(self, d: Vector) -> Best:
         """Return the first of the columns with the largest absolute edge."""

@@ -77,7 +77,7 @@ class Bulk(Pricing):
         """Write the lower triangle of Aᵀ diag(weights) A to `out`, for positive `weights`."""
 
     def edges_of(self, D: Array) -> Array:
-        """Return an array that has a row with the edges Aᵀd for each row d of D."""
+        """Return the edges Aᵀd for each row d of D, as the rows of an array."""
         return np.array([self.edges(d) for d in D]).reshape(-1, self.n)
 
 

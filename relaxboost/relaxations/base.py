@@ -42,10 +42,11 @@ A class that defines one of these methods must derive from the interface that co
 """
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
-"""The map from the name of an operator on relaxations to the function that it calls.
+"""The functions that compute the operators on relaxations, by the names of the operators.
 
 The files `multiples`, `sums` and `affine` register their functions here, because they import this
-file and this file cannot import them."""
+file and this file cannot import them.
+"""
 
 
 def makes(name: str) -> Callable[[Any], Any]:
@@ -313,7 +314,7 @@ class Relaxation(ABC):
         return np.full(m, 1.0 / m)
 
     def curvature(self, m: int) -> float:
-        """Return the modulus of strong convexity of f on the simplex in the l1 norm, or 0.
+        """Return a modulus of strong convexity of f on the simplex in the l1 norm, by default 0.
 
         If the modulus is positive, the gradient of the relaxed margin is Lipschitz in the sup norm
         with constant 1/modulus. Other relaxations need an entropy term for this (SS09 Lemma 18).

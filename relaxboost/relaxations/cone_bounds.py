@@ -175,8 +175,9 @@ class ConeBounds:
         return math.fsum([first, form.constant, *terms.tolist()]) - off
 
     def _reduced(self, u: Vector, y: Vector, point: Vector) -> tuple[Vector, Vector]:
-        """Return the reduced costs q, and for each entry of q the sum of its terms' absolute
-        values.
+        """Return the reduced costs q.
+
+        Also return, for each entry of q, the sum of the absolute values of its terms.
         """
         form = self._form
         by_row, square = self._sizes
@@ -305,7 +306,7 @@ class ConeBounds:
         return float((u + slope).min(initial=math.inf)), slope
 
     def feasible(self, u: Vector, proof: ConeProof, *, box: bool = False) -> ConeProof:
-        """Return multipliers near those of `proof`, with the best lower bound on F(u) found.
+        """Return multipliers near those of `proof` that prove the best lower bound on F(u) found.
 
         Each trial moves the multipliers into the interior of the dual cones, ten times as far as
         the previous trial, and then takes Newton steps towards q_z = 0. A long move weakens the

@@ -194,7 +194,10 @@ class ConePoints:
         return found if again is None else again
 
     def _with_most_room(self) -> tuple[Vector | None, bool]:
-        """Return a feasible point or None, and whether it is inside all cones."""
+        """Return a feasible point, and whether it is inside all cones.
+
+        The point is None if no feasible point is found.
+        """
         form = self._form
         x = cp.Variable(form.cost.size)
         room = cp.Variable()

@@ -10,7 +10,8 @@ Groups = tuple[list[list[int]], list[Fraction]]
 """The groups of examples, and the caps on the total weights of the groups."""
 
 _Limit = tuple[list[int], int]
-"""A group of examples, and the cap on its total weight times the common denominator of all caps."""
+"""A group of examples, and an integer: the cap on the total weight of the group, multiplied by the
+common denominator of all caps."""
 
 
 def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:

@@ -166,7 +166,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.traits._replace(symmetric=symmetric)
 
     def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
-        """Return the 0/1 matrix of groups and their members, and the caps of the groups."""
+        """Return a 0/1 matrix with a row for each group, and the caps of the groups.
+
+        The entries 1 of a row mark the members of the group.
+        """
         from scipy import sparse
 
         # A free example has no row.

@@ -153,8 +153,9 @@ class ExactForm(NamedTuple):
         }
 
     def plus(self, other: ExactForm, m: int) -> ExactForm:
-        """Return the linear program for this relaxation plus the relaxation of `other`, for m
-        examples.
+        """Return the linear program of the sum of two relaxations for m examples.
+
+        The relaxations are those of this linear program and of `other`.
         """
         # Both programs share d. The z of `other` move behind those of this program.
         gap = len(self.cost) - m

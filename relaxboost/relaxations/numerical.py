@@ -214,7 +214,7 @@ class Programs(CompiledProblems):
         return found
 
     def unmet(self, d: Vector) -> str:
-        """Return the condition under which `above` is valid at d, or "" if it is proved."""
+        """Return the condition under which the bound of `above` is valid, or "" if it is proved."""
         if self.known("unmet", d) is None:
             self.above(d)
         return self.known("unmet", d) or ""

@@ -225,7 +225,7 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
 class CheckRun:
     """A run of the selected checks for several sizes, whose rows are added to the report.
 
-    `checks` are all checks by name, in order. `only` and `skip` are names of checks.
+    `checks` maps the names of all checks to their functions. `only` and `skip` are names of checks.
     """
 
     def __init__(

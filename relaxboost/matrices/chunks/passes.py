@@ -16,7 +16,7 @@ from relaxboost._core.errors import InputError
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
-    """Return the products `signs` · `d` as integers q, the sum of q, and the unit s of q."""
+    """Return integers q, their sum, and a unit s such that s·q is `signs` · `d` up to rounding."""
     # The unit s is a power of two, and s·q equals `signs` · `d` up to rounding. If Σ|d| is in
     # [2^(e−1), 2^e), then s is 2^(e−61), and each entry is rounded by at most s/2. Hence Σ|q| is
     # below 2^61 + m/2, so every signed sum of entries of q, and twice this sum, fits into 64 bits.

@@ -36,7 +36,7 @@ class Grouping(NamedTuple):
     starts: NDArray[np.int64]
     """The index in `order` at which each group starts, followed by the number of examples."""
     a: Vector
-    """For each group g, the factor a_g by which its norm is multiplied."""
+    """The factors a_g of the norms of the groups."""
     q: float
     """The exponent of the norm within a group, minus one."""
 

@@ -90,7 +90,10 @@ class _Level:
         return x
 
     def evaluate(self, x: float) -> tuple[float, float, float, float]:
-        """Compute t at x = log s. Return log Σt, log Σ κ t^{q+1} and their derivatives in x."""
+        """Compute t at x = log s.
+
+        Return log Σt, log Σ κ t^{q+1} and the derivatives of both in x.
+        """
         self._last = x
         s = self._distance(x)
         self._top, total, slope, energy = _sums(self.v, self.kappa, s, self.q, self.t)

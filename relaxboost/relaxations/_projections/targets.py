@@ -40,7 +40,7 @@ class EntryKind(IntEnum):
 
 @njit(inline="always", error_model="numpy")
 def ramp_end(a: float, b: float) -> float:
-    """Return the p = b/a at which the ramp min(b, p a) reaches b, or the largest p that is used."""
+    """Return the p = b/a at which the ramp min(b, p a) reaches b, but at most `MAX_SUMMABLE`."""
     return min(b / max(a, MIN_NORMAL), MAX_SUMMABLE)
 
 
