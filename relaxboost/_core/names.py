@@ -58,7 +58,10 @@ def moved(name: str, folder: str) -> AttributeError:
 
 
 def unknown(name: str, known: list[str]) -> AttributeError:
-    """Return the error for an unknown name, with subpackages that export it or similar names."""
+    """Return the error for an unknown name.
+
+    The message names the subpackages that export this name, or similar names.
+    """
     if name == "reproductions":
         return moved("relaxboost.reproductions", "benchmarks/reproductions")
     root = Path(__file__).parent.parent

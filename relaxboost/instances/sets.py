@@ -24,7 +24,7 @@ LARGER_GAMES = Path(__file__).parent / "larger-games"
 """The folder of games of 40 x 30 and 200 x 100. Solvers that stop too early fail on them."""
 
 FORMAT = "relaxboost references"
-"""The name of the format in every index file, which must not change."""
+"""The name of the format, which every index file contains. The name must not change."""
 
 _TEXTS = ("name", "file", "sha256", "game", "relaxation", "over", "level", "lower", "upper")
 _FIELDS = {*_TEXTS, "m", "n", "source"}

@@ -26,7 +26,7 @@ _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
 
 class Sources:
-    """A factory of matrices from their descriptions."""
+    """A factory that makes matrices from their descriptions."""
 
     # A specification often has several games with the same matrix, so the last matrix is kept.
 
@@ -89,8 +89,9 @@ def _array(path: Path, kind: str, key: str | None) -> Any:
             key = found.files[0]
         if key not in found.files:
             raise InputError(
-                f"{path} has the arrays {', '.join(found.files)}. Select one with key = "
-                + (f"(there is no {key!r})" if key else "")
+                f"{path} has the arrays {', '.join(found.files)}"
+                + (f", but no {key!r}" if key else "")
+                + ". Select one of them with the key `key`"
             )
         return found[key]
 

@@ -268,7 +268,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def check_entry(value: float, row: int, column: int) -> None:
-    """Raise an InputError about an entry of A that a margin matrix cannot have."""
+    """Raise an InputError about the invalid entry A[row, column] = value."""
     if math.isfinite(value):
         rule = "is outside [-1, 1]; divide A, or each column, by its largest absolute value"
     else:

@@ -431,7 +431,7 @@ def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> f
 
 @njit(error_model="numpy")
 def within(d: Array, most: float) -> bool:
-    """Return whether all entries of `d` lie in [−most, most]. An entry nan does not."""
+    """Return whether all entries of `d` lie in [−most, most]. If one is nan, return False."""
     inside = 0
     for i in range(d.shape[0]):
         inside += abs(d[i]) <= most

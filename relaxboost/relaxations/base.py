@@ -80,7 +80,7 @@ class Traits(NamedTuple):
     zero_minimum: bool = False
     """Whether the minimum of f over R^m is 0 (SS09 Thm 7, condition (i))."""
     zero_in_core: bool = False
-    """Whether the domain of f has the point 0 in its core (SS09 Thm 7, condition (ii))."""
+    """Whether the point 0 is in the core of the domain of f (SS09 Thm 7, condition (ii))."""
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:
@@ -250,7 +250,10 @@ class Relaxation(ABC):
         return self._distribution(np.ascontiguousarray(as_margins(u, self)), positive("beta", beta))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return `distribution` for checked arguments. Families with closed forms override this."""
+        """Return the result of `distribution` for checked arguments.
+
+        Families with closed forms override this method.
+        """
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:

@@ -88,7 +88,10 @@ class ConeForm:
 
 
 class NoConeForm(InputError):
-    """The cone program of a relaxation cannot prove bounds. The message states the reason."""
+    """The error if the cone program of a relaxation cannot prove bounds.
+
+    The message states the reason.
+    """
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:

@@ -184,7 +184,10 @@ class Programs(CompiledProblems):
         return value, apart + 8.0 * UNIT if apart else 0.0
 
     def _allowed(self, d: Vector) -> tuple[Vector, float] | None:
-        """Return a d' near d that satisfies the constraints of f, and a bound on f(d'), or None."""
+        """Return a d' near d that satisfies the constraints of f, and an upper bound on f(d').
+
+        Return None if no such d' is found.
+        """
         f = self._pointwise
         if f.explicit and f.is_allowed(d):
             return d, f.above(d)

@@ -17,7 +17,7 @@ from relaxboost.testing.duality import optimum
 
 
 def relaxed_margin(case: Case) -> None:
-    """relaxed_margin(u) returns F(u), which agrees with a cone solver, and a minimiser d."""
+    """relaxed_margin(u) returns a minimiser d, and the value F(u) that a cone solver finds."""
     for number, u in enumerate(case.margins(4 if case.subject.large else 8)):
         value, d = case.f.relaxed_margin(u.copy())
         # The value and the point are returned together and must agree.

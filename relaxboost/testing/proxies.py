@@ -89,7 +89,7 @@ def gradient(case: ProxyCase) -> None:
 
 
 def mirror(case: ProxyCase) -> None:
-    """w = mirror(z, β) minimises <z, w> + βV(w), which grows by at least αβ‖x − w‖²/2."""
+    """<z, x> + βV(x) is least at w = mirror(z, β), and larger by αβ‖x − w‖²/2 or more at x."""
     for z, beta in case.duals():
         w = case.mirror(z, beta)
         case.held(w, "mirror(z, β)", z=z, beta=beta)

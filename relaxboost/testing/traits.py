@@ -57,7 +57,7 @@ def polyhedral(case: Case) -> None:
 
 
 def curvature(case: Case) -> None:
-    """traits.smooth means curvature(m) > 0, the modulus of convexity of f in the l1 norm."""
+    """traits.smooth is set if and only if curvature(m), an l1 modulus of convexity of f, is > 0."""
     modulus = case.f.curvature(case.m)
     case.demand(0.0 <= modulus < math.inf, "curvature(m) is finite and >= 0", got=modulus)
     promise = "traits.smooth is set exactly where curvature(m) > 0"

@@ -62,7 +62,7 @@ class Cluster:
         self._rows = cut_up(pages.m, -(-threads // len(pages.bins)), pages.page)
 
     def each(self, q: Whole, then: Callable[[Whole], Any]) -> list[Any]:
-        """Sum `q` by code, and return the result of the function `then` for each feature's sums.
+        """Return the results of `then` for the sums of `q` by the codes of each feature.
 
         If the cluster is no longer available, or cannot read the pages, a ClusterError is raised.
         """

@@ -42,7 +42,7 @@ def _scaled(signs: Vector, d: Vector, scale: float, q: Whole) -> int:
 def each_feature(
     codes: Iterable[NDArray[Any]], bins: Sequence[int], q: Whole, then: Callable[[Whole], Any]
 ) -> list[Any]:
-    """Sum `q` by code, and return the result of the function `then` for each feature's sums.
+    """Return the results of `then` for the sums of `q` by the codes of each feature.
 
     All calls of `then` receive the sums in the same array, and must not keep this array.
     """
@@ -58,7 +58,7 @@ def each_feature(
 
 @njit(nogil=True)
 def histogram(codes: NDArray[Any], q: Whole, out: Whole) -> None:
-    """Sum `q` over the examples with each code, and write the sums to `out`."""
+    """For each code, write the sum of `q` over the examples with this code to `out`."""
     out[:] = 0
     for i in range(codes.shape[0]):
         out[codes[i]] += q[i]

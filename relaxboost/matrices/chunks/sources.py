@@ -30,7 +30,7 @@ class Batch(NamedTuple):
 
 
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
-    """Return an iterator over the unchecked blocks of a source, which it reads once, in order.
+    """Return an iterator that reads the blocks of a source once, in order, without checks.
 
     If the type of the source is not supported, or if `y` does not fit it, an InputError is raised.
     """
@@ -155,7 +155,7 @@ def numbers(where: str, names: list[str], batch: Any) -> Array:
 
 
 def check_integers(where: str, name: str, column: NDArray[Any]) -> None:
-    """Raise an InputError if a column has an integer that a double cannot represent exactly."""
+    """Raise InputError if a column contains an integer that a double cannot represent exactly."""
     if (at := rounded_integer(column)) is not None:
         told = f"{where}: column {name!r} has {column[at]}, an integer that doubles round"
         raise InputError(f"{told}; {ROUNDED}")
