@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -41,6 +42,16 @@ class RowError(InputError):
         """Return the same error with the row number increased by `by`."""
         before, row, after = self.args
         return RowError(before, row + by, after)
+
+
+@contextmanager
+def error_prefix(where: str) -> Iterator[None]:
+    """Prefix the message of an `InputError` with the place where the error occurred."""
+    try:
+        yield
+    except InputError as error:
+        error.args = (f"{where}{error}",)
+        raise
 
 
 def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> str:

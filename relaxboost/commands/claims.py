@@ -19,7 +19,7 @@ from relaxboost._core import progress
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
 from relaxboost.commands import claims_text as text
-from relaxboost.commands.style import OutputFile, complain, say
+from relaxboost.commands.style import OutputFile, VerbGroup, complain, say
 from relaxboost.commands.style import show as present
 
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 
 
 @click.group(
+    cls=VerbGroup,
     epilog="""
 \b
 Example:
   relaxboost claims check SS09-T9
-"""
+""",
 )
 def claims() -> None:
     """Check the claims of papers on instances whose optima are certified.

@@ -24,6 +24,7 @@ from relaxboost.commands.style import (
     InputFile,
     OutputFile,
     PipedFile,
+    VerbGroup,
     added,
     check_name,
     drop_option,
@@ -169,11 +170,12 @@ _method = click.option(
 
 
 @click.group(
+    cls=VerbGroup,
     epilog="""
 \b
 Example:
   relaxboost online run clicks.csv --label clicked --classes no,yes
-"""
+""",
 )
 def online() -> None:
     """Learn from a stream of examples, and bound the regret.

@@ -10,11 +10,12 @@ import numpy as np
 from relaxboost._core.errors import InputError, few
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
-from relaxboost.commands.style import OutputFile
+from relaxboost.commands.style import OutputFile, Verb
 from relaxboost.commands.words import spoken
 
 
 @click.command(
+    cls=Verb,
     short_help="Draw a trip, its shortest path, and the costs.",
     epilog=inputs.FILES
     + """

@@ -14,13 +14,14 @@ import click
 from relaxboost._core import tables
 from relaxboost._core.errors import InputError, few
 from relaxboost._core.files import check_input, check_output, shallow, write_atomically
-from relaxboost.commands.style import InputFile, OutputFile, check_there, sep_option, show
+from relaxboost.commands.style import InputFile, OutputFile, Verb, check_there, sep_option, show
 
 FORMAT = "relaxboost stumps 1"
 """The value of the entry "format" in every model file."""
 
 
 @click.command(
+    cls=Verb,
     epilog="""
 \b
 Exit status: 0 done, 2 bad input.
@@ -30,7 +31,7 @@ Examples:
   relaxboost solve data.csv --label y --k 2 --model model.json
   relaxboost predict model.json data.csv
   relaxboost predict model.json new.csv --out labels.csv
-"""
+""",
 )
 @click.argument("model", type=InputFile())
 @click.argument("rows", type=InputFile())

@@ -24,6 +24,7 @@ from relaxboost.commands.style import (
     HUGE,
     InputFile,
     OutputFile,
+    Verb,
     check_name,
     columns_of,
     complain,
@@ -107,6 +108,7 @@ class _Options(SimpleNamespace):
 
 
 @click.command(
+    cls=Verb,
     epilog="""
 \b
 Exit status: 0 the gap of --tol was reached, 1 it was not (the bracket is
@@ -122,7 +124,7 @@ Examples:
   relaxboost solve data.csv --label y --k 3 --plot out.png
   relaxboost solve data.csv --label y --certificate out.json
   relaxboost solve data.csv --label y --fraction 0.1 --model model.json
-"""
+""",
 )
 # The data: a CSV with its label, or a bundled set.
 @click.argument("csv", required=False, type=InputFile())

@@ -230,8 +230,7 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
     Parameters
     ----------
     loss : str or PointwiseLoss
-        "huber", "absolute" or "squared", or a loss such as
-        ``relaxboost.functional.Quantile(0.9)``. The squared loss needs `targets`.
+        A loss as for `MirrorDescentRegressor`. The squared loss needs `targets`.
     targets : float
         An upper bound, > 0, on |y|. The default is infinity.
     radius : float or "auto"

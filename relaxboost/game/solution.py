@@ -144,9 +144,9 @@ class Solution(Bracketed):
     `Domain.rounds_bound`. This bound is proved for ERLPBoost and for the steps "fig1" and
     "line-search" of Corrective. It is nan for other steps of Corrective, if the caller passed beta,
     or if the weak learner has slack. For AdaBoost* with a fixed ν the bound is 2 log(m) / tol²,
-    rounded upwards, plus 1 for the last round, which takes no step. TotalBoost, SoftBoost, MLPBoost
-    and Hedge have the bounds of their own theorems (`Method.rounds_bound`). For all other methods,
-    including "auto", the bound is nan."""
+    rounded upwards, plus 1 for the last round, which takes no step. The bounds of other boosters
+    follow from their own theorems (`Method.rounds_bound`). Without a theorem, as for "auto", the
+    bound is nan."""
     message: str = ""
     """A sentence that explains the status."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)

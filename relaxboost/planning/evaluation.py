@@ -12,11 +12,11 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import thread_pool
-from relaxboost._core.errors import InputError, few, number_of
+from relaxboost._core.errors import InputError, error_prefix, few, number_of
 from relaxboost._core.parameters import count
 from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.graphs import Graph, Path, error_prefix
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.oracle import Oracle
 from relaxboost.planning.planners import shortest_arcs, simple_if_needed
 from relaxboost.planning.plans import arc_costs
@@ -78,6 +78,9 @@ METRICS = tuple(_RATIOS)[:-1]
 """The names of the metrics that exist for all costs. The metric ``log_likelihood`` is not included,
 because it exists only for a recursive logit."""
 
+UNITLESS = tuple(name for name in METRICS if name not in ("regret", "margin_loss"))
+"""The metrics that do not change if all costs are multiplied by a number > 0."""
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -109,8 +112,9 @@ class Evaluation:
         * ``node_recall`` counts the nodes of all tasks together, without targets.
         * ``cost_ratio`` is the cost of the demonstrations divided by the cost of the plans. It is
           at least 1 for costs >= 0.
-        * ``regret`` is the mean of the cost of the demonstration minus the cost of the plan, >= 0.
-        * ``margin_loss`` is the mean of the margin losses R_i.
+        * ``regret`` is the mean of the cost of the demonstration minus the cost of the plan, >= 0,
+          in the unit of the costs.
+        * ``margin_loss`` is the mean of the margin losses R_i, which also depends on this unit.
         * ``log_likelihood`` is the mean of log p for a `LogitFit`, and nan for other costs.
         """
         numerator, denominator = ratio_parts(name, self.each)
@@ -237,7 +241,7 @@ def compare(
     rng: Rng = 0,
     draws: int = 10_000,
     *,
-    metrics: Sequence[str] = METRICS,
+    metrics: Sequence[str] = UNITLESS,
     by: Any = "task",
 ) -> dict[str, Difference]:
     """Compare two evaluations by the differences of their metrics, with bootstrap intervals.
@@ -255,7 +259,10 @@ def compare(
     draws : int
         The number of bootstrap draws, at least 100.
     metrics : sequence of str
-        The metrics to compare: names from `METRICS`, or ``log_likelihood``.
+        The metrics to compare: names from `METRICS`, or ``log_likelihood``. By default they are
+        all `METRICS` except ``regret`` and ``margin_loss``, which depend on the unit of the costs.
+        Learned costs have no common unit, so these two may differ even if the plans are the same.
+        Pass their names only if the costs of both evaluations have the same unit.
     by
         The groups of similar tasks that are drawn together, as in `split`. For recorded trips,
         ``"overlap"`` is best. By default every task is drawn separately.

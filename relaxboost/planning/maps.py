@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, check_drawing
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.graphs import PLACES, Graph, Path
+from relaxboost.planning.graphs import PLACES, Graph, Path, weights_hint
 from relaxboost.planning.labels import Cells
 from relaxboost.planning.plans import Plan
 from relaxboost.planning.tasks import Task
@@ -52,7 +54,8 @@ def paths(
     ------
     InputError
         If tasks, paths or costs belong to another graph, or if a network of more than 300 nodes has
-        no coordinates. For smaller networks, coordinates are computed with networkx.
+        no coordinates. Without `Graph.position`, nodes whose labels are pairs of numbers (x, y) are
+        drawn there; other coordinates of up to 300 nodes are computed with networkx.
 
     Returns
     -------
@@ -202,7 +205,7 @@ class _Drawing:
         if C.shape not in ((graph.size,), (graph.arcs,)):
             raise InputError(
                 f"costs must have shape ({graph.size},), one per site, or ({graph.arcs},), one per "
-                f"arc, got {C.shape}"
+                f"arc, got {C.shape}{weights_hint(graph, C)}"
             )
         if self.grid is not None and C.size == graph.size == graph.nodes:  # sites are cells
             return np.where(self.used, C, np.nan)
@@ -330,9 +333,18 @@ def _add_legend(axes: Any, alone: bool) -> None:
     (axes.figure if alone else axes).legend(handles, names, **place, **look)
 
 
+def _is_place(label: Any) -> bool:
+    is_pair = isinstance(label, tuple) and len(label) == 2
+    return is_pair and all(isinstance(x, Real) and isfinite(x) for x in label)
+
+
 def _layout(graph: Graph) -> Array:
     import networkx as nx
 
+    # Nodes of networkx.grid_2d_graph, and of street networks read from geometries, are points.
+    labels = [graph.label(node) for node in range(graph.nodes)]
+    if all(map(_is_place, labels)):
+        return np.array(labels, dtype=np.float64)
     if graph.nodes > MAX_LAYOUT_NODES:
         raise InputError(
             f"a picture of {graph.nodes} nodes needs their coordinates: {PLACES}; "

@@ -15,10 +15,10 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import thread_pool
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, sum_bounds
-from relaxboost.planning.graphs import Graph, Path, error_prefix
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.losses import Gains, checked
 from relaxboost.planning.planners import shortest_arcs, simple_if_needed

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import thread_pool
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost._core.parameters import is_given, positive
 from relaxboost._core.rounding import sum_bounds
-from relaxboost.planning.graphs import Adjacency, Graph, Path, error_prefix
+from relaxboost.planning.graphs import Adjacency, Graph, Path
 from relaxboost.planning.kernels import NOTHING, relax, search, trace
 from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, arc_costs
 

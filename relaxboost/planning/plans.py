@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from relaxboost._core.arrays import Array, doubles
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import UNIT, down, sum_bounds
-from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.graphs import Graph, Path, weights_hint
 from relaxboost.planning.kernels import worst_slack
 
 MAX_COST = 1e300
@@ -26,8 +26,8 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     c = doubles("costs", costs)
     if c.shape != (graph.arcs,):
         raise InputError(
-            f"costs must have shape ({graph.arcs},), one cost per arc, got {c.shape}; "
-            "graph.costs(C) converts costs per site to costs per arc"
+            f"costs must have shape ({graph.arcs},), one cost per arc, got {c.shape}"
+            + (weights_hint(graph, c) or "; graph.costs(C) converts costs per site to arc costs")
         )
     if not (np.abs(c) <= MAX_COST).all():
         arc = int(np.argmin(np.abs(c) <= MAX_COST))

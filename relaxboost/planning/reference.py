@@ -167,7 +167,8 @@ class _Program:
             free = cp.Variable(gains.size, name="free", nonneg=True)
             self.below = D @ potentials <= costs + free
             self.won = -free <= costs
-            own = block_diag([np.ones((1, x.arcs.size)) for x in self.parts], format="csr")
+            ones = [csr_array(np.ones((1, x.arcs.size))) for x in self.parts]
+            own = block_diag(ones, format="csr")
             loss = loss + own @ free
             rules.append(self.won)
         # The demonstration itself may be the best plan, and its loss is 0.

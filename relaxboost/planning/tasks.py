@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost._core.parameters import positive
-from relaxboost.planning.graphs import Graph, Path, error_prefix
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.losses import Missed, PathLoss
 
 

@@ -391,7 +391,10 @@ class PointwiseLoss(Loss, ABC):
 
     @abstractmethod
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the loss l(F_n, y_n) and a subgradient in F_n for each example n."""
+        """Return the loss l(F_n, y_n) and a subgradient in F_n for each example n.
+
+        Bounds of `online.hindsight` assume that both have relative errors of at most 64 ulp.
+        """
 
     @abstractmethod
     def atoms(self, F: Any, y: Array) -> Any:

@@ -32,7 +32,7 @@ LOSS_CODES: dict[type, tuple[int, str]] = {
 """The code of each loss in the compiled rounds, and the name of its parameter. The losses that
 depend on the margin y F of a prediction F have the codes 0 to 3."""
 INNER = len(LOSS_CODES)
-"""The code of the linear loss <w, h>, named "inner"."""
+"""The code of the linear loss <w, h>, named "inner", which follows those of the other losses."""
 
 
 @njit()
