@@ -70,5 +70,7 @@ def test_docstrings_of_estimators_name_every_loss(name, tasks):
     told = getattr(estimators, name).__doc__
     # Tests may register losses of their own.
     known = {k: v for k, v in LOSSES.items() if v.__module__.startswith("relaxboost.")}
-    missing = [k for k, v in known.items() if v.task in tasks and f'"{k}"' not in told]
+    # An estimator without a parameter `quantile` shows the class in place of the name.
+    shown = {k: f'"{k}"' in told or f"{v.__name__}(" in told for k, v in known.items()}
+    missing = [k for k, v in known.items() if v.task in tasks and not shown[k]]
     assert not missing, f"the docstring of {name} lacks the losses {missing}"
