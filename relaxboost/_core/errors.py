@@ -29,14 +29,17 @@ class SolverError(InputError):
 
 
 class RowError(InputError):
-    """The error with arguments (before, row, after) and the message "{before}row {row}{after}"."""
+    """An error about a row of a table.
+
+    The message for the arguments (before, row, after) is "{before}row {row}{after}".
+    """
 
     def __str__(self) -> str:
         before, row, after = self.args
         return f"{before}row {row}{after}"
 
     def moved(self, by: int) -> RowError:
-        """Return the same error with the row number increased by `by`, for the row in the file."""
+        """Return the same error with the row number increased by `by`."""
         before, row, after = self.args
         return RowError(before, row + by, after)
 
@@ -66,7 +69,10 @@ class MissingDependencyError(ImportError):
 
 
 def requirements(extra: str | None) -> list[str]:
-    """Return the requirements of an extra, or of relaxboost itself for None, in pip's notation."""
+    """Return the requirements of an extra, in pip's notation.
+
+    For None, return the requirements of relaxboost itself.
+    """
     from importlib import metadata
 
     try:

@@ -100,5 +100,5 @@ def certified_games(request: pytest.FixtureRequest) -> CertifiedGames:
 
 @pytest.fixture
 def certified_game(request: pytest.FixtureRequest) -> CertifiedGame:
-    """Return one of the certified games that the mark selects, or one of all without a mark."""
+    """Return a certified game that the mark selects. Without a mark, every game is selected."""
     return _load(request.config)(request.param.name)

@@ -116,7 +116,7 @@ class Programs(CompiledProblems):
         return ConePoints(self.form, self._m, simplex=False)
 
     def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
-        """Return the witness that the multipliers `given` prove after a move into the dual cones.
+        """Return the witness that follows from the multipliers `given`, moved into the dual cones.
 
         Return None if f has no cone program.
         """
@@ -184,7 +184,10 @@ class Programs(CompiledProblems):
         return value, apart + 8.0 * UNIT if apart else 0.0
 
     def _allowed(self, d: Vector) -> tuple[Vector, float] | None:
-        """Return a d' near d that satisfies the constraints of f, and a bound on f(d'), or None."""
+        """Return a d' near d that satisfies the constraints of f, and an upper bound on f(d').
+
+        Return None if no such d' is found.
+        """
         f = self._pointwise
         if f.explicit and f.is_allowed(d):
             return d, f.above(d)
@@ -214,7 +217,7 @@ class Programs(CompiledProblems):
         return found
 
     def unmet(self, d: Vector) -> str:
-        """Return the condition under which `above` is valid at d, or "" if it is proved."""
+        """Return the condition under which the bound of `above` is valid, or "" if it is proved."""
         if self.known("unmet", d) is None:
             self.above(d)
         return self.known("unmet", d) or ""

@@ -183,7 +183,10 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation for m examples, or None if it rejects m, as `refuses` says."""
+    """Return the relaxation for m examples, or None if it rejects m.
+
+    If `refuses` is true, the relaxation must reject m, and otherwise it must accept m.
+    """
     given: Any = relaxation
     try:
         given = relaxation if isinstance(relaxation, Relaxation) else relaxation(m)
