@@ -121,7 +121,10 @@ class ClassGames(Games):
 
 
 def class_probabilities(log_odds: Array) -> Array:
-    """Convert log odds, shape (N, K), or (N,) for two classes, to class probabilities (N, K)."""
+    """Convert log odds to class probabilities, shape (N, K).
+
+    The log odds have the shape (N,) for two classes, and otherwise (N, K).
+    """
     P = expit(log_odds)
     if P.ndim == 1:
         return np.column_stack([1.0 - P, P])
@@ -230,7 +233,11 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return factors
 
     def votes(self, X: Any) -> Array:
-        """Return votes in [−1, 1], shape (N,) for the second of two classes, or (N, K)."""
+        """Return the votes, in [−1, 1], of the rows of X.
+
+        For two classes, the shape is (N,), and a positive vote stands for the second class. For
+        more classes, the shape is (N, K).
+        """
         return self._votes(self._rows(X), -1)
 
     def _votes(self, Z: Array, stage: int) -> Array:
@@ -244,10 +251,12 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return np.asarray(slope * F + offset)
 
     def decision_function(self, X: Any) -> Array:
-        """Return log odds, shape (N,) for the second of two classes, or (N, K).
+        """Return the log odds of the rows of X.
 
-        The log odds are aF + b for the votes F. For each game, a >= 0 and b are fitted to votes on
-        held-out examples (Platt). If `folds` is None, the log odds equal the votes.
+        For two classes, the shape is (N,), and positive log odds stand for the second class. For
+        more classes, the shape is (N, K). The log odds are aF + b for the votes F. The
+        coefficients a >= 0 and b of each game are fitted to votes on held-out examples (Platt). If
+        `folds` is None, the log odds equal the votes.
         """
         return self._log_odds(self._rows(X), -1)
 

@@ -27,7 +27,7 @@ the certificate of an estimator contains. For larger data, the certificate conta
 `check_certificate` needs the matrix."""
 
 FREQUENT_COPIES = 10
-"""The number of copies from which a row of the training data is frequent. If a frequent row has
+"""The least number of copies of a frequent row of the training data. If a frequent row has
 several labels, folds and bootstrap samples do not hold out all of its copies together, because such
 a row is expected to occur again. With ten copies, each of five folds has two on average."""
 
@@ -105,10 +105,10 @@ class Examples(NamedTuple):
         ]
 
     def units(self) -> Whole:
-        """Return the number of each example's unit, which bootstrap samples draw as a whole.
+        """Return the index of each example's unit. Bootstrap samples draw a unit as a whole.
 
         Equal rows with different labels form one unit, as in `folds`. Frequent rows with several
-        labels have the number −1. Their copies are drawn one by one, because such rows are expected
+        labels have the index −1. Their copies are drawn one by one, because such rows are expected
         to occur again.
         """
         row = np.unique(self._places(), axis=0, return_inverse=True)[1].ravel()
@@ -162,7 +162,10 @@ class Voter(NamedTuple):
         return F
 
     def importances(self, features: int) -> Vector:
-        """Return, for each feature, the sum of |weight| times the feature's share."""
+        """Return the importance of each feature: the sum of |weight| · share over the hypotheses.
+
+        A stump has the share 1 of its feature. For a tree, see `PooledTree.importances`.
+        """
         total = np.zeros(features)
         for c, h in self.members:
             if isinstance(h, PooledTree):

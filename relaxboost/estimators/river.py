@@ -81,7 +81,7 @@ class _River:
         return list(labels)
 
     def _values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
-        """Return the features divided by the bound and clipped to [−1, 1]; 0 if absent."""
+        """Return the features, divided by the bound and clipped. Absent features become 0."""
         h = np.zeros(self.learner.size)
         h[-1] = 1.0
         for name, value in x.items():

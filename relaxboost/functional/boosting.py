@@ -153,7 +153,7 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
     went: Algorithm = before.state["algorithm"]
     if type(went) is not type(made):
         raise InputError(
-            f"warm_start was made by {went!r}, not by {made!r}; continue with the former"
+            f"warm_start was made by {went!r}, not by {made!r}; pass the algorithm of that run"
         )
     # The residuals of the earlier run continue, even if the new algorithm object has other options.
     return (went if isinstance(given, str) else made).fresh(went)

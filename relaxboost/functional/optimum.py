@@ -209,7 +209,10 @@ class _Space:
         return (self.H @ alpha).reshape(self.shape)
 
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
-        """Return the tightest bounds of several solvers. R decreases along `ray` unless it is 0."""
+        """Return the tightest bounds of several solvers.
+
+        If `ray` is not 0, R decreases along it.
+        """
         # Some solvers report success far from the optimum. If the gap is large, the next one is
         # tried.
         found: list[_Bracket] = []

@@ -107,7 +107,9 @@ class OnlineMethod(ABC):
         return Learner(self, count("M", size))
 
     def restored(self, state: Mapping[str, Any]) -> Learner:
-        """Return a learner restored from a `Learner.state`. Its later results are bitwise equal.
+        """Return a learner restored from a `Learner.state`.
+
+        The later results are bitwise equal to those of the learner that had this state.
 
         Raises
         ------
@@ -220,9 +222,10 @@ class Learner:
 
     @property
     def filled(self) -> float:
-        """The norm of the average weights divided by the radius of a ball, or 0 for other sets.
+        """The norm of the average weights divided by the radius, if the domain is a ball.
 
-        If this ratio is close to 1, a larger radius may lead to smaller losses.
+        For other domains, the result is 0. If the ratio is close to 1, a larger radius may lead to
+        smaller losses.
         """
         over = self.method.over
         if not isinstance(over, L1Ball | L2Ball):

@@ -20,7 +20,7 @@ from relaxboost.online.learner import Learner, OnlineMethod
 
 @dataclass(frozen=True, eq=False)
 class Regret:
-    """The regret Σ l_i(w_{i−1}) − min over w of Σ l_i(w) of a learner as a bracket.
+    """A bracket of the regret of a learner, Σ l_i(w_{i−1}) − min over w of Σ l_i(w).
 
     The bounds are `lower` = loss − comparator.upper, rounded down, and `upper` = loss −
     comparator.lower, rounded up. The function `regret` returns an object of this class.

@@ -127,12 +127,12 @@ class Evaluation:
 
     @property
     def ties(self) -> tuple[str, ...]:
-        """A sentence for each task whose plan costs as much as a demonstration but differs."""
+        """A sentence for each task whose plan differs from a demonstration but costs as much."""
         tied = np.flatnonzero((self.each.optimal == 1.0) & (self.each.exact == 0.0))
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the evaluation of the tasks that indices, or a mask of shape (T,), select."""
+        """Return the evaluation of some tasks, given their indices or a mask of shape (T,)."""
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
@@ -175,7 +175,7 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     tasks : sequence of Task
     costs : LearnedCosts, callable or array
         Learned costs, or a function that returns the arc costs of a graph, shape (E,). If all tasks
-        are on the same graph, an array of arc costs.
+        are on the same graph, an array of arc costs is also accepted.
     negative : {"exact", "simple", "relaxed"}
         The treatment of negative costs, as in `Oracle`. With ``"relaxed"``, only the margin loss is
         relaxed, and becomes an upper bound.

@@ -30,12 +30,13 @@ def paths(
     scale: str = "linear",
     axes: Any = None,
 ) -> Any:
-    """Draw paths over a grid or a network, its costs, or both, and return the matplotlib Axes.
+    """Draw paths, costs or both on a grid or a network, and return the matplotlib Axes.
 
     Parameters
     ----------
     where : Task, sequence of Task, or Graph
-        The graph, or tasks on one graph, whose demonstrations, sources and targets are drawn too.
+        A graph, or tasks on one graph. The demonstrations, sources and targets of tasks are drawn
+        too.
     planned, alternatives : Path, Plan, or sequence of these, optional
         The paths to draw over the demonstrations. Demonstrations are thick and dark, plans dashed
         orange, and alternatives dotted blue, so that all are visible on shared arcs.
@@ -196,7 +197,7 @@ class _Drawing:
         return made
 
     def values(self, costs: Any) -> Array | None:
-        """Return the costs that the colours show, or None without costs."""
+        """Return the costs that the colours show, or None if no costs were passed."""
         if costs is None:
             return None
         graph = self.graph
@@ -230,7 +231,8 @@ class _Drawing:
         return Figure(figsize=(6.6, 5.6 * ratio + 0.9), layout="constrained").subplots()
 
     def cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the cells of a grid. Return the image for the colour bar, or None without costs."""
+        """Draw the cells of a grid. Return the image for the colour bar, or None without
+        colours."""
         from matplotlib.colors import ListedColormap
 
         free = self.used.reshape(self.grid)

@@ -291,7 +291,7 @@ def shortest_paths(
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return the plans by the indices of their pairs, without pairs that no path joins."""
+    """Return a plan by the index of its pair. Pairs that no path joins are left out."""
     sources, targets = zip(*pairs, strict=True)
     backward = len(set(targets)) < len(set(sources))
     groups: dict[int, list[int]] = defaultdict(list)

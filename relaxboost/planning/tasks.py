@@ -121,7 +121,7 @@ def _several(given: Any) -> list[Any]:
 
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
-    """Return the tasks as a tuple, or raise an InputError unless all are tasks, at least one."""
+    """Return the tasks as a tuple, or raise an InputError if there is no task or another entry."""
     # A single task is the likeliest mistake.
     if isinstance(tasks, Task) or not np.iterable(tasks):
         raise InputError(f"tasks must be a list of tasks, such as [task], got {tasks!r:.60}")

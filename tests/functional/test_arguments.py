@@ -263,7 +263,7 @@ REFUSED = {
     "fewer features": (lambda: going_on(X=X[:, :1]), r"the stump was trained on 3 features"),
     "other algorithm": (
         lambda: going_on(algorithm="naive"),
-        r"warm_start was made by Residual\(\), not by Naive\(\); continue with the former",
+        r"warm_start was made by Residual\(\), not by Naive\(\); pass the algorithm of that run",
     ),
     "no run": (lambda: boost(warm_start=3), r"warm_start must be a result of boost, got 3"),
     "seed": (lambda: boost(seed="a"), r"seed must be a whole number >= 0, got 'a'"),

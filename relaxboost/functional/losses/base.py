@@ -47,7 +47,7 @@ class Risk(ABC):
     attained: bool = True
     """Whether the risk R has a minimiser on every subspace of functions."""
     shrinkage: float | None = None
-    """The default step of `Refitted`, or None for that of the weak learner."""
+    """The default step of `Refitted`. If it is None, the weak learner sets the default."""
     closed_form: bool = True
     """Whether `conjugate` evaluates a formula. If False, a solver computes the conjugate."""
     centred: bool = False
@@ -69,7 +69,8 @@ class Risk(ABC):
     def conjugate(self, Z: Array) -> float:
         """Return the conjugate R*(Z) of the risk, the supremum over F of <Z, F> − R[F].
 
-        The conjugate is inf outside its domain. Risks are bounded below, so that it contains Z = 0.
+        The conjugate is inf outside its domain. The domain contains Z = 0, because risks are
+        bounded below.
         """
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
@@ -98,9 +99,10 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return how far each entry of Z is from the boundary of R*'s domain, at most 1.
+        """Return the distance of each entry of Z from the boundary of R*'s domain.
 
-        `optimum` changes the entries in proportion to these distances. None means they are unknown.
+        Distances above 1 become 1. If the distances are unknown, the result is None. `optimum`
+        changes the entries in proportion to these distances.
         """
         return None
 
@@ -123,7 +125,10 @@ class Risk(ABC):
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
-        """Return the gradient that `Refitted` projects. For hinges, it is that of a smooth risk."""
+        """Return the gradient that `Refitted` projects.
+
+        For hinges, it is the gradient of a smooth risk that approximates R.
+        """
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
@@ -374,7 +379,7 @@ class PointwiseLoss(Loss, ABC):
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
-        """Return the first and the second derivatives of the losses in F_n; None if unknown."""
+        """Return the first and second derivatives of the losses in F_n, or None if unknown."""
         return self.pointwise(F, y)[1], None
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:

@@ -417,8 +417,8 @@ def progressive(
     InputError
         If the stream is empty, if the stream or the checkpoint does not fit the learner, or if a
         row is invalid. The learner does not learn the page of an invalid row. The error names the
-        index of this row, counted from 0, and of the first row of the page. `Stream.after`
-        continues after the invalid row.
+        index of this row and the index of the first row of the page, both counted from 0.
+        `Stream.after` continues after the invalid row.
 
     References
     ----------

@@ -65,9 +65,10 @@ class Words:
         return [f"{', '.join(self.columns)} #{place}" for place in range(HASH_BUCKETS)]
 
     def word(self, place: int) -> str:
-        """Return the first word hashed to a feature as column=word, or the feature's number.
+        """Return the first word that was hashed to a feature, as column=word.
 
-        The suffix `AND_OTHERS` follows if other words have the same feature.
+        If other words have the same feature, the suffix `AND_OTHERS` follows. If there was no word,
+        return "#" and the number of the feature.
         """
         suffix = AND_OTHERS if place in self._shared else ""
         return self._seen.get(place, f"#{place}") + suffix
@@ -165,7 +166,10 @@ class WithWords(BaseFunctions):
         return self.base.digest(), self._numbers, tuple(self.words.columns)
 
     def bound_in(self, norm: str, size: int) -> float:
-        """Return a bound on the dual norm of h, in which each column of words has a single 1."""
+        """Return a bound on the dual norm of h.
+
+        In h, each column of words has a single entry 1.
+        """
         # The size may include a constant.
         largest = size - HASH_BUCKETS + len(self.words.columns)
         return math.sqrt(largest) if norm == "l2" else 1.0
