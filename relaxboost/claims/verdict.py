@@ -246,11 +246,7 @@ class ClaimVerdict:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.id}: {self.status}"]
-        if self.interrupted:
-            lines[0] = f"{self.id}: interrupted; so far {self.status}"
-        elif self.status != self.recorded:
-            lines[0] += f", not {self.recorded}" if self.has_record else f"; {self.expectation}"
+        lines = [f"{self.id}: {self._status()}"]
         lines += [f"  counterexample {number} on record does not refute it" for number in self.idle]
         if self.remedy:
             lines.append(f"  {self.remedy}")
@@ -264,6 +260,14 @@ class ClaimVerdict:
         if self.recording:
             lines.append(f"  record it: {self.recording}")
         return "\n".join(lines)
+
+    def _status(self) -> str:
+        if self.interrupted:
+            return f"interrupted; so far {self.status}"
+        if self.status == self.recorded:
+            return self.status
+        expected = f", not {self.recorded}" if self.has_record else f"; {self.expectation}"
+        return self.status + expected
 
     def _stated(self, title: str, part: StatementVerdict) -> Iterator[str]:
         if self.interrupted and not part.counts:
