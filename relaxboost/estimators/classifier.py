@@ -178,9 +178,9 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     # the remedy, behind an error of its own.
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`: probabilities (N, K), in the order of `classes_`.
+        """The method `predict_proba(X)`, which returns probabilities of shape (N, K).
 
-        The method exists only if the loss is a negative log-likelihood, such as "logistic".
+        The columns are in the order of `classes_`. The method exists only if the loss is a negative log-likelihood, such as "logistic".
         """
         check_likelihood(self._loss, "scikit-learn's CalibratedClassifierCV")
         return self._probabilities

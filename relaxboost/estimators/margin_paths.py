@@ -88,7 +88,7 @@ class Games(ABC):
         return None
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap between the bounds, in units of the game, at which a game ends."""
+        """Return the gap between the bounds at which a game ends, in the units of the game."""
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:

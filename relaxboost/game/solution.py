@@ -82,10 +82,9 @@ class RoundRecord(NamedTuple):
 
 
 OPTIMAL_GAP = 1e-6
-"""The maximum gap of a solution that messages call optimal.
+"""The largest gap at which messages describe a solution as optimal.
 
-Margins are in [−1, 1], so this is the relative accuracy at which general-purpose solvers report an
-optimum.
+General solvers report an optimum at about the same accuracy, relative to margins in [−1, 1].
 """
 
 

@@ -164,11 +164,12 @@ class Evaluation:
 def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> Evaluation:
     """Plan for tasks at given costs, and compare the plans with the demonstrations.
 
-    The plan of a task is a shortest path from its source to its target, and depends on no
-    demonstration. If several paths have the least cost, the plan is the path that the search
+    The plan of a task is a shortest path from its source to its target. It does not depend on
+    the demonstrations. If several paths have the least cost, the plan is the path that the search
     reaches first, in the order of the arcs. If the demonstration is one of these paths,
-    `optimal_match` counts the task as a match, but `exact_match` only if the search happened to
-    choose the demonstration. Such ties are common for constant costs and rare for learned costs.
+    `optimal_match` counts the task as a match, but `exact_match` counts it only if the search
+    happened to choose the demonstration. Such ties are common for constant costs and rare for
+    learned costs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Checks on relaxations of user-defined classes, run when a game is declared."""
+"""Checks of relaxations whose class a user has defined. They run when a game is declared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled rounds of AdaHedge over K learners, which take steps of different sizes."""
+"""Compiled code for rounds of AdaHedge over K learners that take steps of different sizes."""
 
 from __future__ import annotations
 

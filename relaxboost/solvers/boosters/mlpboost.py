@@ -29,9 +29,10 @@ FRANK_WOLFE_STEPS = ("short", "line-search")
 class MLPBoost(SmoothedMethod):
     """MLPBoost, in which each round computes a Frank–Wolfe step and the weights of LPBoost.
 
-    The round keeps the weights w with the larger smoothed margin D(w), the minimum over the
-    distributions d of <d, Aw> + f(d) + β h(d) for the game matrix A and the relaxation f. The
-    Frank–Wolfe step guarantees the bound on the rounds, and LPBoost makes most of the progress.
+    Of these two candidates, the round keeps the weights w with the larger smoothed margin D(w). The
+    smoothed margin is the minimum of <d, Aw> + f(d) + β h(d) over the distributions d, for the game
+    matrix A and the relaxation f. The Frank–Wolfe step guarantees the bound on the number of
+    rounds, and LPBoost makes most of the progress.
 
     Parameters
     ----------

@@ -117,9 +117,9 @@ class SoftBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best`, solve the linear program, and project onto the edge constraints.
+        """Add the column `best`, solve the linear program, and project d onto the edge constraints.
 
-        Return None if no distribution met these constraints in the previous round.
+        Return None if the constraints of the previous round were infeasible.
         """
         if self.infeasible:
             self.end(

@@ -87,7 +87,7 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
 
 
 class GameProgram:
-    """The products with the margin matrix A of a game, and the budget of passes for these products.
+    """Products with the margin matrix A of a game, counted against a budget of passes over A.
 
     If weights may be negative, the linear program has two columns for each hypothesis: one for the
     hypothesis and one for its negative. The columns of the negatives come last.
