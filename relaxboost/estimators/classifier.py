@@ -180,7 +180,8 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     def predict_proba(self) -> Any:
         """The method `predict_proba(X)`, which returns probabilities of shape (N, K).
 
-        The columns are in the order of `classes_`. The method exists only if the loss is a negative log-likelihood, such as "logistic".
+        The columns are in the order of `classes_`. The method exists only if the loss is a
+        negative log-likelihood, such as "logistic".
         """
         check_likelihood(self._loss, "scikit-learn's CalibratedClassifierCV")
         return self._probabilities
