@@ -151,11 +151,8 @@ def solve(
             f"the decisions of the run, got {verbose!r:.60}"
         )
     # All arguments are checked before any work, so that an error costs no time.
-    goal = _read_goal(tol, rtol)
     limits = Limits(max_rounds, time_limit, callback)
-    chosen = as_method(method).chosen(game, goal.tol)
-    chosen.check(game)
-    _check_limits(game, goal, chosen, limits)
+    goal, chosen = check_run(game, tol, rtol, as_method(method), limits)
     begin, file = _read_points(game, chosen, start, checkpoint)
     # The time limit excludes compilation, which happens once for each kind of game.
     _prepare_kernels(game, chosen)
@@ -192,6 +189,24 @@ def _prepare_kernels(game: Game, method: Method) -> None:
         calls.append(lambda: game.relaxation.distribution(margins, 0.1))
     ready(*calls)
     _PREPARED.add(kinds)
+
+
+def check_run(
+    game: Game, tol: float | None, rtol: float | None, method: Method, limits: Limits
+) -> tuple[Tolerance, Method]:
+    """Return the requested accuracy, and the method with a value for each of its options.
+
+    Raises
+    ------
+    InputError
+        If `tol` or `rtol` is out of range, if the method does not fit the game, or if the run may
+        never reach the gap and `limits` sets neither a number of rounds nor a time.
+    """
+    goal = _read_goal(tol, rtol)
+    chosen = method.chosen(game, goal.tol)
+    chosen.check(game)
+    _check_limits(game, goal, chosen, limits)
+    return goal, chosen
 
 
 def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:
