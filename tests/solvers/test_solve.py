@@ -457,3 +457,13 @@ def test_a_gap_that_w_0_has_too_is_named():
     assert "w = 0 is as good, with a gap of" in loose.message
     simplex = rb.solve(rb.Game(A, rb.Capped(40), over=rb.Simplex()), 1.0)
     assert "w = 0" not in simplex.message
+
+
+def test_a_class_cannot_replace_a_method_by_its_name():
+    built_in = METHODS["interior-point"]
+    with pytest.raises(rb.InputError, match="method 'interior-point' is already the name of"):
+
+        class Mine(LPBoost):
+            name = "interior-point"
+
+    assert METHODS["interior-point"] is built_in
