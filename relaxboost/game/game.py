@@ -35,7 +35,9 @@ class Game:
     ----------
     A : array, scipy.sparse matrix, or a matrix from `relaxboost.matrices`
         The margin matrix of shape (m, n) for m examples and n hypotheses, with
-        A[i, j] = y_i h_j(x_i) in [−1, 1].
+        A[i, j] = y_i h_j(x_i) in [−1, 1]. Entries are stored as floats, also for exact proofs. So
+        1/10 means the float nearest to it, and only fractions whose denominator is a power of two,
+        such as 1/8 and 3/4, stay short.
     relaxation : Relaxation
         The relaxation f. By default f = 0, the hard margin.
     over : Domain
@@ -271,6 +273,18 @@ class Game:
             np.add.at(total, where, coefficients)
             return columns, total
         return support, coefficients
+
+
+def check_game(given: Any, needing: str) -> None:
+    """Raise an InputError if `given` is not a Game.
+
+    `needing` is the beginning of the message, such as "solve needs".
+    """
+    if isinstance(given, Game):
+        return
+    is_solution = isinstance(getattr(given, "game", None), Game)
+    remedy = "pass its game, as in solution.game" if is_solution else "write Game(A, f)"
+    raise InputError(f"{needing} a Game, got {type(given).__name__}; {remedy}")
 
 
 def _numbers(name: str, given: Any) -> Vector:

@@ -18,7 +18,7 @@ from relaxboost._core.errors import ClusterError, InputError, SolverError
 from relaxboost._core.loop import Clock, Limits, TimeUp, run, until
 from relaxboost._core.parameters import is_given, positive
 from relaxboost._core.progress import closing
-from relaxboost.game.game import Game
+from relaxboost.game.game import Game, check_game
 from relaxboost.game.solution import Basis, Solution
 from relaxboost.relaxations.base import needs_solver
 from relaxboost.relaxations.bounds import bounds_of
@@ -143,8 +143,6 @@ def solve(
     >>> vote.status, round(vote.lower, 4)
     ('optimal', 0.3333)
     """
-    if not isinstance(game, Game):
-        raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
     if not is_given(verbose, Real):
         raise InputError(
             "verbose must be 0 for no output, 1 for a progress bar, or 2 for a progress bar and "
@@ -199,9 +197,11 @@ def check_run(
     Raises
     ------
     InputError
-        If `tol` or `rtol` is out of range, if the method does not fit the game, or if the run may
-        never reach the gap and `limits` sets neither a number of rounds nor a time.
+        If `game` is not a Game, if `tol` or `rtol` is out of range, if the method does not fit the
+        game, or if the run may never reach the gap and `limits` sets neither a number of rounds nor
+        a time.
     """
+    check_game(game, "solve needs")
     goal = _read_goal(tol, rtol)
     chosen = method.chosen(game, goal.tol)
     chosen.check(game)

@@ -409,7 +409,7 @@ def test_a_matrix_of_ones_own_with_unknown_slack_needs_a_limit():
 
 
 def test_a_matrix_is_not_a_game():
-    with pytest.raises(rb.InputError, match=r"write solve\(Game\(A, f\)\)"):
+    with pytest.raises(rb.InputError, match=r"write Game\(A, f\)"):
         rb.solve(np.eye(2))
 
 

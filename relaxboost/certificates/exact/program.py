@@ -10,7 +10,7 @@ from typing import Any
 from relaxboost._core.errors import InputError
 from relaxboost.certificates.exact.integers import Columns, Integer, flint, integer_columns
 from relaxboost.game.domains import AtomicSet
-from relaxboost.game.game import Game
+from relaxboost.game.game import Game, check_game
 from relaxboost.relaxations.base import operands_of
 from relaxboost.relaxations.description import description_of
 from relaxboost.relaxations.linear import Bound, ExactForm
@@ -154,8 +154,7 @@ class ExactProgram:
 
 
 def _checked_domain(game: Game) -> AtomicSet:
-    if not isinstance(game, Game):
-        raise InputError(f"exact optima need a Game, got {type(game).__name__}. Write Game(A, f)")
+    check_game(game, "exact optima need")
     if not isinstance(game.over, AtomicSet):
         raise InputError(
             f"the optimum over {game.over!r} need not be a fraction. Use over=L1Ball(radius), "
