@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core.arrays import Vector, no_number
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.html import DIGEST_CHARACTERS, card
 from relaxboost._core.parameters import is_given
 from relaxboost.game import bounds, programs
@@ -79,7 +79,7 @@ class Game:
             )
             raise InputError(
                 f"relaxation must be one of relaxboost's relaxations or an instance of a subclass "
-                f"of Relaxation, got {relaxation!r}; write {write}"
+                f"of Relaxation, got {brief(relaxation)}; write {write}"
             )
         over = L1Ball() if over is None else over
         if not is_given(over, Domain):
@@ -155,11 +155,11 @@ class Game:
     def _repr_html_(self) -> str:
         facts: dict[str, Any] = {"examples": self.m, "hypotheses": self.n, "over": self.over}
         facts["digest"] = self.digest[:DIGEST_CHARACTERS]
-        return card(f"Game, {self.relaxation}", facts)
+        return card(f"Game, {brief(self.relaxation)}", facts)
 
     def __repr__(self) -> str:
         over = "" if self._over == L1Ball() else f", over={self._over!r}"
-        return f"Game({self._matrix!r}, {self._relaxation!r}{over})"
+        return f"Game({self._matrix!r}, {brief(self._relaxation)}{over})"
 
     def primal(self) -> Any:
         """Return the unsolved cvxpy problem min f(d) + g(Aᵀd) over the simplex.

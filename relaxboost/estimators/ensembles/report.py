@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Whole
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.html import card, shown
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate, Verdict, check
@@ -186,7 +186,7 @@ class EnsembleReport:
         numerical = self.certificate.level == "numerical"
         proof = "bracketed, numerical" if numerical else f"certified, {self.certificate.level}"
         lines = [
-            f"{self.kind}: {n} hypotheses on {game.m} examples, {game.relaxation!r}; "
+            f"{self.kind}: {n} hypotheses on {game.m} examples, {brief(game.relaxation)}; "
             f"+1 is {self.members.positive(self.classes)}",
             f"scales      {self._say_scales()}",
             f"intercept   {self._say_intercept()}",
