@@ -209,6 +209,13 @@ def test_a_penalty_anew_beside_the_bound_of_its_family_is_refused():
             rb.Game(np.eye(6), f)
     assert rb.solve(rb.Game(np.eye(6), Same(0.1)), 1e-4).status == "optimal"
 
+    class Lower(Same):
+        def penalty_bound(self, d, total):
+            return 0.5 * super().penalty_bound(d, total)[0], 0.0
+
+    with pytest.raises(rb.InputError, match=r"its own `penalty_bound` .*; correct one of the two"):
+        rb.Game(np.eye(6), Lower(0.1))
+
 
 def test_a_class_that_resolves_itself_stays():
     own = {"value": lambda self: 1.0, "resolve": lambda self, m: self}
