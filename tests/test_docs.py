@@ -157,7 +157,8 @@ def test_the_booster_of_contributing_solves_a_game(monkeypatch):
     (code,) = blocks(ROOT / "CONTRIBUTING.md", "python")
     module = types.ModuleType("a_booster")
     monkeypatch.setitem(sys.modules, "a_booster", module)  # where dataclasses look types up
-    monkeypatch.setitem(METHODS, "fictitious-play", None)  # removed again after the test
+    monkeypatch.setitem(METHODS, "fictitious-play", None)  # the name is removed after the test
+    del METHODS["fictitious-play"]
     exec(compile(code, "CONTRIBUTING.md", "exec", dont_inherit=True), vars(module))
     game = rb.Game([[1.0, -1.0, 0.5], [-0.5, 1.0, 0.2], [0.3, -0.2, 1.0]])
     assert METHODS["fictitious-play"] is module.FictitiousPlay

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+BRIEF_CHARACTERS = 300
+"""The largest length of a repr in a message. Shorter ones describe all classes of the package."""
+
 
 class InputError(ValueError):
     """The error for invalid input.
@@ -57,6 +60,15 @@ def error_prefix(where: str) -> Iterator[None]:
 def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> str:
     """Return the first `most` values as text, such as "a, b, ..."."""
     return ", ".join(map(said, values[:most])) + ", ..." * (len(values) > most)
+
+
+def brief(thing: object) -> str:
+    """Return the repr of a thing for a message, cut in the middle if it is long.
+
+    A relaxation of a user-defined dataclass may have fields of thousands of numbers.
+    """
+    text = repr(thing)
+    return text if len(text) <= BRIEF_CHARACTERS else f"{text[:200]} ... {text[-40:]}"
 
 
 def number_of(count: int, what: str) -> str:

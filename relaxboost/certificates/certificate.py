@@ -274,7 +274,7 @@ class Certificate:
             return check_certificate(path, A)
 
 
-MATRIX_ARGUMENT = "use the argument A, a matrix or a Game"
+MATRIX_ARGUMENT = "the argument A, a matrix or a Game"
 """The text that replaces "--matrix FILE" in messages of the checker in Python."""
 
 

@@ -133,9 +133,16 @@ class Fields:
         need(not self.left, f"{self.where} has unknown fields: {sorted(self.left)[:3]}")
 
 
+def read(path):
+    """Return the text of a file. Reject devices and pipes, which could be endless."""
+    need(os.path.isfile(path), f"there is no file {path}")
+    need(os.path.getsize(path) <= MAX_BYTES, f"{path} has more than {MAX_BYTES} bytes")
+    with open(path, encoding="utf-8") as file:
+        return file.read(MAX_BYTES + 1)
+
+
 def load(path):
-    """Read the document from a file. Reject devices and pipes, which could be endless."""
-    need(os.path.isfile(path) and os.path.getsize(path) <= MAX_BYTES, "no file, or it is too large")
+    """Return the document in a file."""
 
     def unique(pairs):
         need(len(dict(pairs)) == len(pairs), "an object has a key twice")
@@ -148,8 +155,7 @@ def load(path):
 
     # Readers of JSON differ in repeated keys and in how they round floats, so both are refused.
     hooks = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), number)
-    with open(path, encoding="utf-8") as file:
-        return json.load(file, object_pairs_hook=unique, **hooks)
+    return json.loads(read(path), object_pairs_hook=unique, **hooks)
 
 
 def matrix(game, m, n, path):
@@ -157,11 +163,10 @@ def matrix(game, m, n, path):
     recipe = game.take("stumps", dict) if "stumps" in game.left else None
     lines = game.take("rows", list) if "rows" in game.left else None
     if path is not None:  # the matrix that is given overrides the rows in the file
-        need(os.path.isfile(path) and os.path.getsize(path) <= MAX_BYTES, "no file of a matrix")
-        with open(path, encoding="utf-8") as file:
-            lines = file.read(MAX_BYTES + 1).splitlines()
+        lines = read(path).splitlines()
     what = "A" if recipe is None else "the matrix with 1 or -1 and the features in each row"
-    need(lines is not None, f"{what} is not in this file, and has to be given too: --matrix FILE")
+    remedy = "pass --matrix FILE, or make a file that contains it with certify(..., inline=True)"
+    need(lines is not None, f"the file is incomplete, because it lacks {what}; {remedy}")
     need(len(lines) == m, f"A has {len(lines)} rows in place of {m} (and no header)")
     rows = decimals(lines)
     if recipe is not None:
@@ -283,14 +288,6 @@ exactly = lambda x: x  # noqa: E731
 exactly.kinds = {"hard-margin": hard_margin, "caps": caps, "norm": norm, "spectral": spectral}
 
 
-def atom(kind, spec, m, real):
-    """Return f and f* of a single relaxation that is neither a sum nor a multiple."""
-    need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
-    found = real.kinds[kind](spec, m, real)
-    spec.done()
-    return found
-
-
 def worth(price, low, high):
     """Return the least value of price * x over low <= x <= high."""
     side = low if price > 0 else high
@@ -370,7 +367,9 @@ def relaxation(spec, m, real):
         spec.done()
         scaled = lambda u, w: real(c) * lower([x / c for x in u], w)  # noqa: E731
         return lambda d, given: real(c) * f(d, given), scaled
-    f, conjugate = atom(kind, spec, m, real)
+    need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
+    f, conjugate = real.kinds[kind](spec, m, real)
+    spec.done()
     alone = lambda d, given: need(given is None, "this f has no auxiliaries") or f(d)  # noqa: E731
 
     def bound(u, w):

@@ -176,11 +176,19 @@ def binary_entropy(spec, m, real, check):
     return penalty, conjugate
 
 
+def _inner(spec, m, real, check):
+    """Return f and f* of a relaxation that is neither a sum nor a multiple."""
+    kind = spec.take("kind")
+    check.need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
+    found = real.kinds[kind](spec, m, real)
+    spec.done()
+    return found
+
+
 def shifted(spec, m, real, check):
     """Return the function f(d + by) and its conjugate."""
     by = spec.vector("by", m)
-    of = spec.take("of", dict)
-    f, conjugate = check.atom(of.take("kind"), of, m, real)
+    f, conjugate = _inner(spec.take("of", dict), m, real, check)
 
     def moved(x, w):
         return conjugate(x, w) - real(sum(map(mul, x, by)))
@@ -191,7 +199,6 @@ def shifted(spec, m, real, check):
 def dilated(spec, m, real, check):
     """Return the function f(factor d) and its conjugate."""
     c = spec.number("factor")
-    of = spec.take("of", dict)
-    f, conjugate = check.atom(of.take("kind"), of, m, real)
+    f, conjugate = _inner(spec.take("of", dict), m, real, check)
     check.need(c != 0, "the factor is 0")
     return lambda d: f([c * x for x in d]), lambda x, w: conjugate([y / c for y in x], w)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.rounding import float_down, float_up
 from relaxboost.certificates import check
 from relaxboost.certificates.certificate import Certificate
@@ -167,7 +167,7 @@ def _moved_inside(
         except (check.Rejected, InputError) as error:
             reason = str(error)
     raise InputError(
-        f"no exact point near d is certainly in the domain of {f!r} ({reason}), because the "
+        f"no exact point near d is certainly in the domain of {brief(f)} ({reason}), because the "
         "domain hardly intersects the simplex. Enlarge the domain a little"
     )
 

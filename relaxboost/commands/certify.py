@@ -47,7 +47,8 @@ Examples:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="The name of the files, without suffixes. By default it is the name of FILE.",
+    help="The name of the files, without suffixes. By default it is the name of FILE. "
+    "Existing files are overwritten.",
 )
 def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_json: bool) -> None:
     """Write a certificate in a format that independent programs can check.

@@ -255,7 +255,13 @@ Examples:
 """,
 )
 @_wanted
-@click.option("-o", "--out", required=True, type=OutputFile(".html"), help="An HTML file.")
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=OutputFile(".html"),
+    help="An HTML file, which is overwritten if it exists.",
+)
 @_TRIALS
 @_SEED
 @_JOBS

@@ -44,7 +44,11 @@ loss_options = added(
 )
 last_options = added(
     time_limit_option,
-    click.option("--out", type=inputs.ModelPath(".json"), help="Write the costs to a .json file."),
+    click.option(
+        "--out",
+        type=inputs.ModelPath(".json"),
+        help="Write the costs to a .json file. An existing file is overwritten.",
+    ),
 )
 
 

@@ -36,7 +36,11 @@ Examples:
 @click.argument("model", type=InputFile())
 @click.argument("rows", type=InputFile())
 @sep_option
-@click.option("--out", type=OutputFile(".csv"), help="Write the labels and scores to this file.")
+@click.option(
+    "--out",
+    type=OutputFile(".csv"),
+    help="Write the labels and scores to this file. An existing file is overwritten.",
+)
 def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) -> None:
     """Predict a label for each row of a CSV, with the stumps that solve --model stored in MODEL.
 

@@ -200,7 +200,7 @@ def solve(**given: Any) -> None:
     Prints lower and upper bounds on its value, the hypotheses with the largest weights, and the
     margins. CSV may be a Parquet file, or - for standard input. A stump on a column of words splits
     the words into two sets. One of --plot, --report, --certificate and --model may be - for
-    standard output.
+    standard output. Existing files are overwritten, except the one of --checkpoint.
     """
     options = _Options(**given)
     relaxation = options.chosen_relaxation()

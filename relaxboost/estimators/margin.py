@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 
 from relaxboost._core.arrays import Array, Vector, Whole
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.parameters import is_given
 from relaxboost.estimators.choices import seed_of
 from relaxboost.estimators.margin_base import MarginBoost, soft_margin
@@ -207,15 +207,15 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
                 # The sum of weights such as 0.1 is rounded, and may be just below a whole k.
                 if f.exact_k > total * (1 + Fraction(1, 10**12)):
                     raise InputError(
-                        f"{f!r} needs 1 <= k <= {float(total):.6g}, the sum of the weights "
+                        f"{brief(f)} needs 1 <= k <= {float(total):.6g}, the sum of the weights "
                         "(sample_weight times class_weight); use a share of that sum, such as "
                         "rb.Capped(fraction=0.5), or larger weights"
                     )
                 grid[at] = f = Capped(fraction=min(Fraction(1), f.exact_k / total))
             if fixed_m(f) is not None and self.folds is not None:
                 raise InputError(
-                    f"{f!r} has a parameter for each example, and therefore cannot be used when "
-                    "folds hold examples out; use folds=None"
+                    f"{brief(f)} has a parameter for each example, and therefore cannot be used "
+                    "when folds hold examples out; use folds=None"
                 )
             # The smallest game raises the InputError of any other misfit before the work starts.
             Game(np.ones((given.weights.size, 1)), weighted(f, given.weights))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost.certificates import Certificate, certify
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_trees import Columns, PooledTree
@@ -239,8 +239,8 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
         return f
     if not takes_weights(f):
         raise InputError(
-            f"{f!r} does not support example weights; leave sample_weight and class_weight out, or "
-            'use relaxation="capped"'
+            f"{brief(f)} does not support example weights; leave sample_weight and class_weight "
+            'out, or use relaxation="capped"'
         )
     # Copies of an example share its prior probability.
     prior = [s / total for s in values]

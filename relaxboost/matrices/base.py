@@ -197,6 +197,10 @@ class MarginMatrix(ABC):
             )
         return self.columns(range(self.n))
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        # Without this method, numpy would return an array whose only entry is the matrix object.
+        raise InputError(f"numpy does not convert {self!r} to an array; write A.toarray()")
+
     def bulk(self) -> Bulk:
         """Return an object that computes products with all known columns of A.
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive
@@ -95,17 +95,19 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
             raise TypeError("they are complex")
         u = u.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{owner!r} needs margins u that are numbers: {error}") from None
+        raise InputError(f"{brief(owner)} needs margins u that are numbers: {error}") from None
     if u.ndim != 1 or u.size == 0:
-        raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")
+        raise InputError(
+            f"{brief(owner)} needs margins u in a non-empty vector, got shape {u.shape}"
+        )
     # If an entry is nan, then so are the minimum and the maximum.
     if not (math.isfinite(u.min()) and math.isfinite(u.max())):
-        raise InputError(f"{owner!r} needs margins u without nan or infinities")
+        raise InputError(f"{brief(owner)} needs margins u without nan or infinities")
     fixed = fixed_m(owner)
     if fixed not in (None, u.size):
         raise InputError(
-            f"{owner!r} has parameters for m = {fixed} examples, but u has {u.size} entries; pass "
-            "one margin for each example"
+            f"{brief(owner)} has parameters for m = {fixed} examples, but u has {u.size} entries; "
+            "pass one margin for each example"
         )
     return u
 
@@ -330,7 +332,7 @@ class Relaxation(ABC):
         By default negative entries of `d` are set to 0, and the result is normalised. If f is
         infinite at that point, the point is moved towards `center(m)` until f is finite.
         """
-        d = onto_simplex(d, repr(self))
+        d = onto_simplex(d, brief(self))
         if numerical.is_inside(self, d):
             return d
         towards = self.center(d.size) - d

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations import dcp
 from relaxboost.relaxations.compiled import CompiledProblems
@@ -73,13 +73,15 @@ class Programs(CompiledProblems):
     def require_form(self) -> None:
         """Raise InputError if f has no cone program that can prove bounds."""
         if isinstance(self._form, NoConeForm):
-            raise InputError(f"{self._relaxation!r}: {self._form}")
+            raise InputError(f"{brief(self._relaxation)}: {self._form}")
 
     def require(self) -> None:
         """Raise InputError if no lower bound on F(0) can be proved."""
         self.require_form()
         if self.margin(np.zeros(self._m))[2] == -math.inf:
-            raise InputError(f"{self._relaxation!r} cannot be used in a game: {self.unproved()}")
+            raise InputError(
+                f"{brief(self._relaxation)} cannot be used in a game: {self.unproved()}"
+            )
 
     def unproved(self) -> str:
         """Return the reason why the lower bound on F(u) is −inf."""
@@ -268,7 +270,7 @@ class Programs(CompiledProblems):
         if self.form is not None and self._points.inside is not None:
             return self._points.inside[: self._m]
         raise InputError(
-            f"{self._relaxation!r} is finite nowhere on the simplex for m = {self._m}, "
+            f"{brief(self._relaxation)} is finite nowhere on the simplex for m = {self._m}, "
             "within the accuracy of the solver; enlarge its domain"
         )
 

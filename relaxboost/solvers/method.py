@@ -12,13 +12,14 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost._core.names import did_you_mean, known_names
 from relaxboost._core.parameters import positive
+from relaxboost._core.registry import Registry
 from relaxboost.game.game import Game
 from relaxboost.relaxations.base import projector
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import SMOOTHINGS, Projector, binary_projector, binary_range
 from relaxboost.solvers.stopping import Tolerance
 
-METHODS: dict[str, type[Method]] = {}
+METHODS: Registry[Method] = Registry("method")
 """The class of each method, keyed by the name that `solve` accepts."""
 
 STOPPING = ("certified", "smoothed")
@@ -32,8 +33,8 @@ class Method(ABC):
     """A method that solves games. It is a frozen dataclass whose fields are its options.
 
     If a subclass has a `name`, the class is added to `METHODS`. `solve` then accepts the name in
-    place of an object with the default options. `solve` also accepts objects of subclasses without
-    a name.
+    place of an object with the default options. Two methods cannot have the same name. `solve` also
+    accepts objects of subclasses without a name.
     """
 
     name: ClassVar[str]
@@ -49,9 +50,7 @@ class Method(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # An abstract class has no name of its own, and does not enter the list.
-        if "name" in vars(cls):
-            METHODS[cls.name] = cls
+        METHODS.add(cls)
 
     def chosen(self, game: Game, tol: float) -> Method:
         """Return this method, or a copy with a value for every option that the user has not set.

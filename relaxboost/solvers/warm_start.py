@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost.game import bounds
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, Solution
@@ -142,7 +142,9 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
             np.abs(repaired - np.asarray(d, dtype=np.float64)).max(initial=0.0)
             > RELATIVE_RESOLUTION
         ):
-            notes.append(f"the d of start was moved to a d at which {game.relaxation!r} is finite")
+            notes.append(
+                f"the d of start was moved to a d at which {brief(game.relaxation)} is finite"
+            )
         d = repaired
     return WarmStart(d, weights, note="; ".join(notes)).with_bounds(game)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.rounding import SOLVER_ERROR, UNIT
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.base import needs_solver
@@ -338,7 +338,7 @@ class Case(Judge):
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
         return ConformanceError(
-            self.check, repr(self.f), self.m, promise, figure, tolerance, instance
+            self.check, brief(self.f), self.m, promise, figure, tolerance, instance
         )
 
     def margins(self, count: int = 4) -> list[Vector]:

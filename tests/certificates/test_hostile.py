@@ -236,13 +236,20 @@ def test_what_is_no_file_is_not_read(tmp_path, simple):
     path = tmp_path / "c.json"
     path.write_text(json.dumps(simple))
     for bad in ("/dev/zero", tmp_path / "pipe", tmp_path, tmp_path / "none"):
-        assert "no file" in check.verdict(str(bad))[3]
+        assert check.verdict(str(bad))[3] == f"there is no file {bad}"
         assert "o file" in check.verdict(str(path), str(bad))[3].replace("such ", "")
         for call in (rb.check_certificate, Certificate.load):
             with pytest.raises(rb.InputError, match=r"no file|not exist"):
                 call(bad)
         with pytest.raises(rb.InputError, match=r"no file|not exist"):
             rb.check_certificate(path, bad)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path, simple, monkeypatch):
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(simple))
+    monkeypatch.setattr(check, "LARGEST", 10)
+    assert check.verdict(str(path))[3] == f"{path} has more than 10 bytes"
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,8 @@ def test_check_with_a_matrix(call, tmp_path):
     status, out, _ = call("check", tmp_path / "c.json")
     assert (status, out) == (
         1,
-        "REJECTED: A is not in this file, and has to be given too: --matrix FILE\n",
+        "REJECTED: the file is incomplete, because it lacks A; pass --matrix FILE, or make a file "
+        "that contains it with certify(..., inline=True)\n",
     )
     assert call("check", tmp_path / "c.json", "--matrix", tmp_path / "C.csv")[0] == 2
 

@@ -109,6 +109,11 @@ BAD = {
         "no built-in game is called 'penny'. Use one of all, ",
     ),
     "builtin named": ('[[game]]\nbuiltin = "all"\nname = "a"', "Omit name"),
+    "planted k": (
+        'relaxations = ["HardMargin()", "Capped(k=3)"]\n'
+        '[[game]]\ngenerator = "planted"\nrows = 20\ncolumns = 9\nk = 4',
+        "k = 4 plants the optimum of Capped(k=4), but relaxations does not contain it. Write",
+    ),
     "two kinds": (UNIFORM + 'builtin = "all"', "has generator and builtin. Give exactly one"),
     "no kind": ('[[game]]\nname = "a"', "game 1 ('a') has no matrix. Give exactly one of"),
     "file": (CSV.replace("data", "missing"), "missing.csv does not exist"),

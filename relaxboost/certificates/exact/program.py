@@ -7,10 +7,10 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost.certificates.exact.integers import Columns, Integer, flint, integer_columns
 from relaxboost.game.domains import AtomicSet
-from relaxboost.game.game import Game
+from relaxboost.game.game import Game, check_game
 from relaxboost.relaxations.base import operands_of
 from relaxboost.relaxations.description import description_of
 from relaxboost.relaxations.linear import Bound, ExactForm
@@ -157,8 +157,7 @@ class ExactProgram:
 
 
 def _checked_domain(game: Game) -> AtomicSet:
-    if not isinstance(game, Game):
-        raise InputError(f"exact optima need a Game, got {type(game).__name__}. Write Game(A, f)")
+    check_game(game, "exact optima need")
     if not isinstance(game.over, AtomicSet):
         raise InputError(
             f"the optimum over {game.over!r} need not be a fraction. Use over=L1Ball(radius), "
@@ -206,18 +205,18 @@ def _form(game: Game) -> ExactForm:
     # f is polyhedral, but its data are known as doubles only.
     if game.linear_form is not None:
         raise InputError(
-            f"{f!r} has a linear program only in floats. Define a method exact_form(m) that "
+            f"{brief(f)} has a linear program only in floats. Define a method exact_form(m) that "
             "returns a relaxboost.relaxations.ExactForm"
         )
     # Each operand is polyhedral, so the transformation of one of them is the reason.
     if operands_of(f) and all(part.traits.polyhedral for part in operands_of(f)):
         raise InputError(
-            f"{f!r} evaluates f outside of d >= 0, where its linear program is not valid. Use "
+            f"{brief(f)} evaluates f outside of d >= 0, where its linear program is not valid. Use "
             "f.shifted(d0) with d0 >= 0 and f.scaled(c) with c > 0, or bracket the optimum with "
             "reference(game) or solve(game)"
         )
     raise InputError(
-        f"{f!r} is not polyhedral, so the optimum need not be a fraction. Bracket it with "
+        f"{brief(f)} is not polyhedral, so the optimum need not be a fraction. Bracket it with "
         "reference(game) or solve(game)"
     )
 

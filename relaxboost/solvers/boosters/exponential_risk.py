@@ -41,28 +41,6 @@ def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
     return LONGEST if wrong == -math.inf else 0.5 * (right - wrong)
 
 
-def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw: Vector) -> float:
-    """Return artanh(γ) − artanh(ρ), the length of the step of AdaBoost* along a column.
-
-    Here γ is the edge of the column, and ρ is `least` minus `accuracy`. `least` is the smallest
-    edge of all rounds so far, and the accuracy ν is positive. `column` and `raw` are those of
-    `artanh_edge`. If rounding makes the difference 0 or negative, the function returns 18.7.
-    """
-    # Rounding may push an edge above 1.
-    edge = min(edge, 1.0)
-    rho = least - accuracy
-    # The difference equals artanh x for x = (γ − ρ)/(1 − γρ). As ρ <= γ − ν and γ <= 1, the
-    # denominator is at least ν in exact arithmetic.
-    x = (edge - least + accuracy) / max(1.0 - edge * rho, accuracy)
-    # A difference of two nearly equal artanh would lose digits, and artanh x loses none.
-    if x < 0.5:
-        return math.atanh(x)
-    # Near 1 the edge itself has lost digits, and the margins still determine artanh γ.
-    classical = artanh_edge(edge, column, raw)
-    shorter = math.atanh(min(rho, 1.0 - 2.0**-53))
-    return LONGEST if classical - shorter <= 0.0 else classical - shorter
-
-
 def line_search(edge: float, column: Vector, raw: Vector) -> float:
     """Return the step length η along a column that minimises the exponential risk.
 

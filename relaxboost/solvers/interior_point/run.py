@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relaxboost._core.blas import SMALL_ORDER
+from relaxboost._core.errors import brief
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
@@ -58,13 +59,13 @@ def unfit(game: Game) -> str:
         return ""
     if game.m > MAX_CONE_EXAMPLES:
         return (
-            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() stores the cone "
+            f"{brief(game.relaxation)} is not polyhedral, and InteriorPoint() stores the cone "
             f"program of such a relaxation for at most {MAX_CONE_EXAMPLES} examples"
         )
     if game.cone_form is None:
         return (
-            f"{game.relaxation!r} has no cone program, or its cone program needs other cones than "
-            "half lines, second-order cones and exponential cones"
+            f"{brief(game.relaxation)} has no cone program, or its cone program needs other cones "
+            "than half lines, second-order cones and exponential cones"
         )
     return ""
 
