@@ -143,7 +143,7 @@ def renew(table: str, names: list[str], computed: dict[str, Column]) -> str:
     ]
     lines = [head, rule]
     for name in order:
-        row = dict.fromkeys(columns, "") | {columns[0]: f"`{name}`"} | kept.get(name, {})
+        row = dict.fromkeys(columns, "") | {columns[0]: f"`{name}()`"} | kept.get(name, {})
         row |= {column: make(name) for column, make in computed.items()}
         lines.append(f"| {' | '.join(row.values())} |")
     return "\n".join(lines)

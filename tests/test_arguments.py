@@ -29,13 +29,13 @@ CALLS = {
     "p": (lambda v: rb.NormBall(v, 1), [GRID], "NormBall"),
     "level": (lambda v: rb.certify(rb.solve(GAME), level=v), [GRID], "level must be one of"),
     "form": (lambda v: certificate().export(v), [GRID], "(?s)unknown form .* choose one of vipr"),
-    "save": (lambda v: certificate().save(v), [None, 3], "named by a path, .* got a (None|int)"),
+    "save": (lambda v: certificate().save(v), [None, 3], "must be a path, .* got a (None|int)"),
     "check": (
         lambda v: rb.check_certificate(certificate() if v else v),
         [None, True],
         "a path, such as 'file.json', got a (NoneType|Certificate); pass a path",
     ),
-    "load": (rb.claims.load, [None, b"x"], "a file is named by a path"),
+    "load": (rb.claims.load, [None, b"x"], "the name of a file must be a path"),
     "claim": (
         rb.claims.get,
         [None, 9, ["SS09-T9"]],

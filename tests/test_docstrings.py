@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import relaxboost as rb
+from relaxboost import estimators
+from relaxboost.functional import LOSSES
 
 NAMES = [name for name in rb.__all__ if not inspect.ismodule(getattr(rb, name))]
 MAIN = {
@@ -53,3 +55,22 @@ def test_the_main_name_of_every_room_is_known():
     root = Path(rb.__file__).parent
     rooms = {path.parent.name for path in root.glob("*/__init__.py")} - {"_core", "commands"}
     assert {room.split(".")[0] for room in MAIN} == rooms
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks"),
+    [
+        ("FunctionalGradientClassifier", ("binary", "multiclass")),
+        ("FunctionalGradientRegressor", ("regression",)),
+        ("MirrorDescentClassifier", ("binary",)),
+        ("MirrorDescentRegressor", ("regression",)),
+    ],
+)
+def test_docstrings_of_estimators_name_every_loss(name, tasks):
+    told = getattr(estimators, name).__doc__
+    # Tests may register losses of their own.
+    known = {k: v for k, v in LOSSES.items() if v.__module__.startswith("relaxboost.")}
+    # An estimator without a parameter `quantile` shows the class in place of the name.
+    shown = {k: f'"{k}"' in told or f"{v.__name__}(" in told for k, v in known.items()}
+    missing = [k for k, v in known.items() if v.task in tasks and not shown[k]]
+    assert not missing, f"the docstring of {name} lacks the losses {missing}"

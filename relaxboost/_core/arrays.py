@@ -39,7 +39,7 @@ def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
 def doubles(name: str, given: Any) -> Array:
     """Return a caller's value as an array of doubles, without a copy if it already is one.
 
-    If it is not an array of numbers, an InputError names it by `name`.
+    If the value is not an array of numbers, an InputError is raised, which contains `name`.
     """
     try:
         return np.asarray(given, dtype=np.float64)

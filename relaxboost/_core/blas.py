@@ -16,9 +16,9 @@ SMALL_ORDER = 1000
 tens of milliseconds. Operations on matrices of at most this size use one thread, treat sparse
 matrices as dense, and use all columns of a game."""
 MULTIPLICATIONS_PER_ENTRY = 25.0
-"""The number of multiplications of a dense matrix product or factorisation that take as long as a
-pass over a large array takes for one entry. The speed of the memory limits a pass, and the speed of
-the processor limits a product. On machines of the last ten years, this number was 10 to 50."""
+"""In a pass over a large array, one entry takes as long as this number of multiplications in a
+dense matrix product or factorisation. The speed of the memory limits a pass, and the speed of the
+processor limits a product. On machines of the last ten years, this number was 10 to 50."""
 
 
 @cache
@@ -81,6 +81,9 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def threads_for(m: int, n: int | None) -> AbstractContextManager[None]:
-    """Limit BLAS to one thread within the context if an m x n matrix is small. None is large."""
+    """Limit BLAS to one thread within the context if an m x n matrix is small.
+
+    If n is None, the matrix is treated as one with many columns.
+    """
     small = m * min(SMALL_ORDER if n is None else n, SMALL_ORDER) <= SMALL_ORDER**2
     return one_blas_thread() if small else nullcontext()

@@ -36,7 +36,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 class _Saying(TimingListener):
     # A long compilation is announced once, on standard error.
     def on_end(self, event: Any) -> None:
-        """Print the note if the kernels so far took long to compile."""
+        """Print a note about compilation if it has taken more than a second so far."""
         super().on_end(event)
         if self.done and self.duration > 1.0:  # a kernel's time includes the kernels that it calls
             unregister("numba:compile", self)

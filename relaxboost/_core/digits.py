@@ -10,7 +10,7 @@ from typing import Any
 
 
 def finite(value: float) -> float | None:
-    """Return a finite number as a float, and None for infinities and nan, which JSON lacks."""
+    """Return a finite number as a float. For infinities and nan, which JSON lacks, return None."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -28,7 +28,7 @@ def number(value: Any) -> str:
 def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
     """Return a vector of rationals as integers over a common denominator.
 
-    If all entries are equal, the result is a single number. If `values` is None, it is "1".
+    If all entries are equal, the result is a single number. If `values` is None, the result is "1".
     """
     exact = bounds([Fraction(v) for v in ([1] if values is None else values)])
     return {"denominator": "1", "numerators": []} if exact is None else exact
@@ -37,7 +37,8 @@ def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
     """Return a vector of bounds as integers over a common denominator.
 
-    A missing bound is None. If all entries are equal, the result is a single number, or None.
+    A missing bound is None. If all bounds are equal, the result is a single number. If all bounds
+    are missing, the result is None.
     """
     known = [v for v in values if v is not None]
     if not known:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+BRIEF_CHARACTERS = 300
+"""The largest length of a repr in a message. Shorter ones describe all classes of the package."""
 
 
 class InputError(ValueError):
@@ -28,21 +32,43 @@ class SolverError(InputError):
 
 
 class RowError(InputError):
-    """The error with arguments (before, row, after) and the message "{before}row {row}{after}"."""
+    """An error about a row of a table.
+
+    The message for the arguments (before, row, after) is "{before}row {row}{after}".
+    """
 
     def __str__(self) -> str:
         before, row, after = self.args
         return f"{before}row {row}{after}"
 
     def moved(self, by: int) -> RowError:
-        """Return the same error with the row number increased by `by`, for the row in the file."""
+        """Return the same error with the row number increased by `by`."""
         before, row, after = self.args
         return RowError(before, row + by, after)
+
+
+@contextmanager
+def error_prefix(where: str) -> Iterator[None]:
+    """Prefix the message of an `InputError` with the place where the error occurred."""
+    try:
+        yield
+    except InputError as error:
+        error.args = (f"{where}{error}",)
+        raise
 
 
 def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> str:
     """Return the first `most` values as text, such as "a, b, ..."."""
     return ", ".join(map(said, values[:most])) + ", ..." * (len(values) > most)
+
+
+def brief(thing: object) -> str:
+    """Return the repr of a thing for a message, cut in the middle if it is long.
+
+    A relaxation of a user-defined dataclass may have fields of thousands of numbers.
+    """
+    text = repr(thing)
+    return text if len(text) <= BRIEF_CHARACTERS else f"{text[:200]} ... {text[-40:]}"
 
 
 def number_of(count: int, what: str) -> str:
@@ -55,7 +81,10 @@ class MissingDependencyError(ImportError):
 
 
 def requirements(extra: str | None) -> list[str]:
-    """Return the requirements of an extra, or of relaxboost itself for None, in pip's notation."""
+    """Return the requirements of an extra, in pip's notation.
+
+    For None, return the requirements of relaxboost itself.
+    """
     from importlib import metadata
 
     try:

@@ -22,12 +22,16 @@ def as_path(path: str | os.PathLike[str]) -> Path:
     if isinstance(path, str | os.PathLike):
         return Path(path)
     raise InputError(
-        f"a file is named by a path, such as 'file.json', got a {type(path).__name__}; pass a path"
+        "the name of a file must be a path, such as 'file.json', got a "
+        f"{type(path).__name__}; pass a path"
     )
 
 
 def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
-    """Return `path` as a Path if it is a file (or a folder, if allowed), or raise an InputError."""
+    """Return `path` as a Path. Raise InputError unless it is an existing file.
+
+    If `folder` is true, an existing folder is also accepted.
+    """
     given = as_path(path)
     if given.is_file() or (folder and given.exists()):
         return given
@@ -45,7 +49,10 @@ def shallow() -> Iterator[None]:
 
 
 def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
-    """Return `path` as a Path if a file can be written there, with one of the suffixes if given."""
+    """Return `path` as a Path. Raise InputError if no file can be written there.
+
+    If `suffixes` are given, the name must also end in one of them.
+    """
     target = as_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
         raise InputError(f"cannot write {target}: use a name that ends in {', '.join(suffixes)}")

@@ -101,7 +101,7 @@ class WarmProgram:
         return bool(status != self._highspy.HighsStatus.kError)
 
     def sides(self) -> str:
-        """Return the letters in `SIDES` of the variables and of the rows, or "" without a basis."""
+        """Return the letters in `SIDES` of all variables and rows, or "" if there is no basis."""
         if self._running:  # Ctrl-C ended the wait, but HiGHS still runs
             return ""
         basis = self.highs.getBasis()

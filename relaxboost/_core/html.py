@@ -30,7 +30,7 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
 
 MAX_LISTED = 20
 """The maximum number of entries of a long list, such as weights or examples, that a report or a
-command shows. Of weights, these are the largest. Twenty lines fit on one screen."""
+command shows. A list of weights contains the largest weights. Twenty lines fit on one screen."""
 DIGEST_CHARACTERS = 12
 """The number of characters of a hexadecimal digest that a notebook shows for a game or a
 certificate. Twelve of the 64 characters distinguish any games that a user compares."""

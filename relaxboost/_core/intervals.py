@@ -215,7 +215,7 @@ class Interval:
 
     @property
     def middle(self) -> Any:
-        """The midpoint of the interval in doubles."""
+        """The midpoint of the interval, computed in double precision."""
         with np.errstate(over="ignore"):
             return 0.5 * (self.lower + self.upper)
 

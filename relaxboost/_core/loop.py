@@ -18,7 +18,10 @@ S = TypeVar("S")
 
 
 class TimeUp(Exception):
-    """The error within a round if no time is left. The loop then ends with "time_limit"."""
+    """The error that is raised within a round if no time is left.
+
+    The run then ends with the reason "time_limit".
+    """
 
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)

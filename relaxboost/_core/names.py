@@ -32,7 +32,7 @@ def printable(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of a message: known names that are similar to an unknown one."""
+    """Return the end of a message, which suggests known names similar to `name`."""
     # The minimum similarity `alike` is low because names of claims and games are codes. For
     # example, the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
     names = list(known)
@@ -50,7 +50,7 @@ def known_names(name: object, known: Iterable[str], otherwise: str = "choose one
 
 
 def moved(name: str, folder: str) -> AttributeError:
-    """Return the error for a name that earlier versions of the package had."""
+    """Return the error for a name that existed in earlier versions of the package."""
     return AttributeError(
         f"{name} is now the folder {folder} of the source repository, which the installed package "
         "does not contain; copy the files that you need from there"
@@ -58,7 +58,10 @@ def moved(name: str, folder: str) -> AttributeError:
 
 
 def unknown(name: str, known: list[str]) -> AttributeError:
-    """Return the error for an unknown name, with subpackages that export it or similar names."""
+    """Return the error for an unknown name.
+
+    The message names the subpackages that export this name, or similar names.
+    """
     if name == "reproductions":
         return moved("relaxboost.reproductions", "benchmarks/reproductions")
     root = Path(__file__).parent.parent

@@ -31,7 +31,8 @@ def positive_size(
 ) -> Fraction:
     """Return a radius or a weight as an exact rational between `least` and 1e100.
 
-    Outside this range computations in doubles fail, so that an InputError is raised.
+    If the number is outside this range, an InputError is raised, because computations in doubles
+    would fail.
     """
     size = exact(owner, name, value)
     if size <= 0:

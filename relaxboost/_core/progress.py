@@ -27,7 +27,10 @@ def _shown(wanted: bool) -> bool:
 
 
 class Bar:
-    """A progress bar for a number of items and the name of the current one, or none for None."""
+    """A progress bar that shows the number of finished items and the name of the current item.
+
+    If `progress` is None, nothing is shown.
+    """
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
@@ -67,7 +70,7 @@ def _on_terminal(label: str, counted: bool) -> Iterator[Progress]:
 
 @contextmanager
 def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
-    """Return a progress bar, which is hidden if it is not `wanted` or not on a terminal."""
+    """Return a progress bar. It is hidden if `wanted` is false, or if there is no terminal."""
     if not _shown(wanted):
         yield Bar(None)
         return

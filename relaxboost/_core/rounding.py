@@ -101,7 +101,7 @@ def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
 
 @njit()
 def _sum_twice(x: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return Σ x, the sum of its rounding errors (by Knuth's TwoSum), and Σ |x|."""
+    """Return Σ x, the sum of the rounding errors of Σ x (by Knuth's TwoSum), and Σ |x|."""
     total = lost = size = 0.0
     for i in range(x.shape[0]):
         new = total + x[i]

@@ -19,7 +19,7 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key in a table's `attrs` for the path of its file. The table's index has line numbers."""
+"""The key under which the `attrs` of a table store the path of its file."""
 # The first bytes of other formats, and the remedy for each.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
@@ -33,7 +33,8 @@ MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "N
 """The words that are read as missing values in a column of numbers."""
 
 UNREPEATED = "most words in {} are distinct, so sets of these words can fit any labels; {}"
-"""A warning about columns for which `hardly_repeats` is true. The second {} is the advice."""
+"""A warning about columns for which `hardly_repeats` is true. The first {} stands for the columns,
+and the second {} for the advice."""
 
 
 def hardly_repeats(column: Any) -> bool:
@@ -126,7 +127,7 @@ def _without_blank_rows(table: Any) -> Any:
 
 
 def read_header(path: Path, sep: str = ",") -> list[str]:
-    """Return the names of the columns of a CSV or Parquet file. Those of CSV must be distinct."""
+    """Return the names of the columns of a file. In a CSV file, the names must be distinct."""
     if not is_parquet(check_input(path)):
         with opened(path) as file:
             return _header(path, file, sep)[0]
@@ -188,7 +189,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def no_column(table: object, name: str, known: Sequence[Any]) -> InputError:
-    """Return the error for a column that is not in a table, with similar or all known names."""
+    """Return the error for a missing column. It suggests similar names, or lists all names."""
     near = did_you_mean(name, map(str, known), 0.6) or f"; it has {listed(known)}"
     return InputError(f"{table} has no column {name!r}{near}")
 

@@ -29,10 +29,11 @@ class Verdict(NamedTuple):
     ok: bool
     """Whether the bracket is proved."""
     level: str | None
-    """The level of the certificate. It is "exact" or "enclosed" if the certificate is accepted,
-    "numerical" if it proves nothing, and None if it is rejected."""
+    """The level of proof: "exact" or "enclosed" for an accepted certificate, "numerical" for a
+    certificate that proves nothing, and None for a rejected one."""
     lower: Fraction | None
-    """The bounds that the certificate proves, or None if it is rejected."""
+    """The lower bound that the certificate proves. If the certificate is not accepted, `lower` and
+    `upper` are None."""
     upper: Fraction | None
     reason: str
     """The reason why the certificate is not accepted, or "" if it is accepted."""
@@ -137,7 +138,7 @@ class Certificate:
 
     @property
     def level(self) -> str:
-        """The level: "exact", "enclosed", or "numerical", which proves nothing."""
+        """The level of proof: "exact", "enclosed", or "numerical" for a bracket without proof."""
         return str(self.document["level"])
 
     @property
@@ -273,7 +274,7 @@ class Certificate:
             return check_certificate(path, A)
 
 
-MATRIX_ARGUMENT = "use the argument A, a matrix or a Game"
+MATRIX_ARGUMENT = "the argument A, a matrix or a Game"
 """The text that replaces "--matrix FILE" in messages of the checker in Python."""
 
 
@@ -295,8 +296,8 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     Returns
     -------
     Verdict
-        A verdict, which is true if the certificate is accepted. Otherwise its `reason` says why
-        not.
+        A verdict, which is true if the certificate is accepted. Otherwise the field `reason` of the
+        verdict says why not.
 
     Raises
     ------
@@ -333,7 +334,7 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
 
 
 def _write_matrix(A: Any, folder: Path) -> str | None:
-    """Return the path of a file with the matrix A, which is written unless A is a path."""
+    """Return the path of a file with the matrix A. If A is not a path, write this file first."""
     from relaxboost.game.game import Game
     from relaxboost.matrices import MarginMatrix
 

@@ -34,7 +34,7 @@ class Rejected(Exception):
 
 
 def need(condition, reason):
-    """Raise Rejected unless the condition is True. Balls compare as True only if certain."""
+    """Raise Rejected unless the condition is True. Comparisons of balls are True only if sure."""
     if condition is not True:
         raise Rejected(reason)
 
@@ -133,9 +133,16 @@ class Fields:
         need(not self.left, f"{self.where} has unknown fields: {sorted(self.left)[:3]}")
 
 
+def read(path):
+    """Return the text of a file. Reject devices and pipes, which could be endless."""
+    need(os.path.isfile(path), f"there is no file {path}")
+    need(os.path.getsize(path) <= MAX_BYTES, f"{path} has more than {MAX_BYTES} bytes")
+    with open(path, encoding="utf-8") as file:
+        return file.read(MAX_BYTES + 1)
+
+
 def load(path):
-    """Read the document from a file. Reject devices and pipes, which could be endless."""
-    need(os.path.isfile(path) and os.path.getsize(path) <= MAX_BYTES, "no file, or one too large")
+    """Return the document in a file."""
 
     def unique(pairs):
         need(len(dict(pairs)) == len(pairs), "an object has a key twice")
@@ -148,8 +155,7 @@ def load(path):
 
     # Readers of JSON differ in repeated keys and in how they round floats, so both are refused.
     hooks = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), number)
-    with open(path, encoding="utf-8") as file:
-        return json.load(file, object_pairs_hook=unique, **hooks)
+    return json.loads(read(path), object_pairs_hook=unique, **hooks)
 
 
 def matrix(game, m, n, path):
@@ -157,11 +163,10 @@ def matrix(game, m, n, path):
     recipe = game.take("stumps", dict) if "stumps" in game.left else None
     lines = game.take("rows", list) if "rows" in game.left else None
     if path is not None:  # the matrix that is given overrides the rows in the file
-        need(os.path.isfile(path) and os.path.getsize(path) <= MAX_BYTES, "no file of a matrix")
-        with open(path, encoding="utf-8") as file:
-            lines = file.read(MAX_BYTES + 1).splitlines()
+        lines = read(path).splitlines()
     what = "A" if recipe is None else "the matrix with 1 or -1 and the features in each row"
-    need(lines is not None, f"{what} is not in this file, and has to be given too: --matrix FILE")
+    remedy = "pass --matrix FILE, or make a file that contains it with certify(..., inline=True)"
+    need(lines is not None, f"the file is incomplete, because it lacks {what}; {remedy}")
     need(len(lines) == m, f"A has {len(lines)} rows in place of {m} (and no header)")
     rows = decimals(lines)
     if recipe is not None:
@@ -204,7 +209,7 @@ def stumps(recipe, data, n):
 
 
 def cuts(x, most):
-    """Return all values of a feature except the largest, or `most` of them, evenly spaced."""
+    """Return the values of a feature except the largest: at most `most`, evenly spaced."""
     levels = sorted(set(x))[:-1]
     if most is None or len(levels) <= most:
         return levels
@@ -236,7 +241,7 @@ def hard_margin(spec, m, real):
 
 
 def caps(spec, m, real):
-    """Return f and f* for f = 0 if the sum of |d| over each group g is at most c_g."""
+    """Return f and f*: f is 0 if the sum of |d| over each group g is at most c_g, or infinite."""
     *members, free = spec.groups(m)
     pairs = list(zip(members, spec.vector("caps", len(members)), strict=True))
     inside = lambda d: all(sum(abs(d[i]) for i in g) <= c for g, c in pairs)  # noqa: E731
@@ -249,7 +254,7 @@ def caps(spec, m, real):
 
 
 def spectral(spec, m, real):
-    """Return f and f* for f = 0 if the j largest |d| sum to at most s_1 + ... + s_j for every j."""
+    """Return f and f*: f is 0 if, for every j, the j largest |d| sum to at most s_1 + ... + s_j."""
     s = spec.vector("spectrum", m)
     need(min(s) >= 0 and all(map(ge, s, s[1:])), "the spectrum is negative or increases")
     ranked = lambda x: sorted(map(abs, x), reverse=True)  # noqa: E731
@@ -259,7 +264,7 @@ def spectral(spec, m, real):
 
 
 def norm(spec, m, real):
-    """Return f and f* for f = c |d|, or f = 0 if |d| <= r, in a weighted l1 or maximum norm."""
+    """Return f and f* of a penalty c |d| or a ball |d| <= r, in a weighted l1 or maximum norm."""
     p, a = spec.take("p"), spec.vector("weights", m, 0)
     need(p in ("1", "inf"), "p is neither 1 nor inf")
     size, dual = (sum, max)[:: 1 if p == "1" else -1]
@@ -268,7 +273,7 @@ def norm(spec, m, real):
 
 
 def bounded(spec, real, size, dual):
-    """Return f and f* for a norm that is either used as a weighted penalty or bounds a ball."""
+    """Return f and f* for a norm: f is the penalty c |d|, or the indicator of the ball |d| <= r."""
     if "weight" in spec.left:
         c = real(spec.number("weight", 0))
         inside = lambda x, w: need(dual(x, w) <= c, "f* is infinite at x") or real(ZERO)  # noqa: E731
@@ -283,14 +288,6 @@ exactly = lambda x: x  # noqa: E731
 exactly.kinds = {"hard-margin": hard_margin, "caps": caps, "norm": norm, "spectral": spectral}
 
 
-def atom(kind, spec, m, real):
-    """Return f and f* of a single relaxation that is neither a sum nor a multiple."""
-    need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
-    found = real.kinds[kind](spec, m, real)
-    spec.done()
-    return found
-
-
 def worth(price, low, high):
     """Return the least value of price * x over low <= x <= high."""
     side = low if price > 0 else high
@@ -299,7 +296,7 @@ def worth(price, low, high):
 
 
 def polyhedral(spec, m, real):
-    """Return f(d) = constant + least cost (d, z) within bounds and rows, and its dual bound.
+    """Return f(d) = constant + least cost (d, z) within bounds and rows, and a bound on F(u).
 
     Any feasible z bounds f(d) from above. Any gamma and any multipliers y of the rows bound F(u)
     from below: <d, u> + cost (d, z) = gamma + y rows (d, z) + prices (d, z) on the simplex.
@@ -356,7 +353,7 @@ def relaxation(spec, m, real):
 
         def total(d, given):
             first, second = part(given, "first"), part(given, "second")
-            need(not getattr(given, "left", None), "auxiliaries are of no term")
+            need(not getattr(given, "left", None), "the auxiliaries have a field of no term")
             return one[0](d, first) + two[0](d, second)
 
         def split(u, w):
@@ -370,7 +367,9 @@ def relaxation(spec, m, real):
         spec.done()
         scaled = lambda u, w: real(c) * lower([x / c for x in u], w)  # noqa: E731
         return lambda d, given: real(c) * f(d, given), scaled
-    f, conjugate = atom(kind, spec, m, real)
+    need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
+    f, conjugate = real.kinds[kind](spec, m, real)
+    spec.done()
     alone = lambda d, given: need(given is None, "this f has no auxiliaries") or f(d)  # noqa: E731
 
     def bound(u, w):
@@ -421,7 +420,7 @@ def check(document, path=None, known=None):
     doc.limits.left = MAX_WORK + (len(content) + more) // 32
     doc.limits.each = 1 + (longest / 300) ** 2
     level, real = doc.take("level"), exactly
-    need(level in ("exact", "enclosed"), "its level proves nothing: neither exact nor enclosed")
+    need(level in ("exact", "enclosed"), "the level proves nothing: neither exact nor enclosed")
     if level == "enclosed":
         real = enclosed(bits := doc.whole("precision", 53, 1024))
         doc.limits.each += bits / 48
@@ -430,11 +429,11 @@ def check(document, path=None, known=None):
     need(m * n <= MAX_MATRIX_ENTRIES, f"A has more than {MAX_MATRIX_ENTRIES} entries")
     doc.spend(0, m + n + m * n * (0.01 + longest / 40_000))
     rows, sha = matrix(game, m, n, path) if known is None else known[:2]
-    need(game.take("sha256") == sha, "the SHA-256 of A is another one")
+    need(game.take("sha256") == sha, "the SHA-256 of A is not that in the file")
     doc.limits.digits = min(MAX_DIGITS, MAX_VECTOR_DIGITS // max(m, n))
     d, columns = doc.vector("d", m), doc.take("columns", list)
     fine = all(type(j) is int and 0 <= j < n for j in columns) and len(columns) <= n
-    need(fine and len(set(columns)) == len(columns), "columns are not different ones of A")
+    need(fine and len(set(columns)) == len(columns), "'columns' are not different columns of A")
     w = dict(zip(columns, doc.vector("w", len(columns)), strict=True))
     need(min(d) >= 0 and sum(d) == 1, "d is not in the simplex")
     f, bound = relaxation(game.take("relaxation", dict), m, real)
@@ -446,12 +445,12 @@ def check(document, path=None, known=None):
     doc.done()
     need(real(low) <= bound(u, witness) - cost, "the lower bound is above what w proves")
     need(f(d, given) + g <= real(high), "the upper bound is below what d proves")
-    need(hashlib.sha256(content.encode()).hexdigest() == digest, "the digest is another one")
+    need(hashlib.sha256(content.encode()).hexdigest() == digest, "the content has another digest")
     return level, low, high
 
 
 def enclosed(precision):
-    """Return the function that makes balls of this precision and has the known kinds of f."""
+    """Return a function that converts numbers to balls. Its attribute `kinds` lists kinds of f."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_enclosed.py")
     need(os.path.exists(path), "the level needs check_enclosed.py in the folder of check.py")
     spec = importlib.util.spec_from_file_location("check_enclosed", path)
@@ -488,7 +487,7 @@ def main(arguments):
 
 
 def shown(x, side):
-    """Return a number or, if it is long, the nearest double below (side -1) or above (side 1)."""
+    """Return x as text. A long x is rounded to the double below (side -1) or above (side 1)."""
     if max(abs(x.numerator), x.denominator) < 10**15:
         return str(x)
     nearest = float(x) if abs(x) <= sys.float_info.max else math.inf * (1 if x > 0 else -1)

@@ -13,10 +13,11 @@ import flint
 
 
 def balls(precision, check):
-    """Return a function that converts rationals to balls, with the known kinds of f.
+    """Return a function that converts rationals to balls.
 
-    The balls have a precision of `precision` bits. The kinds are stored as the attribute `kinds`
-    of the function. `check` is the module check.py, whose helpers the functions below use.
+    The balls have a precision of `precision` bits. The attribute `kinds` of the function maps the
+    names of the supported kinds of f to their formulas. `check` is the module check.py, whose
+    helpers the formulas use.
     """
     flint.ctx.prec = precision
 
@@ -39,7 +40,7 @@ def _power_sum(values, p, real):
 
 
 def p_norm(spec, m, real, check):
-    """Return f and f* for f = c |d|, or f = 0 if |d| <= r, in a sum of p-norms.
+    """Return f and f* of a penalty c |d| or a ball |d| <= r, in a sum of p-norms.
 
     The norm |d| is the sum of f_g |(a d)_g|_p over the groups g of examples.
     """
@@ -61,9 +62,9 @@ def p_norm(spec, m, real, check):
 
 
 def ellipsoid(spec, m, real, check):
-    """Return f and f* for f = c |Q d|, or f = 0 if |Q d| <= r, in the Euclidean norm.
+    """Return f and f* of a penalty c |Q d| or a ball |Q d| <= r, in the Euclidean norm.
 
-    The argument x of f* must be Q'v, where the witness contains v.
+    The argument x of f* must be Q'v for the vector v in the witness.
     """
     lines = spec.take("matrix", list)
     check.need(len(lines) > 0, "'matrix' is empty")
@@ -87,11 +88,11 @@ def ellipsoid(spec, m, real, check):
 
 
 def divergence(spec, m, real, check):
-    """Return f and f* for f = c D(d), or f = 0 if D(d) <= r, for a divergence D.
+    """Return f and f* of a penalty c D(d) or of the set D(d) <= r, for a divergence D.
 
     The divergence of order alpha and scale s is D(d) = sum pi phi(d/pi), where pi is the prior. The
     function phi(t) is s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1)). For alpha = 1, it is
-    s (t log t - t + 1). It is defined for t >= 0, and for alpha = 2 for any t.
+    s (t log t - t + 1). The function is defined for t >= 0. For alpha = 2, it is defined for any t.
     """
     need = check.need
     alpha = spec.number("order", 0)
@@ -104,7 +105,7 @@ def divergence(spec, m, real, check):
         return real(s) * sum(real(p) * _phi(d[i] / p, alpha, real) for i, p in used)
 
     def conjugate(x, c):
-        """Return the conjugate of c D at x, which is c sum pi phi*(x/c)."""
+        """Return c sum pi phi*(x/c), the conjugate of c D at x."""
         powers = ((p, _conjugate_power(x[i] / (c * s), alpha, real, need)) for i, p in used)
         return real(c * s / alpha) * sum(real(p) * (power - 1) for p, power in powers)
 
@@ -175,11 +176,19 @@ def binary_entropy(spec, m, real, check):
     return penalty, conjugate
 
 
+def _inner(spec, m, real, check):
+    """Return f and f* of a relaxation that is neither a sum nor a multiple."""
+    kind = spec.take("kind")
+    check.need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
+    found = real.kinds[kind](spec, m, real)
+    spec.done()
+    return found
+
+
 def shifted(spec, m, real, check):
     """Return the function f(d + by) and its conjugate."""
     by = spec.vector("by", m)
-    of = spec.take("of", dict)
-    f, conjugate = check.atom(of.take("kind"), of, m, real)
+    f, conjugate = _inner(spec.take("of", dict), m, real, check)
 
     def moved(x, w):
         return conjugate(x, w) - real(sum(map(mul, x, by)))
@@ -190,7 +199,6 @@ def shifted(spec, m, real, check):
 def dilated(spec, m, real, check):
     """Return the function f(factor d) and its conjugate."""
     c = spec.number("factor")
-    of = spec.take("of", dict)
-    f, conjugate = check.atom(of.take("kind"), of, m, real)
+    f, conjugate = _inner(spec.take("of", dict), m, real, check)
     check.need(c != 0, "the factor is 0")
     return lambda d: f([c * x for x in d]), lambda x, w: conjugate([y / c for y in x], w)

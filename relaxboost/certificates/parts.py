@@ -32,9 +32,10 @@ def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> b
 def describe_auxiliaries(
     f: Relaxation, described: Described, d: Sequence[Fraction], evaluation: ExactEvaluation
 ) -> dict[str, Any]:
-    """Return the auxiliary variables z of every polyhedral part of f at the exact d, or {}.
+    """Return the auxiliary variables z of every polyhedral part of f at the exact d.
 
-    If a polyhedral part is infinite at d, an InputError is raised.
+    If f has no polyhedral part, the result is {}. If a polyhedral part is infinite at d, an
+    InputError is raised.
     """
     if described["kind"] == "scaled":
         return describe_auxiliaries(operands_of(f)[0], described["of"], d, evaluation)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.rounding import float_down, float_up
 from relaxboost.certificates import check
 from relaxboost.certificates.certificate import Certificate
@@ -23,7 +23,8 @@ from relaxboost.game.solution import Solution
 from relaxboost.relaxations.description import description_of
 
 Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any], Any]]
-"""A function of d, and of auxiliary variables or None. It returns auxiliary variables and f(d)."""
+"""A function of d and of auxiliary variables z. It returns z, as certificates store it, and f(d).
+If z is None, the function computes z."""
 
 
 class GivenPair(NamedTuple):
@@ -44,7 +45,7 @@ class GivenPair(NamedTuple):
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
-        """Return the pair (d, w) of `given`. If `d` or `w` is not None, it replaces that point."""
+        """Return the pair (d, w) of `given`. A `d` or `w` that is not None replaces that point."""
         own: dict[str, Any] = {}
         if isinstance(given, ExactOptimum):
             if given.value is None:
@@ -96,16 +97,17 @@ class GivenPair(NamedTuple):
             if sign * (Fraction(mine) - proved) > allowed:
                 shown = float_down(proved) if sign > 0 else float_up(proved)
                 raise InputError(
-                    f"the points of this solution prove {name} = {shown:.17g}, but its {name} is "
-                    f"{mine:.17g}, and a certificate may be wider by at most 1e-6. Certify another "
-                    "pair with certify(reference(game)), or certify this pair without its bounds "
-                    "with certify(game, d=solution.d, w=(solution.support, solution.coefficients))"
+                    f"the points of this solution prove {name} = {shown:.17g}, but the solution "
+                    f"has {name} = {mine:.17g}. A certificate may be wider by at most 1e-6. "
+                    "Certify another pair with certify(reference(game)), or certify this pair "
+                    "without its bounds with "
+                    "certify(game, d=solution.d, w=(solution.support, solution.coefficients))"
                 )
         return found
 
 
 def fractions(values: Any) -> list[Fraction] | None:
-    """Return the values as fractions if one of them is a Fraction, and otherwise None."""
+    """If one of the values is a Fraction, return all as fractions. Otherwise return None."""
     entries = list(values)
     exact = any(isinstance(x, Fraction) for x in entries)
     return [Fraction(x) for x in entries] if exact else None
@@ -118,7 +120,7 @@ def exact_d(
     penalty: Penalty,
     evaluation: ExactEvaluation,
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return a distribution d at which f is certainly finite, its auxiliary variables, and f(d).
+    """Return a d at which f is certainly finite, the auxiliary variables of f at d, and f(d).
 
     `penalty` raises `check.Rejected` or an InputError if f is infinite at d.
     """
@@ -165,7 +167,7 @@ def _moved_inside(
         except (check.Rejected, InputError) as error:
             reason = str(error)
     raise InputError(
-        f"no exact point near d is certainly in the domain of {f!r} ({reason}), because the "
+        f"no exact point near d is certainly in the domain of {brief(f)} ({reason}), because the "
         "domain hardly intersects the simplex. Enlarge the domain a little"
     )
 
@@ -184,7 +186,7 @@ def columns_and_weights(w: Any) -> tuple[Any, Any]:
 
 
 def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
-    """Return exact weights that are in the domain, by the index of the column."""
+    """Return exact weights in the domain, as a mapping from the index of a column to its weight."""
     columns, values = columns_and_weights(w)
     given = fractions(values)
     if given is not None:

@@ -46,7 +46,7 @@ def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
 
 
 def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
-    """Return the exact product Aᵀ · values as (v, shift), which is v · 2^-shift.
+    """Return (v, shift) with Aᵀ · values = v · 2^-shift exactly.
 
     The entries of A are in [−1, 1], and the values are integers of any size.
     """
@@ -72,7 +72,7 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
 def edges(
     matrix: Any, shares: Sequence[int], most_entries: int = 4_000_000
 ) -> Iterator[tuple[list[int], int]]:
-    """Yield the exact product Aᵀ · shares as (v, shift) for consecutive blocks of columns."""
+    """Yield (v, shift) for consecutive blocks B of columns, with Bᵀ · shares = v · 2^-shift."""
     n = matrix.n
     # Blocks bound the memory: implicit matrices, such as stumps, are never written down as a whole.
     width = max(1, most_entries // matrix.m)
@@ -82,7 +82,7 @@ def edges(
 
 
 def margins(matrix: Any, support: Sequence[int], weights: Sequence[int]) -> tuple[list[int], int]:
-    """Return the exact product A w as (u, shift), for integer weights on some columns."""
+    """Return (u, shift) with A w = u · 2^-shift exactly, for integer weights on some columns."""
     # Weights are few, so only the columns in use are read.
     block = matrix.columns(support)
     return dot(np.ascontiguousarray(block.T), weights)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.digits import integer, number, vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.parameters import is_given
 from relaxboost.certificates import check, products
 from relaxboost.certificates.certificate import Certificate, matrix_text, precisely
@@ -72,8 +72,8 @@ def certify(
         The result of `solve`, `reference` or `exact_optimum`, or a game together with `d` and `w`.
     level : {"exact", "enclosed", "numerical"}, optional
         The arithmetic: rational numbers, balls (with python-flint), or floats, which prove nothing.
-        The default is the strongest level that the relaxation and the domain allow. If it is
-        numerical although the bounds of f are stronger, `Certificate.reason` says why.
+        The default is the strongest level that the relaxation and the domain allow. If this level
+        is numerical although the bounds of f are stronger, `Certificate.reason` says why.
     d, w : array of shape (m,), and array of shape (n,) or (support, coefficients), optional
         Points that replace those of the solution. Fractions are used unchanged.
     inline : bool, optional
@@ -196,7 +196,10 @@ def _precision(described: dict[str, Any]) -> int:
 
 
 def checkable(game: Game, level: str | None = None) -> str:
-    """Return the level of a certificate of this game. Raise an InputError if it has none."""
+    """Return the level of a certificate of this game.
+
+    Raise an InputError if the game cannot have a certificate of this level.
+    """
     level = _level(game, level)
     if game.n is None:
         raise InputError(
@@ -237,8 +240,8 @@ def _level(game: Game, level: str | None) -> str:
     # A relaxation whose solver is numerical may have formulas that balls can evaluate.
     if level == "exact" and strongest != "exact":
         raise InputError(
-            f"{f!r} over {over!r} allows {strongest} certificates, not exact ones. Omit level, "
-            "or use caps and l1 or l-inf norms"
+            f"{brief(f)} over {over!r} allows {strongest} certificates, not exact ones. Omit "
+            "level, or use caps and l1 or l-inf norms"
         )
     return level
 
@@ -253,7 +256,7 @@ def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
 
 def _no_description(f: Relaxation) -> str:
     return (
-        f"{f!r} has no description that a checker could evaluate, so its certificates are "
+        f"{brief(f)} has no description that a checker could evaluate, so its certificates are "
         "numerical. Write `exact_form` of rb.relaxations.Description if f is polyhedral, or use "
         'certify(solution, level="numerical")'
     )
@@ -287,7 +290,7 @@ def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -
     # The checker's own functions evaluate the points, so that it accepts what is written here.
     f, bound = check.relaxation(check.Fields(described["relaxation"], "f"), game.m, real)
     is_exact = source.exact and fractions(source.d) is not None
-    of_d = ExactEvaluation(repr(game.relaxation), exact=is_exact)
+    of_d = ExactEvaluation(brief(game.relaxation), exact=is_exact)
 
     def penalty(d: list[Fraction], z: list[Fraction] | None) -> tuple[dict[str, Any], Any]:
         found = {"z": vector(z)} if z else None
@@ -344,13 +347,13 @@ def _witness(
     f = game.relaxation
     if source.optimum is not None:
         best = source.optimum
-        return optimal_witness(f, described, best, u, ExactEvaluation(repr(f), exact=source.exact))
+        return optimal_witness(f, described, best, u, ExactEvaluation(brief(f), exact=source.exact))
     is_exact = source.exact and fractions(columns_and_weights(source.w)[1]) is not None
     known = source.witness
     if known is None and described["kind"] != "polyhedral":
         # A witness found in doubles is enough, because any witness proves a valid bound.
         known = bounds_of(f).witness(np.array([float(x) for x in u]))
-    return describe_witness(f, described, known, u, ExactEvaluation(repr(f), exact=is_exact))
+    return describe_witness(f, described, known, u, ExactEvaluation(brief(f), exact=is_exact))
 
 
 def _admitted(
@@ -396,7 +399,7 @@ def _accepted(
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return the amounts by which thresholds are lowered as pairs (share, unit), least first."""
+    """Return pairs (share, unit). Thresholds are lowered by share · unit, the least one first."""
     # The rounding of a sum is relative to its largest term, which may be a threshold or a margin.
     sizes = {_power_above(max(map(abs, thresholds))) for thresholds in (_thresholds(witness), u)}
     shares = [(Fraction(2) ** e, size) for size in sizes for e in range(-60, 8)]

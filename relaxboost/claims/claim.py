@@ -19,6 +19,7 @@ from relaxboost._core.parameters import count, natural
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
 from relaxboost.claims.record import (
+    EXPECTED,
     FALSE,
     Check,
     Correction,
@@ -30,6 +31,9 @@ from relaxboost.claims.record import (
 from relaxboost.claims.searching import search, shrink
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
+
+MAX_LINE_CHARACTERS = 240
+"""Number of characters of the longest line of code that a verdict prints to record an instance."""
 
 _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
@@ -91,12 +95,29 @@ class Claim:
     """The entries in the source's TOML file that contain the texts of the corrections."""
 
     def __repr__(self) -> str:
-        return f"<Claim {self.id}: {self.status}>"
+        return f"<Claim {self.id}: {self.status if self.has_record else EXPECTED}>"
 
     @property
     def status(self) -> str:
-        """The recorded status: "holds", "false as stated", "misprint", "ambiguous" or "open"."""
+        """The recorded status: "holds", "false as stated", "misprint", "ambiguous" or "open".
+
+        It is "holds" if the claim has no record.
+        """
         return self.ruling or (FALSE if self.counterexamples else HOLDS)
+
+    @property
+    def has_record(self) -> bool:
+        """Whether the status is recorded. If not, the author of the claim expects that it holds.
+
+        The package records the status of its own claims. A user records it by a ruling or by
+        counterexamples.
+        """
+        return self.is_built_in or bool(self.ruling or self.counterexamples)
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the check of the claim is part of the package."""
+        return self.stated.check.__module__.startswith("relaxboost.")
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -171,7 +192,7 @@ class Claim:
     def command(self, action: str, options: str) -> str:
         """Return the command line that repeats a check or an attack."""
         # A step of a proof cannot be run alone. The command line repeats the whole claim.
-        if not self.stated.check.__module__.startswith("relaxboost."):  # it is not built in
+        if not self.is_built_in:
             options = f" --file {shlex.quote(str(self.file or 'FILE'))}{options}"
         return f"relaxboost claims {action} {self.id.partition('/')[0]}{options}"
 
@@ -312,7 +333,16 @@ class Claim:
                 found = search(examine, self.space, draw, budget, part)
                 part.counterexample = found and shrink(examine, self.space, *found, budget)
 
-        return replace(self._verdict(work, seed, repeat), effort="budget")
+        verdict = self._verdict(work, seed, repeat)
+        return replace(verdict, effort="budget", recording=self._recording(verdict.counterexample))
+
+    def _recording(self, found: Evidence | None) -> str:
+        """Return the line of Python that records a counterexample, or "" if it is not needed."""
+        name = self.stated.check.__name__
+        if found is None or self.has_record or not name.isidentifier():
+            return ""
+        line = f"{name}.counterexamples = [{found.instance}]"
+        return line if len(line) <= MAX_LINE_CHARACTERS else ""
 
     def _verdict(
         self, work: Callable[[list[StatementVerdict]], None], seed: int, repeat: str
@@ -336,6 +366,7 @@ class Claim:
             repeat=repeat,
             seconds=time.perf_counter() - start,
             interrupted=interrupted,
+            has_record=self.has_record,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,11 +18,17 @@ from relaxboost.claims.measure import Slack, Vacuous
 FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
 """The recorded statuses other than "holds"."""
 
+EXPECTED = "expected to hold"
+"""The text that replaces the recorded status of a claim without a record."""
+
 EVIDENCE = ("counterexample", "proof", "worst case", "exact", "instances")
 """The types of evidence for a verdict, as `Claim.evidence` returns them."""
 
 ILLEGIBLE = "illegible in our copy"
 """The text of `Claim.printed` if the printed formula cannot be read in our copy of the source."""
+
+_TEX = re.compile(r"\$|\\[A-Za-z]|[\x00-\x09\x0b-\x1f]")
+"""A sign of LaTeX. In a Python string that is not raw, "\\rho" starts with a control character."""
 
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 
@@ -113,10 +120,17 @@ class Statement:
 
 def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
     """Return a function that makes a `Statement` from its check, with the texts of a table."""
+    words, formula = texts["words"], texts.get("formula", "")
+    for text in (words, formula):
+        if _TEX.search(str(text)):
+            raise InputError(
+                f"words and formulas of a claim must be Unicode text, not LaTeX, got {text!r}. "
+                'Write, for example, "ρ([A, a₁]) ≥ ρ(A)" or "ρ_{k+1} ≤ ρ_k"'
+            )
     return partial(
         Statement,
-        texts["words"],
-        texts.get("formula", ""),
+        words,
+        formula,
         text=texts.get("note"),
         step_texts=texts.get("step", ()),
     )

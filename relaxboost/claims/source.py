@@ -161,16 +161,18 @@ class Source:
         space : Space
             The fields of an instance.
         **record
-            Other attributes of the `Claim`. `formula` is the statement as a formula, and `given`
-            contains the hypotheses. `counterexamples` are instances that refute the statement, the
-            smallest first, such as ``[{"A": [["1/2", 1]], "k": 1}]``. `printed` is the formula or
-            sentence as the source prints it, and `ruling` is the recorded status.
+            Other attributes of the `Claim`. `formula` is the statement as a formula in Unicode
+            text, such as "ρ_{k+1} ≤ ρ_k", and `given` contains the hypotheses. `counterexamples`
+            are instances that refute the statement, the smallest first, such as
+            ``[{"A": [["1/2", 1]], "k": 1}]``. `printed` is the formula or sentence as the source
+            prints it, and `ruling` is the recorded status.
 
         Raises
         ------
         InputError
-            If the source already has a claim of this name, if a counterexample is not in the space,
-            or if the ruling contradicts the counterexamples.
+            If the source already has a claim of this name, if the words or the formula are LaTeX,
+            if a counterexample is not in the space, or if the ruling contradicts the
+            counterexamples.
         """
         id = f"{self.key}-{name}"
         if id in self.claims:

@@ -149,7 +149,7 @@ class ClaimVerdict:
 
     id: str
     recorded: str
-    """The recorded status of the claim."""
+    """The recorded status of the claim, or the expected one if the claim has no record."""
     stated: StatementVerdict
     corrections: tuple[StatementVerdict, ...]
     seed: int
@@ -160,6 +160,12 @@ class ClaimVerdict:
     """Whether Ctrl-C interrupted the check or the attack before all instances were tried."""
     effort: str = "trials"
     """The option that sets the number of instances: "trials" in a check, "budget" in an attack."""
+
+    has_record: bool = True
+    """Whether the status is recorded, as by `Claim.has_record`."""
+    recording: str = ""
+    """The line of Python that records the counterexample of an attack. It is "" if the claim has a
+    record or if the line is long."""
 
     @property
     def status(self) -> str:
@@ -192,6 +198,15 @@ class ClaimVerdict:
         if self.idle or self.interrupted or not parts or not all(part.is_rare for part in parts):
             return ""
         return f"too few instances meet the hypotheses; give more --{self.effort}"
+
+    @property
+    def expectation(self) -> str:
+        """The text about the status that a claim without a record should have."""
+        return f"its author expects: {self.recorded}"
+
+    def requirement(self, slack: Slack) -> str:
+        """Return the text about an inequality that fails: what the statement would require."""
+        return str(slack) if self.has_record else f"it would require {slack}"
 
     @property
     def idle(self) -> list[int]:
@@ -231,11 +246,7 @@ class ClaimVerdict:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.id}: {self.status}"]
-        if self.interrupted:
-            lines[0] = f"{self.id}: interrupted; so far {self.status}"
-        elif self.status != self.recorded:
-            lines[0] += f", not {self.recorded}"
+        lines = [f"{self.id}: {self._status()}"]
         lines += [f"  counterexample {number} on record does not refute it" for number in self.idle]
         if self.remedy:
             lines.append(f"  {self.remedy}")
@@ -246,7 +257,17 @@ class ClaimVerdict:
         for part in self.corrections:
             lines += self._stated(f"{other}, {part.words.rstrip('.')}", part)
         lines.append(f"  again: {self.repeat}")
+        if self.recording:
+            lines.append(f"  record it: {self.recording}")
         return "\n".join(lines)
+
+    def _status(self) -> str:
+        if self.interrupted:
+            return f"interrupted; so far {self.status}"
+        if self.status == self.recorded:
+            return self.status
+        expected = f", not {self.recorded}" if self.has_record else f"; {self.expectation}"
+        return self.status + expected
 
     def _stated(self, title: str, part: StatementVerdict) -> Iterator[str]:
         if self.interrupted and not part.counts:
@@ -257,7 +278,7 @@ class ClaimVerdict:
             yield "    no instance meets the hypotheses, or the check yields nothing"
         if part.counterexample is not None:
             found = part.counterexample
-            yield f"    refuted: {found.slack}"
+            yield f"    refuted: {self.requirement(found.slack)}"
             yield f"      by {found.origin}: {in_one_line(found.instance)}"
         if part.least is not None:
             yield f"    least slack: {part.least.slack}, {part.least.origin}"

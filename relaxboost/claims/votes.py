@@ -13,7 +13,7 @@ from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.claims.sides import ASSUMED_ERROR
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.boosters.adaboost import AdaBoostRun
+from relaxboost.solvers.boosters.adaboost import AdaBoostRun, ColumnBooster
 from relaxboost.solvers.boosters.adaboost_star import AdaBoostStarRun
 from relaxboost.solvers.boosters.votes import Votes
 from relaxboost.solvers.rounds import Rounds
@@ -70,7 +70,7 @@ def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
     return takewhile(lambda vote: vote.edge <= 0.999, votes)
 
 
-def _votes(game: Game, update: AdaBoostRun, steps: int) -> Iterator[Vote]:
+def _votes(game: Game, update: ColumnBooster, steps: int) -> Iterator[Vote]:
     shown = None
     before = np.zeros(game.n or 0)
     for state in Rounds(game, update):

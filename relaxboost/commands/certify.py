@@ -12,6 +12,7 @@ from relaxboost.certificates import Certificate
 from relaxboost.certificates.export import FORMS
 from relaxboost.commands.style import (
     InputFile,
+    Verb,
     check_there,
     matrix_option,
     show,
@@ -21,6 +22,7 @@ from relaxboost.commands.style import (
 
 
 @click.command(
+    cls=Verb,
     epilog="""
 \b
 Exit status: 0 written, 2 bad input, or a certificate that is not accepted.
@@ -30,7 +32,7 @@ Examples:
   relaxboost solve data.csv --label y --certificate margin.json
   relaxboost certify margin.json --format vipr
   viprchk margin.lower.vipr
-"""
+""",
 )
 @click.argument("file", type=InputFile())
 @click.option(
@@ -45,7 +47,8 @@ Examples:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="The name of the files, without suffixes. By default it is the name of FILE.",
+    help="The name of the files, without suffixes. By default it is the name of FILE. "
+    "Existing files are overwritten.",
 )
 def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_json: bool) -> None:
     """Write a certificate in a format that independent programs can check.

@@ -14,6 +14,7 @@ from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate
 from relaxboost.commands.style import (
     InputFile,
+    Verb,
     check_there,
     matrix_option,
     show,
@@ -23,6 +24,7 @@ from relaxboost.commands.style import (
 
 
 @click.command(
+    cls=Verb,
     epilog="""
 \b
 Exit status: 0 accepted, 1 rejected (with the reason), 2 bad input, or no
@@ -32,7 +34,7 @@ certificate.
 Examples:
   relaxboost solve data.csv --label y --certificate margin.json
   relaxboost check margin.json
-"""
+""",
 )
 @click.argument("file", type=InputFile())
 @matrix_option

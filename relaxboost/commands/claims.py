@@ -19,7 +19,7 @@ from relaxboost._core import progress
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
 from relaxboost.commands import claims_text as text
-from relaxboost.commands.style import OutputFile, complain, say
+from relaxboost.commands.style import OutputFile, VerbGroup, complain, say
 from relaxboost.commands.style import show as present
 
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 
 
 @click.group(
+    cls=VerbGroup,
     epilog="""
 \b
 Example:
   relaxboost claims check SS09-T9
-"""
+""",
 )
 def claims() -> None:
     """Check the claims of papers on instances whose optima are certified.
@@ -93,8 +94,9 @@ _JOBS = click.option(
 )
 _EXIT = """
 \b
-Exit status: 0 every verdict matches the record, 1 a verdict differs or was
-not reached, 2 bad input, 130 interrupted before there was anything to print.
+Exit status: 0 every verdict is as recorded or expected, 1 a verdict differs
+or was not reached, 2 bad input, 130 interrupted before there was anything to
+print.
 """
 
 
@@ -203,7 +205,7 @@ def check(wanted: _Wanted, as_json: bool, **effort: Any) -> None:
     head = [] if as_json else [table.head]
     runs = partial(rb.claims.check_all, chosen, **effort)
     outcomes, seconds = _follow("checking", runs, head, None if as_json else table.rows)
-    _finish(outcomes, len(chosen), seconds, as_json, text.LEGEND)
+    _finish(outcomes, chosen, seconds, as_json, text.LEGEND)
 
 
 @claims.command(
@@ -239,7 +241,7 @@ def attack(ids: tuple[str, ...], file: Path | None, as_json: bool, **effort: Any
     chosen = _checkable(_Wanted(ids, None, file))
     runs = partial(rb.claims.attack_all, chosen, **effort)
     outcomes, seconds = _follow("attacking", runs, [], None if as_json else lambda one: [str(one)])
-    _finish(outcomes, len(chosen), seconds, as_json)
+    _finish(outcomes, chosen, seconds, as_json)
 
 
 @claims.command(
@@ -253,7 +255,13 @@ Examples:
 """,
 )
 @_wanted
-@click.option("-o", "--out", required=True, type=OutputFile(".html"), help="An HTML file.")
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=OutputFile(".html"),
+    help="An HTML file, which is overwritten if it exists.",
+)
 @_TRIALS
 @_SEED
 @_JOBS
@@ -278,7 +286,7 @@ def report(wanted: _Wanted, out: Path, as_json: bool, **effort: Any) -> None:
         write_report(verdicts, out, chosen, _chosen(wanted)[1])
         if not as_json:
             say(f"report:     {out}")
-    _finish(outcomes, len(chosen), seconds, as_json)
+    _finish(outcomes, chosen, seconds, as_json)
 
 
 def _listed(chosen: list[Claim], unchecked: list[Unchecked]) -> dict[str, Any]:
@@ -351,7 +359,7 @@ def _follow(
 
 def _finish(
     outcomes: list[ClaimVerdict | Failure],
-    asked: int,
+    claims: list[Claim],
     seconds: float,
     as_json: bool,
     legend: str = "",
@@ -359,8 +367,8 @@ def _finish(
     # Ctrl-C before the first outcome leaves nothing to summarise.
     if not outcomes:
         raise click.Abort
-    lines = [text.summary(outcomes, asked, seconds), *([legend] if legend else [])]
+    lines = [text.summary(outcomes, claims, seconds), *([legend] if legend else [])]
     present(as_json, [outcome.data() for outcome in outcomes], "\n".join(lines))
     # An interrupted command is no success, even if all finished checks agree with the record.
-    if len(outcomes) < asked or not all(outcome.agrees for outcome in outcomes):
+    if len(outcomes) < len(claims) or not all(outcome.agrees for outcome in outcomes):
         sys.exit(1)

@@ -12,6 +12,7 @@ from relaxboost._core.rounding import RELATIVE_ROUNDING
 from relaxboost.claims.publishing.entry import verdict
 from relaxboost.claims.publishing.pages import MAX_DETAILED_CLAIMS
 from relaxboost.claims.publishing.prose import reading
+from relaxboost.claims.record import EXPECTED
 from relaxboost.claims.source import DISPLAYS
 from relaxboost.claims.verdict import in_one_line, optima_of
 from relaxboost.commands.style import folded
@@ -46,7 +47,7 @@ LEGEND = _folded(
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
     """Yield the lines of `relaxboost claims list`: first all results, and then their parts."""
     rows = [
-        (c.id, c.status, c.evidence(c.stated), f"{c.location}: {c.stated.words}")
+        (c.id, *_record(c, c.stated), f"{c.location}: {c.stated.words}")
         for c in sorted(claims, key=lambda claim: bool(claim.part_of))
     ]
     rows += [
@@ -60,6 +61,11 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
         yield _folded(f"    {words}")
 
 
+def _record(claim: Claim, statement: Statement) -> tuple[str, str]:
+    """Return the recorded status of a claim, and the evidence for the verdict on a statement."""
+    return (claim.status, claim.evidence(statement)) if claim.has_record else (EXPECTED, "")
+
+
 def shown(claim: Claim) -> Iterator[str]:
     """Yield the lines of `relaxboost claims show` for a claim."""
     file = "" if claim.file is None else f" --file {claim.file}"
@@ -71,11 +77,12 @@ def shown(claim: Claim) -> Iterator[str]:
     yield from _filled("    place:", claim.page * (claim.page != claim.location))
     yield from _statement("statement", claim.stated)
     yield from _filled("  given:", claim.given)
-    yield f"  on record:   {claim.status}"
+    status, evidence = _record(claim, claim.stated)
+    yield f"  {'on record:' if claim.has_record else 'no record:':12} {status}"
     yield from _filled("  part of:", f"{key}-{claim.part_of}" * is_part)
     yield from _filled("  caused by:", claim.caused_by, f"the error of {key}-")
     yield from _filled("  harm:", claim.harm)
-    yield f"  rests on:    {claim.evidence(claim.stated)}"
+    yield from _filled("  rests on:", evidence)
     for number, instance in enumerate(claim.counterexamples):
         title = "fails at:" if number == 0 else ""
         values = claim.space.from_json(instance)
@@ -84,7 +91,7 @@ def shown(claim: Claim) -> Iterator[str]:
     title = "reading" if claim.status == "ambiguous" else "corrected"
     for correction in claim.corrections:
         yield from _statement(title, correction)
-        yield f"    rests on:  {claim.evidence(correction)}"
+        yield from _filled("    rests on:", _record(claim, correction)[1])
     for number, part in enumerate(_parts(claim)):
         yield f"  {'' if number else 'parts:':12} {part.id}: {verdict(part)}"
     yield f"  data:        {', '.join(claim.space.fields)}; {claim.trials} instances by default"
@@ -193,7 +200,7 @@ def _refuted(outcome: ClaimVerdict) -> Iterator[str]:
     first = outcome.stated.counterexample
     assert first is not None
     yield _folded(f"    as stated: refuted by {_instance(first)} [{first.origin}]")
-    yield _folded(f"      {first.slack}")
+    yield _folded(f"      {outcome.requirement(first.slack)}")
     for known in outcome.stated.known:
         if known and known.origin != first.origin and known.outcome == "refuted":
             yield _folded(f"      and by {_instance(known)} [{known.origin}]")
@@ -226,7 +233,8 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
     if outcome.remedy:
         yield f"    {outcome.remedy}"
     elif outcome.status != outcome.recorded and not outcome.interrupted:
-        yield f"    DIFFERS: on record as {outcome.recorded!r}"
+        expected = f"on record as {outcome.recorded!r}"
+        yield f"    DIFFERS: {expected if outcome.has_record else outcome.expectation}"
     if idle:
         yield f"    DIFFERS: not refuted by the counterexample on record, number {idle}"
     if outcome.status == outcome.recorded and not (idle or outcome.interrupted or outcome.remedy):
@@ -234,19 +242,22 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
     yield f"    again: {outcome.repeat}"
 
 
-def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: float) -> str:
+def summary(
+    outcomes: Sequence[ClaimVerdict | Failure], claims: Sequence[Claim], seconds: float
+) -> str:
     """Return the last line of a check, which counts the verdicts and names the differences."""
+    word = "recorded" if all(claim.has_record for claim in claims) else "expected"
     whole = [outcome for outcome in outcomes if not outcome.interrupted]
     differing = [outcome.id for outcome in whole if not outcome.agrees]
-    record = "all as recorded" if whole else ""
+    record = f"all as {word}" if whole else ""
     if differing:
-        record = f"{len(differing)} not as recorded: {', '.join(differing)}"
+        record = f"{len(differing)} not as {word}: {', '.join(differing)}"
     # The number of certified optima shows how much of the evidence is proved.
     optima = sum(outcome.optima for outcome in outcomes)
     done = len(whole)
     some = number_of(done, "claim")
-    if done < asked:
-        some = f"interrupted after {done} of {number_of(asked, 'claim')}"
+    if done < len(claims):
+        some = f"interrupted after {done} of {number_of(len(claims), 'claim')}"
     certified = f"{optima:,}".replace(",", " ")
     parts = (_counts(whole), record, f"{certified} {optima_of(optima)}", f"{seconds:.0f} s")
     return _folded(f"{some}: " + "; ".join(filter(None, parts)))
@@ -271,7 +282,7 @@ def entry(claim: Claim) -> dict[str, Any]:
         "location": claim.location,
         "page": claim.page,
         "printed": claim.printed,
-        "status": claim.status,
+        "status": _record(claim, claim.stated)[0],
         **_words(claim, claim.stated),
         "given": claim.given,
         "part_of": claim.part_of,
@@ -285,7 +296,7 @@ def entry(claim: Claim) -> dict[str, Any]:
 
 def _words(claim: Claim, statement: Statement) -> dict[str, Any]:
     return {
-        "evidence": claim.evidence(statement),
+        "evidence": _record(claim, statement)[1],
         "steps": [f"{step.stated.words} {step.stated.formula}" for step in statement.steps],
         "statement": statement.words,
         "formula": statement.formula,

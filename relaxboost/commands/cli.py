@@ -19,7 +19,7 @@ import click
 from relaxboost import __version__
 from relaxboost._core.errors import InputError, MissingDependencyError
 from relaxboost._core.names import known_names
-from relaxboost.commands.style import complain, quietly
+from relaxboost.commands.style import complain
 
 VERBS = {
     "certify": "Write a certificate in a format that other checkers read.",
@@ -57,7 +57,8 @@ class _Verbs(click.Group):
         """Load a command and return it, or return None for an unknown name."""
         if name not in VERBS:
             return None
-        return quietly(getattr(import_module(f"relaxboost.commands.{name}"), name))
+        command: click.Command = getattr(import_module(f"relaxboost.commands.{name}"), name)
+        return command
 
     def make_context(self, *given: Any, **options: Any) -> click.Context:
         """Parse the arguments, and print the text of --help or --version if it is requested."""

@@ -19,7 +19,7 @@ import click
 
 import relaxboost as rb
 from relaxboost._core.errors import install, requirements
-from relaxboost.commands.style import show
+from relaxboost.commands.style import Verb, show
 
 FEATURES = {
     "exact": ("flint", "exact optima, and certificates of the level enclosed"),
@@ -34,6 +34,7 @@ FEATURES = {
 
 
 @click.command(
+    cls=Verb,
     epilog="""
 \b
 Exit status: 0 all required libraries and solvers work, 1 some do not.
@@ -42,7 +43,7 @@ Exit status: 0 all required libraries and solvers work, 1 some do not.
 Examples:
   relaxboost doctor
   relaxboost doctor --json
-"""
+""",
 )
 def doctor(as_json: bool) -> None:
     """Print the installed libraries, the working solvers, and the missing extras.

@@ -13,15 +13,16 @@ import relaxboost as rb
 from relaxboost._core.digits import number
 from relaxboost._core.progress import bar
 from relaxboost._core.rounding import float_down, float_up, show_bracket
-from relaxboost.commands.style import kept, show
+from relaxboost.commands.style import VerbGroup, kept, show
 
 
 @click.group(
+    cls=VerbGroup,
     epilog="""
 \b
 Example:
   relaxboost instances make games.toml -o games
-"""
+""",
 )
 def instances() -> None:
     """Make and check sets of games with certified optima, for testing other packages."""

@@ -24,6 +24,7 @@ from relaxboost.commands.style import (
     InputFile,
     OutputFile,
     PipedFile,
+    VerbGroup,
     added,
     check_name,
     drop_option,
@@ -100,8 +101,8 @@ _OPTIONS = [
     click.option(
         "--categories",
         metavar="COLUMNS",
-        help="Columns to one-hot encode by hashing. Columns with words in the first rows are "
-        "always encoded.",
+        help="Columns to one-hot encode by hashing, so that several words may share a base "
+        "function. Columns with words in the first rows are always encoded.",
     ),
     click.option(
         "--base",
@@ -169,11 +170,12 @@ _method = click.option(
 
 
 @click.group(
+    cls=VerbGroup,
     epilog="""
 \b
 Example:
   relaxboost online run clicks.csv --label clicked --classes no,yes
-"""
+""",
 )
 def online() -> None:
     """Learn from a stream of examples, and bound the regret.
@@ -200,12 +202,17 @@ Examples:
 )
 @partial(stream_options, kind=PipedFile)
 @_method
-@click.option("--save", type=click.Path(path_type=Path), help="Store the learner in this file.")
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path),
+    help="Store the learner in this file. Without --resume, it must not exist.",
+)
 @click.option("--resume", is_flag=True, help="Continue from the file of --save, if it exists.")
 @click.option(
     "--predictions",
     type=click.Path(path_type=Path),
-    help="Write the prediction of each row, made before its label was known, to this CSV.",
+    help="Write the prediction of each row, made before its label was known, to this CSV. "
+    "Without --resume, it must not exist.",
 )
 @click.option(
     "--every",
@@ -281,12 +288,15 @@ Examples:
     help="Width of the bracket to reach, as a fraction of the least loss.",
 )
 @click.option(
-    "--plot", type=OutputFile(".png"), help="Draw the brackets and the bounds to this file."
+    "--plot",
+    type=OutputFile(".png"),
+    help="Draw the brackets and the bounds to this file. An existing file is overwritten.",
 )
 @click.option(
     "--certificate",
     type=OutputFile(".json"),
-    help="Write a proof of the least loss to this file; for hinge, absolute, quantile and inner.",
+    help="Write a proof of the least loss to this file; for hinge, absolute, quantile and inner. "
+    "An existing file is overwritten.",
 )
 @time_limit_option
 def regret(options: StreamOptions) -> None:
@@ -353,7 +363,9 @@ Examples:
     "inner and exponential; only the first for --radius auto]",
 )
 @click.option(
-    "--plot", type=OutputFile(".png"), help="Draw mean losses against examples to this file."
+    "--plot",
+    type=OutputFile(".png"),
+    help="Draw mean losses against examples to this file. An existing file is overwritten.",
 )
 @time_limit_option
 def compare(options: StreamOptions) -> None:

@@ -61,6 +61,7 @@ def run_text(
 ) -> str:
     """Return the result of a run as lines of text."""
     from relaxboost.online.streams.bases import INTERCEPT
+    from relaxboost.online.streams.words import AND_OTHERS, HASH_BUCKETS
 
     rows, _, mistakes, _, seconds = found.last
     size, mean = content["base_functions"], content["mean_loss"]
@@ -78,6 +79,12 @@ def run_text(
         lines.append(
             "note:       nothing was learned from columns; choose columns that vary, or another "
             "--base"
+        )
+    shared = sum(name.endswith(AND_OTHERS) for name in content["weights"])
+    if shared:
+        lines.append(
+            f"note:       {shared} of the {HASH_BUCKETS} columns for words stand for several words "
+            f"each; their names end with {AND_OTHERS.strip()!r}"
         )
     if found.positives in (0, rows):
         label = label_of(1 if found.positives else -1)

@@ -15,7 +15,7 @@ from relaxboost._core.progress import bar
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_fit import last_options, loss_of, loss_options
 from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
-from relaxboost.commands.style import InputFile, largest
+from relaxboost.commands.style import InputFile, Verb, largest
 from relaxboost.commands.words import spoken
 
 _SPOKEN = {
@@ -24,7 +24,7 @@ _SPOKEN = {
     r"take a number$": "pass --base 1",
     r"to continue boosting give .*": "pass a file of `plan fit --out`, or a number",
     inputs.LACKS: "name all of them in --features, or leave --features out",
-    r"unless base= says otherwise": "unless --base says otherwise",
+    r"those given by base=": "those given by --base",
     r"another learner, or stopping=": "another --learner, or --rounds ",
 }
 
@@ -42,6 +42,7 @@ class Base(InputFile):
 
 
 @click.command(
+    cls=Verb,
     short_help="Learn costs as a sum of stumps or trees of the features.",
     epilog=inputs.FILES
     + """

@@ -10,6 +10,7 @@ from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_inputs import PlanOptions
+from relaxboost.commands.style import Verb
 from relaxboost.commands.words import spoken
 
 _LENGTHS = {
@@ -19,6 +20,7 @@ _LENGTHS = {
 
 
 @click.command(
+    cls=Verb,
     short_help="Compare paths that are shortest for learned costs with trips.",
     epilog=inputs.FILES
     + """
@@ -39,6 +41,7 @@ def evaluate(**given: Any) -> None:
 
     MODEL is a file written by `plan fit --out` or `plan boost --out`. Without MODEL, the costs are
     the column length, or the column that --features names. They are a baseline for learned costs.
+    Regret and margin loss depend on the unit of the costs, so do not compare them across models.
     """
     from relaxboost import planning
 

@@ -13,7 +13,7 @@ from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.rounding import show_bracket
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
-from relaxboost.commands.style import added, largest, time_limit_option
+from relaxboost.commands.style import Verb, added, largest, time_limit_option
 from relaxboost.commands.words import spoken
 from relaxboost.planning.losses import LOSSES
 from relaxboost.planning.oracle import NEGATIVE
@@ -44,11 +44,16 @@ loss_options = added(
 )
 last_options = added(
     time_limit_option,
-    click.option("--out", type=inputs.ModelPath(".json"), help="Write the costs to a .json file."),
+    click.option(
+        "--out",
+        type=inputs.ModelPath(".json"),
+        help="Write the costs to a .json file. An existing file is overwritten.",
+    ),
 )
 
 
 @click.command(
+    cls=Verb,
     short_help="Learn linear costs by maximum-margin planning.",
     epilog=inputs.FILES
     + """

@@ -10,11 +10,12 @@ import numpy as np
 from relaxboost._core.errors import InputError, few
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
-from relaxboost.commands.style import OutputFile
+from relaxboost.commands.style import OutputFile, Verb
 from relaxboost.commands.words import spoken
 
 
 @click.command(
+    cls=Verb,
     short_help="Draw a trip, its shortest path, and the costs.",
     epilog=inputs.FILES
     + """
@@ -36,7 +37,10 @@ Examples:
 @click.option("--whole", is_flag=True, help="Draw the whole graph, not only the area of the paths.")
 @click.option("--log", is_flag=True, help="Colour arcs by the logarithm of their costs.")
 @click.option(
-    "--out", required=True, type=OutputFile(".png"), help="The picture: .png, .pdf or .svg."
+    "--out",
+    required=True,
+    type=OutputFile(".png"),
+    help="The picture: .png, .pdf or .svg. An existing file is overwritten.",
 )
 def show(**given: Any) -> None:
     """Draw a trip, the path that is shortest under learned costs, and the costs.

@@ -14,13 +14,14 @@ import click
 from relaxboost._core import tables
 from relaxboost._core.errors import InputError, few
 from relaxboost._core.files import check_input, check_output, shallow, write_atomically
-from relaxboost.commands.style import InputFile, OutputFile, check_there, sep_option, show
+from relaxboost.commands.style import InputFile, OutputFile, Verb, check_there, sep_option, show
 
 FORMAT = "relaxboost stumps 1"
 """The value of the entry "format" in every model file."""
 
 
 @click.command(
+    cls=Verb,
     epilog="""
 \b
 Exit status: 0 done, 2 bad input.
@@ -30,12 +31,16 @@ Examples:
   relaxboost solve data.csv --label y --k 2 --model model.json
   relaxboost predict model.json data.csv
   relaxboost predict model.json new.csv --out labels.csv
-"""
+""",
 )
 @click.argument("model", type=InputFile())
 @click.argument("rows", type=InputFile())
 @sep_option
-@click.option("--out", type=OutputFile(".csv"), help="Write the labels and scores to this file.")
+@click.option(
+    "--out",
+    type=OutputFile(".csv"),
+    help="Write the labels and scores to this file. An existing file is overwritten.",
+)
 def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) -> None:
     """Predict a label for each row of a CSV, with the stumps that solve --model stored in MODEL.
 
@@ -145,12 +150,28 @@ def _read_model(path: Path) -> dict[str, Any]:
         sound = isinstance(classes, list) and [*map(type, classes)] == [str, str]
         sound = sound and all(map(_is_stump, content["stumps"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
+        _refuse_learner(path)
+        said = "it is not a text file" if isinstance(error, UnicodeDecodeError) else error
         raise InputError(
-            f"{path} is not a model of stumps ({error}); pass a file of relaxboost solve --model"
+            f"{path} is not a model of stumps ({said}); pass a file of relaxboost solve --model"
         ) from None
     if not sound:
         raise InputError(f"{path} is damaged; write the file again with relaxboost solve --model")
     return dict(content)
+
+
+def _refuse_learner(path: Path) -> None:
+    from relaxboost.online.saving import read_state
+
+    try:
+        read_state(path)
+    except InputError:
+        return
+    raise InputError(
+        f"{path} is a learner of relaxboost online; predict the rows of a stream with relaxboost "
+        f"online run STREAM --save {path} --resume --predictions FILE, and rows without labels "
+        "with relaxboost.online.load in Python"
+    )
 
 
 def _is_stump(stump: Any) -> bool:

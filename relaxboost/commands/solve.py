@@ -24,6 +24,7 @@ from relaxboost.commands.style import (
     HUGE,
     InputFile,
     OutputFile,
+    Verb,
     check_name,
     columns_of,
     complain,
@@ -107,6 +108,7 @@ class _Options(SimpleNamespace):
 
 
 @click.command(
+    cls=Verb,
     epilog="""
 \b
 Exit status: 0 the gap of --tol was reached, 1 it was not (the bracket is
@@ -122,7 +124,7 @@ Examples:
   relaxboost solve data.csv --label y --k 3 --plot out.png
   relaxboost solve data.csv --label y --certificate out.json
   relaxboost solve data.csv --label y --fraction 0.1 --model model.json
-"""
+""",
 )
 # The data: a CSV with its label, or a bundled set.
 @click.argument("csv", required=False, type=InputFile())
@@ -198,7 +200,7 @@ def solve(**given: Any) -> None:
     Prints lower and upper bounds on its value, the hypotheses with the largest weights, and the
     margins. CSV may be a Parquet file, or - for standard input. A stump on a column of words splits
     the words into two sets. One of --plot, --report, --certificate and --model may be - for
-    standard output.
+    standard output. Existing files are overwritten, except the one of --checkpoint.
     """
     options = _Options(**given)
     relaxation = options.chosen_relaxation()

@@ -89,7 +89,10 @@ class OutputFile(click.Path):
         """Return the path of the output file. For - it is the path of a temporary file."""
         if str(value) != "-":
             return super().convert(value, param, ctx)
-        return _beside(ctx, _OUTPUT + self.suffix)
+        path = _beside(ctx, _OUTPUT + self.suffix)
+        # `Verb.invoke` prints these files when the command has ended.
+        ctx.meta.setdefault(_OUTPUT, {})[param.name] = path
+        return path
 
 
 def _beside(ctx: click.Context, name: str) -> Path:
@@ -216,58 +219,53 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
     ).replace("\xa0", " ")
 
 
-def quietly(command: click.Command) -> click.Command:
-    """Add --json, --quiet and the rewording of errors to a command, or to all of a group."""
-    if isinstance(command, click.Group):
-        for verb in command.commands.values():
-            quietly(verb)
-        return command
-    inner = command.callback
-    if inner is None or "quiet" in {parameter.name for parameter in command.params}:
-        return command  # the options were added when the command was loaded before
+class Verb(click.Command):
+    """A command with the options --json and --quiet, whose errors name options as users type them.
 
-    def run(*, quiet: bool, **given: Any) -> Any:
-        printed = [
-            path for path in given.values() if isinstance(path, Path) and _OUTPUT in path.stem
-        ]
-        # Two things on one output could not be told apart by the program that reads it.
-        if len(printed) + bool(given.get("as_json")) > 1:
-            raise InputError(
-                "only one result can go to standard output; replace one - with a file name"
-            )
-        with contextlib.ExitStack() as stack:
-            _redirect(stack, printed, quiet, bool(given.get("as_json")))
-            try:
-                return inner(**given)
-            except InputError as error:
-                raise InputError(in_options(str(error))) from error
+    It rejects an option of a single value that is passed twice.
+    """
 
-    for flag, said in (
-        (["--json", "as_json"], "Print the result as JSON."),
-        (["--quiet"], "Print only errors, and the result of --json."),
-    ):
-        command.params.append(click.Option(flag, is_flag=True, help=said))
-    command.callback = run
-    make_parser = command.make_parser
-    # The parser also rejects an option of a single value that is passed twice.
-    command.make_parser = lambda ctx: _strict(make_parser(ctx))  # type: ignore[method-assign]
-    return command
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        for flag, said in (
+            (["--json", "as_json"], "Print the result as JSON."),
+            (["--quiet"], "Print only errors, and the result of --json."),
+        ):
+            self.params.append(click.Option(flag, is_flag=True, help=said))
 
-
-def _strict(parser: Any) -> Any:
-    parse = parser.parse_args
-
-    def parse_args(args: list[str]) -> Any:
-        values, rest, order = parse(args)
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments. Raise an InputError if a single value is passed twice."""
+        # The parser empties its list. Click itself takes the last of several values.
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
         for option in order:
             # A flag that is given twice means the same as once.
             is_single = isinstance(option, click.Option) and not (option.multiple or option.is_flag)
             if is_single and order.count(option) > 1:
                 raise InputError(f"{max(option.opts, key=len)} is passed twice; pass it only once")
-        return values, rest, order
+        return super().parse_args(ctx, args)
 
-    parser.parse_args = parse_args
-    return parser
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, with its output where the options say."""
+        quiet = ctx.params.pop("quiet")
+        as_json = bool(ctx.params.get("as_json"))
+        printed = list(ctx.meta.get(_OUTPUT, {}).values())
+        # Two things on one output could not be told apart by the program that reads it.
+        if len(printed) + as_json > 1:
+            raise InputError(
+                "only one result can go to standard output; replace one - with a file name"
+            )
+        with contextlib.ExitStack() as stack:
+            _redirect(stack, printed, quiet, as_json)
+            try:
+                return super().invoke(ctx)
+            except InputError as error:
+                raise InputError(in_options(str(error))) from error
+
+
+class VerbGroup(click.Group):
+    """A group of verbs, whose decorator `command` makes a `Verb`."""
+
+    command_class = Verb
 
 
 def _redirect(

@@ -78,7 +78,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     learner : {"stumps", "trees"} or WeakLearner
         A learner whose leaves can be refitted.
     max_rounds : int
-        The number of rounds, >= 1, with the learner's shrinkage.
+        The number of rounds, >= 1. The step of each round is the shrinkage of the learner.
     calibration_fraction : float
         The share of the examples, in (0, 1), that is held out to calibrate the width of the band.
     random_state : int, RandomState, optional
@@ -181,5 +181,5 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted median for each row of X, shape (N,), which lies in its band."""
+        """Return the predicted median of y for each row of X, shape (N,). It lies in the band."""
         return self._sorted(self._rows(X))[:, 1]

@@ -18,8 +18,8 @@ from relaxboost.estimators.tables import check_class_weights, classes_of, restor
 from relaxboost.functional.losses.targets import decided
 
 LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
-"""If a weight is below this multiple of the mean weight, it is treated as 0. This prevents leaves
-that contain only examples of negligible weight."""
+"""The smallest weight of an example, as a multiple of the mean weight. Smaller weights are treated
+as 0, which prevents leaves that contain only examples of negligible weight."""
 
 
 @dataclass(eq=False, repr=False)
@@ -163,7 +163,11 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores f(x), shape (N,), positive for the second of two classes, or (N, K)."""
+        """Return the scores f(x) of the rows of X.
+
+        If the loss is for two classes, the shape is (N,), and a positive score stands for the
+        second class. Otherwise the shape is (N, K).
+        """
         return self._decided(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
@@ -174,9 +178,10 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     # the remedy, behind an error of its own.
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`: probabilities (N, K), in the order of `classes_`.
+        """The method `predict_proba(X)`, which returns probabilities of shape (N, K).
 
-        The method exists only if the loss is a negative log-likelihood, such as "logistic".
+        The columns are in the order of `classes_`. The method exists only if the loss is a
+        negative log-likelihood, such as "logistic".
         """
         check_likelihood(self._loss, "scikit-learn's CalibratedClassifierCV")
         return self._probabilities

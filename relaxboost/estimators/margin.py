@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 
 from relaxboost._core.arrays import Array, Vector, Whole
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.parameters import is_given
 from relaxboost.estimators.choices import seed_of
 from relaxboost.estimators.margin_base import MarginBoost, soft_margin
@@ -121,7 +121,10 @@ class ClassGames(Games):
 
 
 def class_probabilities(log_odds: Array) -> Array:
-    """Convert log odds, shape (N, K), or (N,) for two classes, to class probabilities (N, K)."""
+    """Convert log odds to class probabilities, shape (N, K).
+
+    The log odds have the shape (N,) for two classes, and otherwise (N, K).
+    """
     P = expit(log_odds)
     if P.ndim == 1:
         return np.column_stack([1.0 - P, P])
@@ -204,15 +207,15 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
                 # The sum of weights such as 0.1 is rounded, and may be just below a whole k.
                 if f.exact_k > total * (1 + Fraction(1, 10**12)):
                     raise InputError(
-                        f"{f!r} needs 1 <= k <= {float(total):.6g}, the sum of the weights "
+                        f"{brief(f)} needs 1 <= k <= {float(total):.6g}, the sum of the weights "
                         "(sample_weight times class_weight); use a share of that sum, such as "
                         "rb.Capped(fraction=0.5), or larger weights"
                     )
                 grid[at] = f = Capped(fraction=min(Fraction(1), f.exact_k / total))
             if fixed_m(f) is not None and self.folds is not None:
                 raise InputError(
-                    f"{f!r} has a parameter for each example, and therefore cannot be used when "
-                    "folds hold examples out; use folds=None"
+                    f"{brief(f)} has a parameter for each example, and therefore cannot be used "
+                    "when folds hold examples out; use folds=None"
                 )
             # The smallest game raises the InputError of any other misfit before the work starts.
             Game(np.ones((given.weights.size, 1)), weighted(f, given.weights))
@@ -230,7 +233,11 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return factors
 
     def votes(self, X: Any) -> Array:
-        """Return votes in [−1, 1], shape (N,) for the second of two classes, or (N, K)."""
+        """Return the votes, in [−1, 1], of the rows of X.
+
+        For two classes, the shape is (N,), and a positive vote stands for the second class. For
+        more classes, the shape is (N, K).
+        """
         return self._votes(self._rows(X), -1)
 
     def _votes(self, Z: Array, stage: int) -> Array:
@@ -244,10 +251,12 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return np.asarray(slope * F + offset)
 
     def decision_function(self, X: Any) -> Array:
-        """Return log odds, shape (N,) for the second of two classes, or (N, K).
+        """Return the log odds of the rows of X.
 
-        The log odds are aF + b for the votes F. For each game, a >= 0 and b are fitted to votes on
-        held-out examples (Platt). If `folds` is None, the log odds equal the votes.
+        For two classes, the shape is (N,), and positive log odds stand for the second class. For
+        more classes, the shape is (N, K). The log odds are aF + b for the votes F. The
+        coefficients a >= 0 and b of each game are fitted to votes on held-out examples (Platt). If
+        `folds` is None, the log odds equal the votes.
         """
         return self._log_odds(self._rows(X), -1)
 

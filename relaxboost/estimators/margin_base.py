@@ -60,7 +60,7 @@ class MarginBoost(TableEstimator):
     verbose: int = 0
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, Vector]:
-        """Check the parameters, and return X as numbers, y and the weights of the examples."""
+        """Check the parameters. Return X as numbers, y, and the weights of the examples."""
         positive("tol", self.tol)
         threads(self.n_jobs)
         if self.folds is not None and count("folds", self.folds) < 2:
@@ -88,7 +88,10 @@ class MarginBoost(TableEstimator):
         return isinstance(value, str)
 
     def _shares(self, fraction: Any) -> list[Any]:
-        """Return the relaxation `Capped` for a fraction, or for those that "auto" compares."""
+        """Return a list with the relaxation `Capped` for a fraction.
+
+        For "auto", the list has a relaxation for each of `usual_fractions`, the softest first.
+        """
         is_auto = self._is_auto("fraction", fraction)
         # The largest fraction gives the softest margin.
         fractions = reversed(self.usual_fractions) if is_auto else [fraction]
@@ -206,12 +209,13 @@ class MarginBoost(TableEstimator):
 
     @property
     def certificate_(self) -> Any:
-        """The `Certificate` that proves `margin_`, or a list with one for each of several classes.
+        """The `Certificate` that proves `margin_`.
 
-        The certificate is computed when it is first used. It contains the training data, with equal
-        examples merged, so that a saved certificate can be checked on its own. If the data contain
-        more than 2 000 000 numbers, the certificate contains the SHA-256 of ``game_.matrix``
-        instead, and the checker needs the matrix.
+        For more than two classes, this is a list with a certificate for each class. The certificate
+        is computed when it is first used. It contains the training data, with equal examples
+        merged, so that a saved certificate can be checked on its own. If the data contain more than
+        2 000 000 numbers, the certificate contains the SHA-256 of ``game_.matrix`` instead, and the
+        checker needs the matrix.
         """
         # Proofs in exact arithmetic take time, and most fits are never certified.
         solutions = self._played("certificate_")
@@ -221,9 +225,10 @@ class MarginBoost(TableEstimator):
 
     @property
     def game_(self) -> Any:
-        """The `Game` whose value lies between the bounds in `margin_`, or a list of games.
+        """The `Game` whose value lies between the bounds in `margin_`.
 
-        Equal examples share one row of the matrix.
+        For more than two classes, this is a list with a game for each class. Equal examples share
+        one row of the matrix.
         """
         return self._each([s.game for s in self._played("game_")])
 

@@ -17,7 +17,10 @@ from relaxboost.estimators.margin_games import Examples
 
 
 def sigmoids(F: Array, given: Examples, targets: list[int]) -> Any:
-    """Return a >= 0 and b of the log odds a F + b, as vectors for several targets."""
+    """Return the coefficients a >= 0 and b of the log odds a F + b.
+
+    If there are several targets, a and b are vectors with an entry for each target.
+    """
     columns = F.reshape(len(F), -1).T
     pairs = zip(targets, columns, strict=True)
     found = [_sigmoid(f, given.codes == k, given.weights) for k, f in pairs]

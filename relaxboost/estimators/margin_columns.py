@@ -17,7 +17,7 @@ with the share within a category. The averages determine the order of the catego
 cut. Without the overall share, rare categories would be at the ends of the order by chance."""
 MAX_NAMED_CATEGORIES = 6
 """The maximum number of categories that the name of a stump lists, so that names fit on one line.
-Of more categories, the name has the number."""
+For more categories, the name contains only their number."""
 
 
 @dataclass(frozen=True)

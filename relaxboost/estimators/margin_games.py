@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost.certificates import Certificate, certify
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_trees import Columns, PooledTree
@@ -27,7 +27,7 @@ the certificate of an estimator contains. For larger data, the certificate conta
 `check_certificate` needs the matrix."""
 
 FREQUENT_COPIES = 10
-"""The number of copies from which a row of the training data is frequent. If a frequent row has
+"""The least number of copies of a frequent row of the training data. If a frequent row has
 several labels, folds and bootstrap samples do not hold out all of its copies together, because such
 a row is expected to occur again. With ten copies, each of five folds has two on average."""
 
@@ -105,10 +105,10 @@ class Examples(NamedTuple):
         ]
 
     def units(self) -> Whole:
-        """Return the number of each example's unit, which bootstrap samples draw as a whole.
+        """Return the index of each example's unit. Bootstrap samples draw a unit as a whole.
 
         Equal rows with different labels form one unit, as in `folds`. Frequent rows with several
-        labels have the number −1. Their copies are drawn one by one, because such rows are expected
+        labels have the index −1. Their copies are drawn one by one, because such rows are expected
         to occur again.
         """
         row = np.unique(self._places(), axis=0, return_inverse=True)[1].ravel()
@@ -162,7 +162,10 @@ class Voter(NamedTuple):
         return F
 
     def importances(self, features: int) -> Vector:
-        """Return, for each feature, the sum of |weight| times the feature's share."""
+        """Return the importance of each feature: the sum of |weight| · share over the hypotheses.
+
+        A stump has the share 1 of its feature. For a tree, see `PooledTree.importances`.
+        """
         total = np.zeros(features)
         for c, h in self.members:
             if isinstance(h, PooledTree):
@@ -236,8 +239,8 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
         return f
     if not takes_weights(f):
         raise InputError(
-            f"{f!r} does not support example weights; leave sample_weight and class_weight out, or "
-            'use relaxation="capped"'
+            f"{brief(f)} does not support example weights; leave sample_weight and class_weight "
+            'out, or use relaxation="capped"'
         )
     # Copies of an example share its prior probability.
     prior = [s / total for s in values]

@@ -78,7 +78,8 @@ class Games(ABC):
     def unseen_votes(self, played: list[Played]) -> Array:
         """Return, for each example, the votes of the hypotheses trained without this example.
 
-        The shape is (grid, examples[, classes]). Only subclasses with `has_unseen_votes` have it.
+        The shape is (grid, examples[, classes]). Subclasses define this method if
+        `has_unseen_votes` is True.
         """
         raise NotImplementedError
 
@@ -87,7 +88,7 @@ class Games(ABC):
         return None
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap between the bounds, in units of the game, at which a game ends."""
+        """Return the gap between the bounds at which a game ends, in the units of the game."""
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
@@ -125,7 +126,7 @@ class ScoreGames(Games):
 
 
 class SettingChoice(NamedTuple):
-    """The grid of settings. The errors or losses of the held-out votes decide which is chosen."""
+    """The grid of settings, one of which is chosen by the errors or losses of held-out votes."""
 
     name: str
     """The name of the parameter that is chosen, "fraction" or "radius"."""
@@ -136,8 +137,8 @@ class SettingChoice(NamedTuple):
     errors: Callable[[Array, Examples], list[float]]
     """A function that maps the held-out votes of all settings to the error of each setting."""
     losses: Callable[[Array, Examples], list[float]] | None = None
-    """A function like `errors` that returns losses, or None. If it is given, the setting with the
-    least loss is chosen, and otherwise the setting with the least error."""
+    """A function like `errors` that returns losses, or None. With this function, the setting with
+    the least loss is chosen, and without it the setting with the least error."""
 
     @property
     def is_open(self) -> bool:

@@ -118,7 +118,7 @@ class TreePool(DenseMatrix):
     signs, weights : arrays of shape (m,)
         The labels −1 and +1, and the weights of the examples.
     units : array of shape (m,)
-        The number of each example's unit. The bootstrap draws all examples of a unit together. If
+        The index of each example's unit. The bootstrap draws all examples of a unit together. If
         the unit is −1, the copies of the example are drawn one by one.
     copies : array of shape (m,)
         The number of copies of each example.

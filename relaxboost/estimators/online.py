@@ -175,7 +175,7 @@ class OnlineEstimator(TableEstimator, ABC):
 
     @property
     def _is_automatic(self) -> bool:
-        """Whether the radius is "auto". Then options that need a radius raise an InputError."""
+        """Whether the radius is "auto". Options that need a radius are rejected in this case."""
         if not (isinstance(self.radius, str) and self.radius == "auto"):
             return False
         for name in ("over", "proxy", "schedule", "greedy"):
@@ -262,7 +262,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     classes_ : array of shape (K,)
         The labels, sorted.
     learners_ : list of Learner
-        One learner for two classes, otherwise one per class. Each has a `regret_bound`.
+        One learner for two classes, and otherwise one for each class. Each has a `regret_bound`.
     basis_ : BaseFunctions
         The base functions. The constant, if any, comes last and is not included.
     n_features_in_, feature_names_in_
@@ -351,7 +351,10 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         return X, np.where(places[:, None] == own, 1.0, -1.0), weights
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores <w, h(x)>: (N,), positive for the second of two classes, or (N, K)."""
+        """Return the scores <w, h(x)> of the rows of X, shape (N, K).
+
+        For two classes, the shape is (N,), and a positive score stands for the second class.
+        """
         said = self._decided(X)
         return said[:, 0] if said.shape[1] == 1 else said
 

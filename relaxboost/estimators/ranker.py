@@ -125,8 +125,8 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 def _queries(groups: Any, X: Any) -> Any:
     if groups is None:
         raise InputError(
-            "a ranker needs groups, the query of each document; if there is only one query, pass "
-            "zeros"
+            "a ranker needs groups, which names the query of each document; if there is only "
+            "one query, pass zeros"
         )
     if len(X) < 2:
         raise InputError(

@@ -35,8 +35,9 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         As for `FunctionalGradientClassifier`.
     scale : float, optional
         A factor that multiplies the steps. The default is 1 unless the steps are 1/√t and the
-        gradient has a bound. It is then the standard deviation of y divided by this bound, because
-        Theorem 5 of Grubb & Bagnell (2011) assumes functions and gradients of size one.
+        gradient has a bound. In this case the default is the standard deviation of y divided by
+        this bound, because Theorem 5 of Grubb & Bagnell (2011) assumes functions and gradients of
+        size one.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
         As for `FunctionalGradientClassifier`.
     quantile : float, optional

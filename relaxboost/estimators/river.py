@@ -81,7 +81,7 @@ class _River:
         return list(labels)
 
     def _values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
-        """Return the features divided by the bound and clipped to [−1, 1]; 0 if absent."""
+        """Return the features, divided by the bound and clipped. Absent features become 0."""
         h = np.zeros(self.learner.size)
         h[-1] = 1.0
         for name, value in x.items():
@@ -230,8 +230,7 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
     Parameters
     ----------
     loss : str or PointwiseLoss
-        "huber", "absolute" or "squared", or a loss such as
-        ``relaxboost.functional.Quantile(0.9)``. The squared loss needs `targets`.
+        A loss as for `MirrorDescentRegressor`. The squared loss needs `targets`.
     targets : float
         An upper bound, > 0, on |y|. The default is infinity.
     radius : float or "auto"

@@ -240,7 +240,7 @@ def classes_of(y: Any) -> tuple[Any, Any]:
 
 
 def read_weights(sample_weight: Any, rows: int) -> Vector:
-    """Return the weights of the examples as doubles of shape (rows,); ones for None.
+    """Return the weights of the examples as doubles of shape (rows,). For None, all are 1.
 
     Raises
     ------

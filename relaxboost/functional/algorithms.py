@@ -158,13 +158,14 @@ class Algorithm(ABC):
         return direction
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return the step of the theorem for this algorithm and risk, or else "1/sqrt(t)"."""
+        """Return the default of `step` for this algorithm, a risk and a learner."""
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def fresh(self, after: Algorithm | None = None) -> Algorithm:
-        """Return the algorithm in its initial state, or in the final state of `after`.
+        """Return the algorithm in its initial state.
 
-        A subclass with state that changes during a run returns a copy.
+        If an earlier run used the algorithm `after`, return the algorithm in the final state of
+        that run. A subclass with state that changes during a run returns a copy.
         """
         return self
 
@@ -386,8 +387,8 @@ class Refitted(Naive):
     Parameters
     ----------
     step : optional
-        As for `Algorithm`. The default is the shrinkage η = 0.1, or 0.3 for stumps, except in
-        ranking.
+        As for `Algorithm`. The default is the shrinkage η: 0.3 for stumps, and 0.1 for other
+        learners and in ranking.
     scale, projection, iterate
         See `Algorithm`.
 

@@ -82,7 +82,8 @@ def boost(
     Warns
     -----
     UserWarning
-        If the targets are so large that steps of 1/√t and scale 1 cannot reach them.
+        If the targets are so large that steps of 1/√t and scale 1 cannot reach them, or if the
+        training risk of the result exceeds that of f = 0.
 
     References
     ----------
@@ -124,7 +125,9 @@ def boost(
     states = rounds(risk, pool, made, schedule, run.start, run.first, run.clock)
     status = run_rounds(states, keep, run.stopping, run.clock, first=run.first)
     # The generator ends by itself only if the run is stationary.
-    return run.result(status or "stationary")
+    result = run.result(status or "stationary")
+    _warn_of_long_steps(result, made)
+    return result
 
 
 def _check_kinds(risk: Any, learner: Any, before: Any) -> None:
@@ -150,7 +153,7 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
     went: Algorithm = before.state["algorithm"]
     if type(went) is not type(made):
         raise InputError(
-            f"warm_start was made by {went!r}, not by {made!r}; continue with the former"
+            f"warm_start was made by {went!r}, not by {made!r}; pass the algorithm of that run"
         )
     # The residuals of the earlier run continue, even if the new algorithm object has other options.
     return (went if isinstance(given, str) else made).fresh(went)
@@ -175,6 +178,19 @@ def _warn_of_far_targets(risk: Risk, algorithm: Algorithm, rounds: int) -> None:
             f"the root mean square of the targets is {size:.3g}, but with the steps 1/sqrt(t) and "
             f"scale=1, that of the predictions is at most {reach:.3g} after {rounds} rounds; pass "
             f"algorithm={remedy!r}",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_of_long_steps(result: Boosted, algorithm: Algorithm) -> None:
+    start = result.history[0].value
+    if result.value > start:
+        scale = 1.0 if algorithm.scale is None else algorithm.scale
+        warnings.warn(
+            f"the training risk rose from {start:.4g} to {result.value:.4g}, because the steps are "
+            f"too long; pass algorithm={type(algorithm).__name__}(scale=...) with a scale below "
+            f"{scale:g}, or another algorithm",
             UserWarning,
             stacklevel=4,
         )

@@ -58,9 +58,9 @@ class Boosted:
     rounds : int
         The last round T.
     chosen : int
-        The round that is used for predictions: T for "last" and "average", and the best round for
-        "best". If `stopping` has a patience, it is the best round for "average" too, and the mean
-        is taken over the rounds up to this round.
+        The round that is used for predictions: T for "last" and "average", and the round of least
+        risk for "best". If `stopping` has a patience, "average" also uses the round of least risk,
+        and takes the mean over the rounds up to this round.
     iterate : str
     status : str
         "max_rounds", "max_learners", "early stopping", "time_limit", "callback", "interrupted", or
@@ -91,7 +91,7 @@ class Boosted:
     def weights(self, upto: int | None = None) -> Array:
         """Return the coefficient of each term in the function that is used for predictions.
 
-        If `upto` is given, return the coefficients in f_t for t = `upto`, which is not averaged.
+        If `upto` is given, return the coefficients in f_t for t = `upto`, without averaging.
         """
         coefficients = np.array([term.coefficient for term in self.terms])
         # A term of round t is in f_t and in all later iterates.
@@ -151,7 +151,7 @@ class Boosted:
         some = [self.terms[place].hypothesis for place in places]
         if len({type(h) for h in some}) != 1:
             raise InputError(
-                "SHAP values need at least one round, and hypotheses of a single class"
+                "SHAP values need at least one round, and hypotheses that are all trees"
             )
         return type(some[0]).contributions(weights[places], some, X)
 
@@ -173,7 +173,7 @@ class Boosted:
         return total / (total.sum() or 1.0)
 
     def predict(self, X: Any) -> Any:
-        """Return the predicted label of each row of X; numbers for regression and ranking."""
+        """Return the predicted label of each row of X, or the predicted number without classes."""
         return decided(self.decision(X), self.classes)
 
     def _zero(self, X: Any) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.blas import threads_for
+from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import roundoff
 from relaxboost.functional.learners.finite import outputs_of
@@ -121,8 +122,14 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     flat = hypotheses.reshape(-1, hypotheses.shape[-1])
     found = risk.parts()
     if found is not None:
-        inner = found[1]
-        flat = found[0] @ flat
+        D, inner = found
+        wanted = (inner.zero().size, len(flat))
+        if D.shape != wanted:
+            raise InputError(
+                f"parts of {risk!r} must return a matrix D of shape {wanted}, with a column for "
+                f"each entry of F and a row for each prediction of Q, but D has shape {D.shape}"
+            )
+        flat = D @ flat
     space = _Space(inner, flat)
     best = space.bracket(solver, np.zeros(flat.shape[1]))
     # A dual point inside the domain proves a minimiser; otherwise a linear program decides.
@@ -135,8 +142,10 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     Z = best.Z
     if found is not None:
         # On the pairs Z is a flow, and its divergence is p Z on the documents.
-        carried = found[0].T @ (inner.measure.p * Z)
-        Z = np.divide(carried, risk.measure.p, out=risk.zero(), where=risk.measure.p > 0.0)
+        carried = (D.T @ (space.p * Z.ravel())).reshape(risk.zero().shape)
+        # Transposed arrays divide all outputs of an example by its weight.
+        p = risk.measure.p
+        Z = np.divide(carried.T, p, out=risk.zero().T, where=p > 0.0).T
     return LossOptimum(
         alpha=best.alpha,
         F=hypotheses @ best.alpha,
@@ -200,7 +209,10 @@ class _Space:
         return (self.H @ alpha).reshape(self.shape)
 
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
-        """Return the tightest bounds of several solvers. R decreases along `ray` unless it is 0."""
+        """Return the tightest bounds of several solvers.
+
+        If `ray` is not 0, R decreases along it.
+        """
         # Some solvers report success far from the optimum. If the gap is large, the next one is
         # tried.
         found: list[_Bracket] = []

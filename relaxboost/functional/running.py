@@ -67,7 +67,7 @@ class _Validation:
         return self.risk.value(self._total / self._seen if average and self._seen else self.F)
 
     def watch(self, risk: float) -> None:
-        """Update `stale` after a round."""
+        """Update `stale` after a round, given the validation risk."""
         if risk < self._lowest:
             self._lowest = risk
             self.stale = 0
@@ -132,7 +132,7 @@ class BoostRun:
 
     @property
     def iterate(self) -> str:
-        """The iterate that is used for predictions; "last" unless the algorithm has another."""
+        """The iterate that is used for predictions: that of the algorithm, by default "last"."""
         return self.algorithm.iterate or "last"
 
     @property

@@ -1,4 +1,4 @@
-"""Comparison of several brackets of one game, which shows whether all of them can be true."""
+"""The comparison of brackets of one game, which shows whether all of them can be valid."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ class Bracketed:
 
     @property
     def learner(self) -> object | None:
-        """The matrix, if it is a weak learner whose columns are not part of the digest, and None
-        otherwise.
+        """The margin matrix if it is a weak learner, whose columns the digest does not cover.
+
+        For all other matrices this is None.
         """
         return None
 
@@ -62,7 +63,7 @@ class _Given(Bracketed):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `compare`. It is true as a condition if all brackets can be true together."""
+    """The result of `compare`. As a condition, it is true if all brackets can be valid together."""
 
     agree: bool
     lower: float
@@ -84,8 +85,8 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
     Parameters
     ----------
     *brackets : Solution, CertifiedGame, int, float or Fraction
-        Two or more brackets of games with the same digest. A number is a claim about the exact
-        optimum, except that a float only claims that the optimum rounds to it.
+        Two or more brackets of games with the same digest. An int or a Fraction claims that the
+        optimum is exactly this number. A float claims that the optimum rounds to this float.
 
     Returns
     -------
@@ -114,12 +115,12 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
     digests = {each.game_digest for each in given} - {""}
     if len(given) < 2 or not digests:
         raise InputError(
-            "compare needs at least two brackets: solutions, as solve and reference return, "
-            "certified games or numbers. At least one bracket must not be a number"
+            "compare needs at least two brackets, and at least one of them must not be a number; a "
+            "bracket is a solution from solve or reference, a certified game or a number"
         )
     if len(digests) > 1:
         raise InputError(
-            "compare needs solutions of the same game, but these games have different digests"
+            "compare needs brackets of one game, but these games have different digests"
         )
     if len({id(each.learner) for each in given if each.game_digest}) > 1:
         raise InputError(
@@ -156,6 +157,6 @@ def _bracketed(given: Any) -> Bracketed:
             if math.isfinite(float(given)):
                 return _Given(given)
     raise InputError(
-        "compare needs solutions, as solve and reference return, certified games or finite "
-        f"numbers, got {given!r:.60}; use instances.assert_bracketed for certificates"
+        "compare needs solutions from solve or reference, certified games or finite numbers, got "
+        f"{given!r:.60}; use instances.assert_bracketed for certificates"
     )

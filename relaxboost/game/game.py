@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core.arrays import Vector, no_number
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.html import DIGEST_CHARACTERS, card
 from relaxboost._core.parameters import is_given
 from relaxboost.game import bounds, programs
@@ -35,7 +35,9 @@ class Game:
     ----------
     A : array, scipy.sparse matrix, or a matrix from `relaxboost.matrices`
         The margin matrix of shape (m, n) for m examples and n hypotheses, with
-        A[i, j] = y_i h_j(x_i) in [−1, 1].
+        A[i, j] = y_i h_j(x_i) in [−1, 1]. Entries are stored as floats, also for exact proofs. So
+        1/10 means the float nearest to it, and only fractions whose denominator is a power of two,
+        such as 1/8 and 3/4, stay short.
     relaxation : Relaxation
         The relaxation f. By default f = 0, the hard margin.
     over : Domain
@@ -77,7 +79,7 @@ class Game:
             )
             raise InputError(
                 f"relaxation must be one of relaxboost's relaxations or an instance of a subclass "
-                f"of Relaxation, got {relaxation!r}; write {write}"
+                f"of Relaxation, got {brief(relaxation)}; write {write}"
             )
         over = L1Ball() if over is None else over
         if not is_given(over, Domain):
@@ -153,11 +155,11 @@ class Game:
     def _repr_html_(self) -> str:
         facts: dict[str, Any] = {"examples": self.m, "hypotheses": self.n, "over": self.over}
         facts["digest"] = self.digest[:DIGEST_CHARACTERS]
-        return card(f"Game, {self.relaxation}", facts)
+        return card(f"Game, {brief(self.relaxation)}", facts)
 
     def __repr__(self) -> str:
         over = "" if self._over == L1Ball() else f", over={self._over!r}"
-        return f"Game({self._matrix!r}, {self._relaxation!r}{over})"
+        return f"Game({self._matrix!r}, {brief(self._relaxation)}{over})"
 
     def primal(self) -> Any:
         """Return the unsolved cvxpy problem min f(d) + g(Aᵀd) over the simplex.
@@ -271,6 +273,18 @@ class Game:
             np.add.at(total, where, coefficients)
             return columns, total
         return support, coefficients
+
+
+def check_game(given: Any, needing: str) -> None:
+    """Raise an InputError if `given` is not a Game.
+
+    `needing` is the beginning of the message, such as "solve needs".
+    """
+    if isinstance(given, Game):
+        return
+    is_solution = isinstance(getattr(given, "game", None), Game)
+    remedy = "pass its game, as in solution.game" if is_solution else "write Game(A, f)"
+    raise InputError(f"{needing} a Game, got {type(given).__name__}; {remedy}")
 
 
 def _numbers(name: str, given: Any) -> Vector:

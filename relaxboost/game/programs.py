@@ -20,8 +20,8 @@ class Model:
     """The primal or dual problem of a game in cvxpy.
 
     The variable is d in the primal and w in the dual. The other vector (w in the primal, d in the
-    dual) is computed from multipliers: it is the sum of sign times multiplier over the pairs
-    (constraint, sign) in `coupling`.
+    dual) is computed from multipliers: it is sign · multiplier, summed over the pairs (constraint,
+    sign) in `coupling`.
     """
 
     side: str
@@ -31,14 +31,17 @@ class Model:
     price: float = 1.0
     """The value of the game, divided by the optimal value of the problem."""
     rows: tuple[Any, ...] = ()
-    """The constraints for the rows of the cone form of f, in the same order."""
+    """The constraints that state the rows of the cone form of f, in the order of the rows."""
     point: Any = None
     """The variable (d, z) of the cone form of f, or None if the cone form is not used."""
     constant: float = 0.0
     """The constant term of f, which is not part of the objective."""
 
     def proof(self) -> ConeProof | None:
-        """Return the multipliers and the point (d, z) of the cone form of f, or None if unknown."""
+        """Return the multipliers and the point (d, z) of the cone form of f.
+
+        Return None if the problem does not use the cone form, or if the solver returned no values.
+        """
         if self.point is None or self.point.value is None:
             return None
         parts: list[Any] = []
@@ -55,9 +58,7 @@ class Model:
         return ConeProof(self.price * y, np.asarray(self.point.value))
 
     def priced(self, size: float) -> Model:
-        """Return the problem. If the size `size` of its value is huge, the objective is scaled
-        down.
-        """
+        """Return this problem, with the objective scaled down if its magnitude `size` is huge."""
         by = price(size)
         if by == 1.0:
             return self
@@ -70,8 +71,8 @@ class Model:
 def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
     """Return the primal problem min f(d) + g(Aᵀd) over the simplex, for a dense or sparse A.
 
-    The function g is written in epigraph form, or as a function of a copy v of the edges, so that
-    the multipliers are the weights w.
+    The problem has an additional variable v, which is a bound on the edges or, for a Euclidean
+    domain, a copy of the edges. The multipliers of the constraints on v give the weights w.
     """
     d = cp.Variable(A.shape[0], name="d", nonneg=True)
     penalty, constraints = relaxation.cvxpy_penalty(d)

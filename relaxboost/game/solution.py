@@ -82,10 +82,9 @@ class RoundRecord(NamedTuple):
 
 
 OPTIMAL_GAP = 1e-6
-"""The maximum gap of a solution that messages call optimal.
+"""The largest gap at which messages describe a solution as optimal.
 
-Margins are in [−1, 1], so this is the relative accuracy at which general-purpose solvers report an
-optimum.
+General solvers report an optimum at about the same accuracy, relative to margins in [−1, 1].
 """
 
 
@@ -118,7 +117,7 @@ class Solution(Bracketed):
     d: Vector
     """The distribution over the examples, a vector of shape (m,)."""
     witness: Witness
-    """The witness of the relaxed margin F at the margins, which proves `lower`."""
+    """The witness of the relaxed margin F at the margins A w. It proves the bound `lower`."""
     lower: float
     upper: float
     status: str
@@ -127,9 +126,9 @@ class Solution(Bracketed):
     tol: float
     """The requested gap: the run ends when upper − lower is at most this number."""
     method: str
-    """The name of the method. If the method has several kinds of rounds, it is followed by their
-    names. These are the names in `RoundRecord.inner`, except that "smoothed" is replaced by the
-    name of the steps."""
+    """The name of the method, often with an option in parentheses, as in "corrective (pairwise)".
+    For "auto", the parentheses contain the kinds of the rounds, as in "auto (interior)". These are
+    the names in `RoundRecord.inner`, except that "pairwise" replaces "smoothed"."""
     rounds: int
     """The number of calls to the weak learner, including calls before a checkpoint. For a result of
     `reference`, it is the number of times that a solver was run on the columns."""
@@ -140,18 +139,19 @@ class Solution(Bracketed):
     applies.
 
     For the unit l1 ball SS09 Fig. 1 needs at most 64 log(m) / tol² rounds until the certified gap
-    is `tol`, and half as many until its own test is met. For other domains see
+    is `tol`, and at most half as many until the smoothed gap is `tol`. For other domains see
     `Domain.rounds_bound`. This bound is proved for ERLPBoost and for the steps "fig1" and
     "line-search" of Corrective. It is nan for other steps of Corrective, if the caller passed beta,
     or if the weak learner has slack. For AdaBoost* with a fixed ν the bound is 2 log(m) / tol²,
-    rounded upwards, plus 1 for the last round, which takes no step. TotalBoost, SoftBoost, MLPBoost
-    and Hedge have the bounds of their own theorems (`Method.rounds_bound`). For all other methods,
-    including "auto", the bound is nan."""
+    rounded upwards, plus 1 for the last round, which takes no step. The bounds of other boosters
+    follow from their own theorems (`Method.rounds_bound`). Without a theorem, as for "auto", the
+    bound is nan."""
     message: str = ""
     """A sentence that explains the status."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
     rtol: float = 0.0
-    """The requested gap relative to |ρ|, an alternative to `tol`, or 0 if none was requested."""
+    """The requested gap as a fraction of |ρ|. The run also ends when it reaches this gap. With 0,
+    only `tol` counts."""
     basis: Basis | None = field(default=None, repr=False)
     """The basis of the last restricted master program, for warm starts, or None."""
     trace: tuple[str, ...] = field(default=(), repr=False)
@@ -195,7 +195,7 @@ class Solution(Bracketed):
 
     @property
     def label(self) -> str:  # type: ignore[override]
-        """The name of the method, as the source of the bracket."""
+        """The name of the method, which messages show as the source of the bracket."""
         return self.method
 
     @property

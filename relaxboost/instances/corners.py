@@ -30,7 +30,7 @@ _BALL = "L1Ball(1)"
 _HARD = ("HardMargin()", _BALL)
 _SIGNED = ("HardMargin()", "Simplex()")
 _FLAT = ("Capped(fraction=1)", _BALL)
-"""The cap with k = m, under which only the uniform distribution is feasible."""
+"""The game with the cap 1/m, for which only the uniform distribution is feasible."""
 _CAPPED = ("Capped(k=3/2)", _BALL)
 _NORM = ("NormPenalty(inf, 1/2)", _BALL)
 _SUM = ("Capped(k=3/2) + NormPenalty(inf, 1/2)", _BALL)

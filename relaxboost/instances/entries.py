@@ -42,7 +42,7 @@ class Entry:
 
     @property
     def inline(self) -> bool | None:
-        """True if the certificate must contain A, which comes from a file, and otherwise None."""
+        """True if A comes from a file, so that the certificate must contain A. Otherwise None."""
         return True if any(kind in self.source for kind in FILES) else None
 
     def game(self, matrix: MarginMatrix) -> Game:

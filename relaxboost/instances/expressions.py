@@ -1,4 +1,4 @@
-"""A parser of relaxations as strings such as ``Capped(k=2)``, which are never executed."""
+"""A parser of strings that describe relaxations, such as ``Capped(k=2)``. It runs no code."""
 
 from __future__ import annotations
 

@@ -89,7 +89,10 @@ def separable(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
 
 
 def duplicated(draw: _Draw, m: int, n: int, distinct: int | None = None, digits: int = 3) -> Matrix:
-    """Return uniform rows, of which at most `distinct`, by default half of them, are different."""
+    """Return uniform rows, of which at most `distinct` are different.
+
+    By default, `distinct` is half of the number of rows.
+    """
     few = max(1, m // 2) if distinct is None else distinct
     return uniform(draw, few, n, digits)[draw.below(few, m)]
 

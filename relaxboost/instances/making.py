@@ -146,7 +146,7 @@ def _line(entry: Entry, game: Game, certificate: Certificate) -> dict[str, Any]:
 
 
 def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str]:
-    """Return the certificate of an entry, and "kept" or how it was made."""
+    """Return the certificate of an entry, and its origin, which is "kept" or "made by ..."."""
     _, _, level = entry.resolved(game.m)
     # The comments store the requested tol, so another tol gives another certificate.
     comments = {"name": entry.name, "tol": repr(entry.tol)}

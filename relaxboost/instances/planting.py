@@ -27,8 +27,8 @@ from relaxboost.relaxations import Capped, HardMargin
 Index = NDArray[np.int64]
 
 MIN_BLOCK_SIZE = 5
-"""The smallest size b of a planted game's blocks of b rows and b columns, in which most entries are
-+1."""
+"""The smallest size b of a block of a planted game. A block consists of b rows and b columns, and
+most of its entries are +1."""
 MAX_BLOCK_SIZE = 32
 """The largest size b of a block. It is smaller if the game has few rows or columns."""
 ENTRIES_DRAWN_AT_ONCE = 4_000_000
@@ -42,7 +42,8 @@ class _Group(NamedTuple):
     rows: Index
     weight: Fraction
     plus: int
-    """Each row of the group has this number of entries +1 for every b columns that w uses."""
+    """In the columns that w uses, each row of the group contains this number of entries +1 per b
+    columns."""
 
 
 class _Class(NamedTuple):
@@ -245,7 +246,7 @@ def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
 
 
 def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Fill the used columns. Each row of a group has the same number of +1 in each class."""
+    """Fill the columns that w uses. Each row of a group has the same number of +1 in each class."""
     for group, used in product(plan.groups, plan.classes):
         size = used.columns.size
         pattern = (np.arange(size) % plan.b)[None, :] + np.arange(group.rows.size)[:, None]
@@ -319,7 +320,7 @@ def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> ND
 
 
 def _bits(m: int, n: int) -> int:
-    """Return how many bits an entry may have if sums of m or n entries must fit into 62 bits."""
+    """Return the number of bits of an entry for which sums of m or n entries fit in 62 bits."""
     return min(52, 62 - max(m, n).bit_length())
 
 

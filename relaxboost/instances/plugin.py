@@ -100,5 +100,8 @@ def certified_games(request: pytest.FixtureRequest) -> CertifiedGames:
 
 @pytest.fixture
 def certified_game(request: pytest.FixtureRequest) -> CertifiedGame:
-    """Return one of the certified games that the mark selects, or one of all without a mark."""
+    """Return a certified game. The test runs once for each game that its mark selects.
+
+    A test without the mark `certified_games` runs once for each of the more than 100 games.
+    """
     return _load(request.config)(request.param.name)

@@ -24,14 +24,14 @@ LARGER_GAMES = Path(__file__).parent / "larger-games"
 """The folder of games of 40 x 30 and 200 x 100. Solvers that stop too early fail on them."""
 
 FORMAT = "relaxboost references"
-"""The name of the format in every index file, which must not change."""
+"""The name of the format, which every index file contains. The name must not change."""
 
 _TEXTS = ("name", "file", "sha256", "game", "relaxation", "over", "level", "lower", "upper")
 _FIELDS = {*_TEXTS, "m", "n", "source"}
 
 
 class CertifiedGames(Mapping[str, CertifiedGame]):
-    """The certified games of some directories, as a mapping from names that can also be called."""
+    """A mapping from names to the certified games of some directories. It can also be called."""
 
     def __init__(self, games: list[CertifiedGame], where: str) -> None:
         self._games = {certified.name: certified for certified in games}
@@ -52,7 +52,7 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         return f"CertifiedGames({len(self)} games in {self._where})"
 
     def __call__(self, name: str) -> CertifiedGame:
-        """Return the certified game with the given name, whose file has the digest of the index.
+        """Return the certified game with the given name, after a check of the digest of its file.
 
         Raises
         ------

@@ -26,7 +26,7 @@ _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
 
 class Sources:
-    """A factory of matrices from their descriptions."""
+    """A factory that makes matrices from their descriptions."""
 
     # A specification often has several games with the same matrix, so the last matrix is kept.
 
@@ -82,15 +82,16 @@ def _array(path: Path, kind: str, key: str | None) -> Any:
         found = np.load(file, allow_pickle=False)
         if isinstance(found, np.ndarray) == (kind == "npz"):
             holds, other = ("a single array", "npy") if kind == "npz" else ("several arrays", "npz")
-            raise InputError(f"{path} has {holds}. Write {other} = instead of {kind} =")
+            raise InputError(f"{path} has {holds}. Replace the key {kind} by {other}")
         if kind == "npy":
             return found
         if key is None and len(found.files) == 1:
             key = found.files[0]
         if key not in found.files:
             raise InputError(
-                f"{path} has the arrays {', '.join(found.files)}. Select one with key = "
-                + (f"(there is no {key!r})" if key else "")
+                f"{path} has the arrays {', '.join(found.files)}"
+                + (f", but no {key!r}" if key else "")
+                + ". Select one of them with the key `key`"
             )
         return found[key]
 

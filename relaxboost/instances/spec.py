@@ -93,6 +93,8 @@ def _expand(where: str, given: dict[str, Any], sources: Sources) -> Iterator[Ent
         for label, relaxation, over in _played(where, shared, own):
             entry = Entry(f"{name}{label}", source, relaxation, over, level, tol)
             yield _checked(where, entry, m, is_mixed)
+        if "k" in source and "relaxations" in shared:
+            _check_planted(where, source["k"], own[0][0], m, shared["relaxations"])
 
 
 def _checked(where: str, entry: Entry, m: int, is_mixed: bool) -> Entry:
@@ -213,6 +215,16 @@ def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str,
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
         yield _suffix(relaxation, PLAIN[0], label) + _suffix(over, PLAIN[1]), relaxation, over
+
+
+def _check_planted(where: str, k: Any, planted: str, m: int, given: Any) -> None:
+    """Raise an InputError if no game of the table has the optimum that k plants."""
+    games = [relaxation_of(text).resolve(m) for _, text in _texts(where, given)]
+    if relaxation_of(planted).resolve(m) not in games:
+        raise InputError(
+            f"{where}: k = {k} plants the optimum of {planted}, but relaxations does not contain "
+            f"it. Write relaxations = {planted!r} in this [[game]], or omit k"
+        )
 
 
 def _suffix(text: str, plain: str, label: str = "") -> str:

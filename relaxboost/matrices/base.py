@@ -18,8 +18,9 @@ from relaxboost.matrices.bulk import Bulk, DenseBulk, Pricing
 
 MAX_DENSE_ENTRIES = 50_000_000
 """The maximum number of entries of a margin matrix that is converted to a dense array, or to the
-linear program of a general solver. Such a program takes up to a hundred bytes for each entry, which
-is 4 to 5 GB for this number. Methods that need the array reject larger matrices."""
+linear program of a general solver. Such a program takes up to a hundred bytes for each entry, so
+for this number of entries it takes 4 to 5 GB. Methods that need the array reject larger
+matrices."""
 _NONE = np.empty(0, dtype=np.int64)
 
 
@@ -46,9 +47,10 @@ class MarginMatrix(ABC):
     """A margin matrix A: A[i, j] = y_i h_j(x_i) in [−1, 1], with columns in canonical order.
 
     A subclass sets `m`, `n` and `edge_roundings`, and implements `digest`, `_column` and `_edges`.
-    The last two receive checked arguments: an existing column, and contiguous doubles. A weak
-    learner that does not enumerate its columns also overrides `best` and `known`, and sets `slack`.
-    Kernels add numbers in a fixed order, so results do not depend on the number of threads.
+    The arguments of the last two are checked: `_column` receives the index of an existing column,
+    and `_edges` receives a contiguous vector of doubles. A weak learner that does not enumerate its
+    columns also overrides `best` and `known`, and sets `slack`. Kernels add numbers in a fixed
+    order, so results do not depend on the number of threads.
     """
 
     m: int
@@ -60,7 +62,7 @@ class MarginMatrix(ABC):
     edge_roundings: ClassVar[int]
     """The number of roundings per example in a computed edge, which bounds the error of the edge by
     γ_r Σd with r = edge_roundings · m + 8. The number is 1 if an edge is a sum of products, and
-    larger if it is a difference of prefix sums."""
+    larger if an edge is a difference of prefix sums."""
 
     stored: ClassVar[bool] = False
     """Whether the entries are already in memory. If True, `tocvxpy` creates no new matrix."""
@@ -69,7 +71,8 @@ class MarginMatrix(ABC):
     """Whether the products of `bulk` are computed without an array of all entries."""
 
     slack: float = 0.0
-    """An upper bound on the largest edge minus the edge that `best` returns, or inf if unknown."""
+    """An upper bound on the difference between the largest edge and the edge that `best` returns.
+    It is inf if no bound is known."""
 
     @property
     def entries(self) -> int:
@@ -78,7 +81,7 @@ class MarginMatrix(ABC):
 
     @property
     def known(self) -> int:
-        """The number of columns that `column` can return, which are those known so far."""
+        """The number of columns that are known so far. `column` returns only these columns."""
         assert self.n is not None
         return self.n
 
@@ -116,14 +119,17 @@ class MarginMatrix(ABC):
 
     @abstractmethod
     def digest(self) -> str:
-        """Return the SHA-256 of the content in hexadecimal. It does not depend on the storage."""
+        """Return the SHA-256 digest of A in hexadecimal. It does not depend on how A is stored."""
 
     def best(self, d: Vector) -> Best:
-        """Return the column with the largest absolute edge, among equals the first."""
+        """Return the first of the columns with the largest absolute edge."""
         return self._priced(d, _NONE)[0]
 
     def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(d)`, and the edges of `columns` or None if a subclass overrides `best`."""
+        """Return `best(d)` and the edges of `columns`.
+
+        If a subclass overrides `best`, None is returned instead of the edges.
+        """
         if type(self).best is not MarginMatrix.best:
             return self.best(d), None
         return self._priced(d, columns)
@@ -134,7 +140,10 @@ class MarginMatrix(ABC):
         return best_of(j, edge), edges[columns]
 
     def margins(self, support: Iterable[int], coefficients: Vector) -> Vector:
-        """Return the margins A w, shape (m,). The vector w has `coefficients` at `support`."""
+        """Return the margins A w, shape (m,).
+
+        The vector w contains `coefficients` at the indices `support`, and zeros elsewhere.
+        """
         ids = np.fromiter(support, dtype=np.int64)
         if not ids.size:
             return np.zeros(self.m)
@@ -188,19 +197,29 @@ class MarginMatrix(ABC):
             )
         return self.columns(range(self.n))
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        # Without this method, numpy would return an array whose only entry is the matrix object.
+        raise InputError(f"numpy does not convert {self!r} to an array; write A.toarray()")
+
     def bulk(self) -> Bulk:
-        """Return an object for products with all columns of A, by default with a dense copy."""
+        """Return an object that computes products with all known columns of A.
+
+        By default it uses a dense copy of A.
+        """
         return self.pricing().restricted(np.arange(self.known))
 
     def pricing(self) -> Pricing:
-        """Return an object for products with few columns of A at a time.
+        """Return an object that computes products with few columns of A at a time.
 
         By default these columns are copied to a dense array in double precision.
         """
         return _Stored(self)
 
     def tocvxpy(self) -> Any:
-        """Return A for cvxpy models as an array or sparse matrix. Errors are those of `toarray`."""
+        """Return A for cvxpy as an array or a sparse matrix.
+
+        The method raises the same errors as `toarray`.
+        """
         return self.toarray()
 
     def data(self) -> Vector:
@@ -208,7 +227,7 @@ class MarginMatrix(ABC):
         return self.toarray()
 
     def recipe(self) -> dict[str, Any]:
-        """Return how A is computed from `data`, for certificates, or {} if A is `data`."""
+        """Return the recipe by which certificates compute A from `data`, or {} if A is `data`."""
         return {}
 
     def __repr__(self) -> str:
@@ -253,7 +272,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def check_entry(value: float, row: int, column: int) -> None:
-    """Raise an InputError about an entry of A that a margin matrix cannot have."""
+    """Raise an InputError about the invalid entry A[row, column] = value."""
     if math.isfinite(value):
         rule = "is outside [-1, 1]; divide A, or each column, by its largest absolute value"
     else:

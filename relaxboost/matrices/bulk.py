@@ -27,12 +27,15 @@ class Pricing(ABC):
         """Return the products with the given columns only. Their indices must be increasing."""
 
     def spread(self, each: int) -> Whole:
-        """Return about `each` evenly spread columns of each kind, such as stumps of a feature."""
+        """Return about `each` evenly spread columns of each kind.
+
+        For example, the stumps of a feature are a kind of columns.
+        """
         return spread(0, self.n, each)
 
 
 class CutLevels(NamedTuple):
-    """The columns of a matrix whose columns are cuts of features.
+    """The description of a matrix whose columns are cuts of features.
 
     An entry of such a column is y if the value of the feature is above the cut, and −y otherwise.
     """
@@ -40,7 +43,8 @@ class CutLevels(NamedTuple):
     codes: NDArray[Any]
     """The number of cuts below each example's value of each feature, shape (features, m)."""
     offsets: Whole
-    """The first column of each feature, and then the number of columns, shape (features + 1,)."""
+    """The index of the first column of each feature, and then the number of columns, shape
+    (features + 1,)."""
     signs: Vector
     """The labels y, shape (m,)."""
 
@@ -49,7 +53,7 @@ class Bulk(Pricing):
     """The products with all columns of A, shape (m, n), for interior point methods."""
 
     levels: CutLevels | None = None
-    """The levels of the examples if the columns are cuts of features. Otherwise it is None."""
+    """The `CutLevels` of A if its columns are cuts of features, and otherwise None."""
 
     @property
     @abstractmethod
@@ -73,7 +77,7 @@ class Bulk(Pricing):
         """Write the lower triangle of Aᵀ diag(weights) A to `out`, for positive `weights`."""
 
     def edges_of(self, D: Array) -> Array:
-        """Return an array that has a row with the edges Aᵀd for each row d of D."""
+        """Return the edges Aᵀd for each row d of D, as the rows of an array."""
         return np.array([self.edges(d) for d in D]).reshape(-1, self.n)
 
 
@@ -113,7 +117,10 @@ class DenseBulk(Bulk):
 
 
 def spread(start: int, stop: int, count: int) -> Whole:
-    """Return `count` evenly spread integers from start to stop − 1, or all if there are fewer."""
+    """Return `count` evenly spread integers from start to stop − 1.
+
+    If there are at most `count` integers, return all of them.
+    """
     inner = np.linspace(start, stop - 1, min(count, stop - start) + 2)[1:-1]
     return np.unique(inner.round().astype(np.int64))
 
@@ -128,7 +135,10 @@ def varied(ranked: Whole, size: int) -> Whole:
 
 
 def by_rows(written: Callable[[slice], Array], weights: Vector, out: Array) -> None:
-    """Write Aᵀ diag(weights) A to `out`, with blocks of rows of A that `written` returns."""
+    """Write Aᵀ diag(weights) A to `out`.
+
+    The function `written` returns the rows of A in a slice.
+    """
     out[:] = 0.0
     # The product of a block takes longer than the update of `out` if the block has more rows.
     step = max(ROWS_PER_BLOCK, len(out))

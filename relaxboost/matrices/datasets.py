@@ -205,8 +205,8 @@ def read_table(
 ) -> tuple[Any, SignedLabels]:
     """Return the features and the labels of a file, which must follow the rules of `read_csv`.
 
-    If `words` is true, values may be missing, and a feature may be a column of words, of which none
-    can be parsed as a number. The columns `drop` are removed before the other columns are checked.
+    If `words` is true, values may be missing, and a feature may be a column of words that cannot be
+    parsed as numbers. The columns `drop` are removed before the other columns are checked.
     """
     file = Path(path)
     is_parquet = file.is_file() and tables.is_parquet(file)

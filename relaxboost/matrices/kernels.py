@@ -87,7 +87,10 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 
 @njit()
 def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
-    """Sum the products y_i d_i up to each level of four features into the rows of `levels`."""
+    """Write the sums of y_i d_i over the examples up to each level of a feature to `levels`.
+
+    The array has a row for each of the four features from `first` on.
+    """
     # An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
     # to the levels of the other features. Examples keep their order. The last feature is repeated.
     last = codes.shape[0] - 1
@@ -200,7 +203,10 @@ def _stump_best(
 
 @njit()
 def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, Array]:
-    """Return the weight of the cuts below each value, shape (features, m), and of all cuts."""
+    """Return the weight of the cuts below each value, shape (features, m).
+
+    Also return the weight of all cuts of each feature.
+    """
     features, m = codes.shape
     below, totals = np.zeros((features, m)), np.zeros(features)  # aligned, unlike NumPy's arrays
     for f in range(features):
@@ -214,7 +220,11 @@ def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, 
 
 
 def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -> Array:
-    """Return A w for a weight on every stump. Cuts below a value have the sign +, others −."""
+    """Return A w for a weight on every stump.
+
+    A stump predicts +1 for an example if its cut is below the value of the example, and −1
+    otherwise.
+    """
     u = np.zeros(codes.shape[1])
     _stump_margins(codes, offsets, w, np.empty(int(np.diff(offsets).max()) + 1), u)
     u *= signs
@@ -330,7 +340,7 @@ Compressed = tuple[Whole, Whole, Array]
 
 @njit(nogil=True)
 def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A row by row: a row fits in the cache."""
+    """Write the lower triangle of Aᵀ diag(weights) A by rows, because a row fits in the cache."""
     starts, examples, values = transposed
     firsts, columns, entries = A
     seen = firsts.copy()  # the first unused entry of each row of A
@@ -421,7 +431,7 @@ def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> f
 
 @njit(error_model="numpy")
 def within(d: Array, most: float) -> bool:
-    """Return whether every entry of `d` lies in [−most, most]. If an entry is nan, it is False."""
+    """Return whether all entries of `d` lie in [−most, most]. If one is nan, return False."""
     inside = 0
     for i in range(d.shape[0]):
         inside += abs(d[i]) <= most

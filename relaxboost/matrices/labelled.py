@@ -101,7 +101,8 @@ def finite_doubles(
 ) -> Array:
     """Return features in double precision, or raise an InputError that names an invalid entry.
 
-    `X` may be a block of a table. The message calls its first row "`row` `first`".
+    `X` may be a block of a table. In the message, `row` is the noun for a row, and `first` is the
+    number of the first row.
     """
     if X.dtype.kind not in "biuf":
         raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")

@@ -51,8 +51,8 @@ class OracleMatrix(MarginMatrix):
     def best(self, d: Vector) -> Best:
         """Return the column that the weak learner finds for `d`, or an earlier, better column.
 
-        An earlier column is better if its absolute edge is larger. The slack of the learner is then
-        reduced by the difference, because it refers to the column that the learner finds.
+        An earlier column is better if its absolute edge is larger. The slack of the result is then
+        the slack of the learner minus the difference of the two edges, but at least 0.
         """
         hypothesis = self._fit(self._X, self._y, np.array(d, dtype=np.float64))
         column = self._margin_column(hypothesis)

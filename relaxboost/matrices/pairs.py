@@ -13,7 +13,7 @@ class PairMatrix(DenseMatrix):
     """The dense margin matrix A[(i, i'), j] = (H[i, j] − H[i', j]) / 2 of pairs of documents.
 
     H[i, j] is the prediction of hypothesis j for document i, in [−1, 1]. The arrays `better` and
-    `worse` have the index of the better and of the worse document of each pair. Interior point
+    `worse` contain the index of the better and of the worse document of each pair. Interior point
     methods use products with H, because there are fewer documents than pairs.
     """
 

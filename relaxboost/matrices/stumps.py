@@ -242,7 +242,10 @@ class StumpMatrix(MarginMatrix):
         return StumpColumn(feature, threshold, f"{self._names[feature]} > {text}", text)
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return the name of a stump, such as "worst radius > 16.8". Its negative has <=."""
+        """Return the name of a stump, such as "worst radius > 16.8".
+
+        The name of its negative contains <= instead of >.
+        """
         stump = self.hypothesis(j)
         return f"{self._names[stump.feature]} {'>' if sign > 0 else '<='} {stump.shown}"
 

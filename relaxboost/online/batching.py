@@ -107,7 +107,7 @@ class BatchHypothesis:
     examples: int
     """The number m of examples in the stream."""
     among: int
-    """The number of iterates that the rule averages, draws from, lets vote, or compares."""
+    """The number of iterates that the rule uses, for example to compute their mean."""
     loss: float
     """The mean loss of the iterates that the rule uses, each on the next example."""
     wrong: float | None
@@ -132,7 +132,7 @@ class BatchHypothesis:
         )
 
     def predict(self, H: Any) -> Any:
-        """Return the predictions <w, h>, or for a majority the means over i of sign <w_i, h>.
+        """Return the predictions <w, h>. For "majority", return the means over i of sign <w_i, h>.
 
         H has the shape (M,) for one example, or (rows, M).
         """
@@ -341,7 +341,7 @@ class _Plan(NamedTuple):
 
 
 def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
-    """Return a plan for the iterates with the given indices, or for evenly spaced iterates."""
+    """Return the plan for the given indices, or for the given number of evenly spaced iterates."""
     if isinstance(snapshots, Iterable):
         places = [natural("snapshots", i) for i in snapshots]
         if not places or any(a >= b for a, b in itertools.pairwise(places)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Vector, doubles
+from relaxboost._core.arrays import ROWS_PER_BLOCK, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 
 
@@ -57,3 +57,25 @@ def checked_weights(weight: Any, rows: int) -> Vector:
         )
         raise RowError("a weight is a number of copies of an example; ", row, found)
     return weights
+
+
+def pieces(weights: Vector) -> Iterator[tuple[int, int, Vector]]:
+    """Yield ranges of rows with their weights, for calls of at most `ROWS_PER_BLOCK` steps each.
+
+    A row with a larger weight is in several ranges, one after the other. The weights subtracted
+    from it are integers, so the remainders are exact.
+    """
+    start = 0
+    while start < weights.size:
+        stop = start + 1
+        if stop < weights.size:
+            # Every unit of weight is a step, and a row of weight 0 is predicted.
+            steps = np.cumsum(np.maximum(np.ceil(weights[start : start + ROWS_PER_BLOCK]), 1.0))
+            stop = start + max(1, int(np.searchsorted(steps, ROWS_PER_BLOCK, side="right")))
+        left = weights[start:stop]
+        # Only a single row can have so large a weight.
+        while left[0] > ROWS_PER_BLOCK:
+            yield start, stop, np.full(1, float(ROWS_PER_BLOCK))
+            left = left - ROWS_PER_BLOCK
+        yield start, stop, left
+        start = stop

@@ -120,7 +120,7 @@ class HedgedDescent(OnlineMethod):
             )
         if loss.task != "binary" and math.isinf(self.targets):
             raise InputError(
-                f"{loss!r} needs a bound on the targets here; pass targets=, a bound on |y|"
+                f"{loss!r} needs a bound on the targets; pass an upper bound on |y| as targets="
             )
 
     @property

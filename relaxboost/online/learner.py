@@ -17,7 +17,7 @@ from relaxboost._core.files import check_output
 from relaxboost._core.html import card, stems
 from relaxboost._core.parameters import count
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
-from relaxboost.online.blocks import checked_weights
+from relaxboost.online.blocks import checked_weights, pieces
 from relaxboost.online.kernels import rounds as kernels
 from relaxboost.online.kernels.slopes import INNER, LOSS_CODES
 from relaxboost.online.kernels.vectors import dual_norms
@@ -107,7 +107,9 @@ class OnlineMethod(ABC):
         return Learner(self, count("M", size))
 
     def restored(self, state: Mapping[str, Any]) -> Learner:
-        """Return a learner restored from a `Learner.state`. Its later results are bitwise equal.
+        """Return a learner restored from a `Learner.state`.
+
+        The later results are bitwise equal to those of the learner that had this state.
 
         Raises
         ------
@@ -220,9 +222,10 @@ class Learner:
 
     @property
     def filled(self) -> float:
-        """The norm of the average weights divided by the radius of a ball, or 0 for other sets.
+        """The norm of the average weights divided by the radius, if the domain is a ball.
 
-        If this ratio is close to 1, a larger radius may lead to smaller losses.
+        For other domains, the result is 0. If the ratio is close to 1, a larger radius may lead to
+        smaller losses.
         """
         over = self.method.over
         if not isinstance(over, L1Ball | L2Ball):
@@ -280,7 +283,15 @@ class Learner:
         if (np.abs(targets) > limit).any():
             row = int(np.argmax(np.abs(targets) > limit))
             raise RowError("", row, f" has the target {targets[row]:g}, beyond targets={limit!r}")
-        predictions = self._learn(rows, sizes, targets, checked_weights(weight, len(rows)))
+        predictions = np.empty(len(rows))
+        done = 0
+        # Ctrl-C acts between two calls of compiled rounds, so that these must be short.
+        for a, b, weights in pieces(checked_weights(weight, len(rows))):
+            found = self._learn(rows[a:b], sizes[a:b], targets[a:b], weights)
+            # The prediction of a heavy row is that before its first step.
+            if b > done:
+                predictions[a:b] = found
+                done = b
         return float(predictions[0]) if given.ndim == 1 else predictions
 
     def regret_bound(self, w: Any = None) -> float:

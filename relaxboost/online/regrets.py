@@ -20,7 +20,7 @@ from relaxboost.online.learner import Learner, OnlineMethod
 
 @dataclass(frozen=True, eq=False)
 class Regret:
-    """The regret Σ l_i(w_{i−1}) − min over w of Σ l_i(w) of a learner as a bracket.
+    """A bracket of the regret of a learner, Σ l_i(w_{i−1}) − min over w of Σ l_i(w).
 
     The bounds are `lower` = loss − comparator.upper, rounded down, and `upper` = loss −
     comparator.lower, rounded up. The function `regret` returns an object of this class.
@@ -185,7 +185,9 @@ def _bracketed(learner: Learner, comparator: Comparator) -> Regret:
     loss = learner.loss
     method = learner.method
     # The error of a prediction is the roundoff of Σ |w_j h_j|, and that of a loss is its slope
-    # times the error of the prediction.
+    # times the error of the prediction. `HedgedDescent` does not sum squares. Its predictions are
+    # no products <w, h>, but the means that `update` returns, so they have no error, and the error
+    # of a loss is relative to the loss.
     steep = math.sqrt(learner.rounds * float(learner.arrays()[3][SQUARES]))
     size = abs(loss) + steep * method.over.reach(learner.size)
     noise = roundoff(learner.rounds + learner.size + 64) * size

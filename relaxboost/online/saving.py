@@ -22,7 +22,10 @@ files changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write the state of a learner to a file, with arrays as they are and the rest as JSON."""
+    """Write the state of a learner to a file, which is a NumPy archive.
+
+    Values other than arrays are stored in the archive as JSON.
+    """
     arrays: dict[str, Any] = {k: part for k, part in state.items() if isinstance(part, np.ndarray)}
     rest = {name: part for name, part in state.items() if name not in arrays}
     # The header is an array of bytes, so that one archive of NumPy contains everything.
@@ -64,7 +67,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def check_method(kept: str, here: str) -> None:
-    """Raise an InputError that names the options in which the `repr` of two methods differ."""
+    """Raise an InputError that names the options in which two methods, given by `repr`, differ."""
     if kept == here:
         return
     was, now = _options(kept), _options(here)

@@ -40,7 +40,8 @@ class BoostedCosts(LearnedCosts):
         The number of demonstrations whose plans at these costs were relaxed. For these, the history
         contains a convex upper bound on the loss.
     negative, sites : int
-        The number of sites of the training graphs with a negative cost, and of all their sites.
+        `negative` is the number of sites of the training graphs whose cost is negative, and `sites`
+        is the number of all sites of these graphs.
     floor : float
         The minimum cost of a site, to which `costs` raises additive costs.
     choice : ChosenRounds, optional
@@ -76,11 +77,14 @@ class BoostedCosts(LearnedCosts):
 
     @property
     def value(self) -> float:
-        """The training loss of these costs, or an upper bound on it if plans were relaxed."""
+        """The training loss of these costs. If plans were relaxed, this is an upper bound on it."""
         return self.boosted.value
 
     def site_costs(self, graph: Graph, upto: int | None = None) -> Array:
-        """Return the cost of each site of a graph, shape (S,), after `upto` rounds or all."""
+        """Return the cost of each site of a graph, shape (S,), after `upto` rounds.
+
+        By default, all rounds are used.
+        """
         X = features_by_name(graph, self.names)
         return self.loss.linked(self.loss.start(graph), self.boosted.decision(X, upto))
 

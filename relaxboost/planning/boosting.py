@@ -32,8 +32,8 @@ from relaxboost.planning.starting import (
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FOLDS = "folds"
-"""If `Stopping.validation` has this value, cross-validation over the tasks chooses the number of
-rounds."""
+"""The value of `Stopping.validation` that requests cross-validation over the tasks, which chooses
+the number of rounds."""
 
 
 @accepts_seed
@@ -98,7 +98,8 @@ def boost(
     -------
     BoostedCosts
         The learned costs. After Ctrl-C they have the status "interrupted" and are the best costs
-        so far, which are the costs before the first round if folds were still choosing the rounds.
+        so far. If the cross-validation was not finished, these are the costs before the first
+        round.
 
     Warns
     -----
@@ -203,7 +204,10 @@ class _Run:
     def finish(
         self, choice: ChosenRounds | None, before: BoostedCosts | None
     ) -> tuple[Boosted, PlanningRisk, float]:
-        """Make the chosen rounds, or all of them, in the time that is left; see `descend`."""
+        """Make the chosen number of rounds in the time that is left; see `descend`.
+
+        Without a choice, make as many rounds as the limits allow.
+        """
         stop = self.stop
         if choice is not None and choice.rounds == 0:
             # The run ends before the first round and calls no learner.
@@ -327,8 +331,8 @@ def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
         warnings.warn(
             f"held-out trips do not show that boosting helps: the mean F1 of plans is "
             f"{choice.scores[0]:.3f} without it, and at most {max(choice.scores):.3f} with up to "
-            f"{number_of(tried, 'round')}. The result has the costs before the first round, which "
-            "are linear unless base= says otherwise; give more trips, other features or another "
+            f"{number_of(tried, 'round')}. The result has the costs before the first round: linear "
+            "costs, or those given by base=; give more trips, other features or another "
             f"learner, or stopping={tried} to make all rounds",
             UserWarning,
             stacklevel=4,
@@ -358,8 +362,10 @@ def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
 def first_step(risk: PlanningRisk) -> float:
     """Return the size of the first step, along the gradient at F = 0.
 
-    The step changes the costs, or F for the exponential link, by a quarter of their mean size in
-    the L² norm of `risk.measure`. Linear costs are already good and change by a twentieth only.
+    The change is measured in the L² norm of `risk.measure`. With the additive link, the step
+    changes the costs by a quarter of their mean size. With the exponential link, it changes F by
+    1/4, which is a relative change of the costs. If the base costs are linear, the fraction is 1/20
+    instead, because linear costs are already good.
     """
     F = risk.zero()
     # The gradient is 0 if all demonstrations are optimal by the margin at the start.

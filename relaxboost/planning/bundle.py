@@ -23,9 +23,10 @@ of the round, and its field `lower` is the best lower bound so far."""
 class Bundle:
     """Kelley's cutting-plane method, which `fit` uses.
 
-    The model of the loss is a sum over the groups of demonstrations of the maximum of the group's
-    cutting planes. The minimum of the model plus the regulariser is a lower bound on the least
-    objective, and the minimiser is the next query.
+    The demonstrations are divided into groups. For each group, the maximum of its cutting planes is
+    a lower bound on its loss. The model of the loss is the sum of these maxima. The minimum of the
+    model plus the regulariser is a lower bound on the least objective, and the minimiser is the
+    next query.
 
     Parameters
     ----------

@@ -25,11 +25,12 @@ class Chosen(NamedTuple):
 
     strength: float
     strengths: tuple[float, ...]
-    """The strengths that were tried, from strong to weak, or only `strength` if `folds` is 0."""
+    """The strengths that were tried, from strong to weak. If `folds` is 0, `strength` is the only
+    entry."""
     scores: tuple[float, ...]
-    """The score of each strength, or nan if `folds` is 0. A score is the mean F1 of the arcs that a
-    plan shares with a held-out trip. `strength` is the weakest strength with a score within 0.005
-    of the best score."""
+    """The score of each strength, or nan if `folds` is 0. A score is the mean over the held-out
+    trips of the F1 score of the plan's arcs, compared with the arcs of the trip. `strength` is the
+    weakest strength with a score within 0.005 of the best score."""
     folds: int
     """The number of folds, or 0 if there were too few trips for folds."""
     ended: str
@@ -55,7 +56,7 @@ class StrengthSearch:
     """The strength that is used without cross-validation, as a multiple of `natural_strength`."""
     folds: int = 3
     level: float = 0.005
-    """Scores that are below the best score by at most this amount are treated as equal to it."""
+    """The tolerance for scores. A score within this amount of the best counts as equally good."""
     tol: float = 0.05
     """The relative gap at which the fit on a fold ends."""
     rounds: int = 8
@@ -67,7 +68,9 @@ class StrengthSearch:
 def choose(
     problem: Problem, clock: Clock, search: StrengthSearch | None = None
 ) -> tuple[Chosen, Array]:
-    """Choose the strength of the ridge for a problem with w >= 0, and return initial weights.
+    """Choose the strength of the ridge for a problem with w >= 0.
+
+    Return the choice, and the weights w at which `fit` starts.
 
     Trips that overlap are always in the same fold. A cut is a lower bound on the loss for every
     strength, so the fits for one strength reuse the cuts of the earlier strengths. After Ctrl-C, or
@@ -103,7 +106,7 @@ def choose(
 
 
 def natural_strength(problem: Problem) -> float:
-    """Return the strength of the ridge that suits the units of the features."""
+    """Return a strength of the ridge that suits the loss at w = 0 and the length of the trips."""
     # The natural cost is the same for all arcs: the loss at w = 0, divided by the mean number of
     # arcs in a trip. At the returned strength, its ridge penalty is half the loss at w = 0.
     loss = problem.at(np.zeros(problem.d)).plans.value
@@ -119,7 +122,7 @@ def _trials(
     clock: Clock,
     search: StrengthSearch,
 ) -> Iterator[tuple[float, Array]]:
-    """For each strength, yield the mean F1 of all held-out trips, and the mean w of the folds."""
+    """Yield the mean F1 score of the held-out trips and the mean w of the folds, per strength."""
     tasks = problem.tasks
     folds = [
         _Fold(problem.changed([tasks[i] for i in fold.train]), [tasks[i] for i in fold.test])

@@ -41,7 +41,10 @@ class LearnedCosts(ABC):
         """Return the cost c = B C of each arc of a graph, shape (E,)."""
 
     def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
-        """Return nan for each task, shape (T,). A `LogitFit` returns log p of demonstrations."""
+        """Return nan for each task, shape (T,).
+
+        A `LogitFit` returns the logarithms of the probabilities of the demonstrations instead.
+        """
         return np.full(len(tasks), np.nan)
 
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import thread_pool
-from relaxboost._core.errors import InputError, few, number_of
+from relaxboost._core.errors import InputError, error_prefix, few, number_of
 from relaxboost._core.parameters import count
 from relaxboost._core.seeds import Rng, accepts_seed, generator
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.graphs import Graph, Path, error_prefix
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.oracle import Oracle
 from relaxboost.planning.planners import shortest_arcs, simple_if_needed
 from relaxboost.planning.plans import arc_costs
@@ -78,6 +78,9 @@ METRICS = tuple(_RATIOS)[:-1]
 """The names of the metrics that exist for all costs. The metric ``log_likelihood`` is not included,
 because it exists only for a recursive logit."""
 
+UNITLESS = tuple(name for name in METRICS if name not in ("regret", "margin_loss"))
+"""The metrics that do not change if all costs are multiplied by a number > 0."""
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -109,8 +112,9 @@ class Evaluation:
         * ``node_recall`` counts the nodes of all tasks together, without targets.
         * ``cost_ratio`` is the cost of the demonstrations divided by the cost of the plans. It is
           at least 1 for costs >= 0.
-        * ``regret`` is the mean of the cost of the demonstration minus the cost of the plan, >= 0.
-        * ``margin_loss`` is the mean of the margin losses R_i.
+        * ``regret`` is the mean of the cost of the demonstration minus the cost of the plan, >= 0,
+          in the unit of the costs.
+        * ``margin_loss`` is the mean of the margin losses R_i, which also depends on this unit.
         * ``log_likelihood`` is the mean of log p for a `LogitFit`, and nan for other costs.
         """
         numerator, denominator = ratio_parts(name, self.each)
@@ -123,12 +127,12 @@ class Evaluation:
 
     @property
     def ties(self) -> tuple[str, ...]:
-        """A sentence for each task whose plan costs as much as a demonstration but differs."""
+        """A sentence for each task whose plan differs from a demonstration but costs as much."""
         tied = np.flatnonzero((self.each.optimal == 1.0) & (self.each.exact == 0.0))
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the evaluation of the tasks that indices, or a mask of shape (T,), select."""
+        """Return the evaluation of some tasks, given their indices or a mask of shape (T,)."""
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
@@ -160,18 +164,19 @@ class Evaluation:
 def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> Evaluation:
     """Plan for tasks at given costs, and compare the plans with the demonstrations.
 
-    The plan of a task is a shortest path from its source to its target, and depends on no
-    demonstration. If several paths have the least cost, the plan is the path that the search
+    The plan of a task is a shortest path from its source to its target. It does not depend on
+    the demonstrations. If several paths have the least cost, the plan is the path that the search
     reaches first, in the order of the arcs. If the demonstration is one of these paths,
-    `optimal_match` counts the task as a match, but `exact_match` only if the search happened to
-    choose the demonstration. Such ties are common for constant costs and rare for learned costs.
+    `optimal_match` counts the task as a match, but `exact_match` counts it only if the search
+    happened to choose the demonstration. Such ties are common for constant costs and rare for
+    learned costs.
 
     Parameters
     ----------
     tasks : sequence of Task
     costs : LearnedCosts, callable or array
         Learned costs, or a function that returns the arc costs of a graph, shape (E,). If all tasks
-        are on the same graph, an array of arc costs.
+        are on the same graph, an array of arc costs is also accepted.
     negative : {"exact", "simple", "relaxed"}
         The treatment of negative costs, as in `Oracle`. With ``"relaxed"``, only the margin loss is
         relaxed, and becomes an upper bound.
@@ -237,7 +242,7 @@ def compare(
     rng: Rng = 0,
     draws: int = 10_000,
     *,
-    metrics: Sequence[str] = METRICS,
+    metrics: Sequence[str] = UNITLESS,
     by: Any = "task",
 ) -> dict[str, Difference]:
     """Compare two evaluations by the differences of their metrics, with bootstrap intervals.
@@ -255,7 +260,10 @@ def compare(
     draws : int
         The number of bootstrap draws, at least 100.
     metrics : sequence of str
-        The metrics to compare: names from `METRICS`, or ``log_likelihood``.
+        The metrics to compare: names from `METRICS`, or ``log_likelihood``. By default they are
+        all `METRICS` except ``regret`` and ``margin_loss``, which depend on the unit of the costs.
+        Learned costs have no common unit, so these two may differ even if the plans are the same.
+        Pass their names only if the costs of both evaluations have the same unit.
     by
         The groups of similar tasks that are drawn together, as in `split`. For recorded trips,
         ``"overlap"`` is best. By default every task is drawn separately.

@@ -67,7 +67,7 @@ class Fit(LinearCosts):
     exact : bool
         Whether every plan at w is exact. With ``negative="relaxed"``, the bracket is that of the
         convex upper bound that `Oracle` describes. If `exact` is true, `upper` also bounds the
-        exact objective at w, which may still be below `lower` where some costs are negative.
+        exact objective at w. This objective may still be below `lower` if some costs are negative.
     chosen : Chosen, optional
         The record of how the strength of the ridge was chosen, if the caller passed none.
     """
@@ -132,7 +132,7 @@ def fit(
     InputError
         If the method cannot solve the problem, or if an option is out of range.
     NegativeCycle
-        If costs minus losses are negative around a cycle, for ``negative="exact"``.
+        For ``negative="exact"``, if the costs minus the losses sum to less than 0 around a cycle.
 
     References
     ----------
@@ -191,7 +191,7 @@ def fit(
 
 
 def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
-    """Return the problem of a list of tasks, or the given problem."""
+    """Return the problem of a list of tasks. A given `Problem` is returned unchanged."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
     if regulariser is not None:

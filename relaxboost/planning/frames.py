@@ -50,9 +50,10 @@ def from_pandas(
     source, target : str
         The names of the columns with the labels of the nodes where an arc starts and ends.
     features : sequence of str, str, Graph or LearnedCosts, optional
-        Names of columns, or of single features such as ``highway=primary``, or a graph or learned
-        costs with the same features. By default all columns except those of nodes and edge labels
-        are used, with a warning if whole numbers, such as ``osmid``, look like names of edges.
+        Names of columns, or of single features such as ``highway=primary``. A graph or learned
+        costs select the features that they have. By default all columns except those of nodes and
+        edge labels are used, with a warning if whole numbers, such as ``osmid``, look like names of
+        edges.
     edge : str, optional
         The name of the column with the labels of edges, which become the `keys` of the graph.
     nodes : pandas.DataFrame, optional
@@ -72,8 +73,9 @@ def from_pandas(
     ------
     InputError
         If the table is empty or lacks a column, if a text column has more than 100 values, or if
-        ``x`` and ``y`` are in degrees but lengths in metres. For missing values, infinite numbers,
-        self-loops, nodes without coordinates and unknown text values, the message names the row.
+        ``x`` and ``y`` are in degrees but lengths are in metres. For missing values, infinite
+        numbers, self-loops, nodes without coordinates and unknown text values, the message names
+        the row.
 
     Notes
     -----
@@ -169,7 +171,10 @@ def _terms(features: Wanted) -> list[str]:
 
 
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
-    """Split the name of a feature into its columns and the text value of the last, or None."""
+    """Split the name of a feature into the names of its columns and the text value of the last.
+
+    If the name has no text value, None is returned instead of the value.
+    """
     if name in known:
         return [name], None
     left, equals, value = name.partition("=")
@@ -305,7 +310,7 @@ def _check_units(graph: Graph, nodes: Any) -> None:
     # roads with bends are longer than the distance of their ends.
     if 2e4 <= ratio <= 5e5:
         raise InputError(
-            f"{called('nodes', nodes)} has x and y that look like degrees, but lengths in metres "
+            f"{called('nodes', nodes)}: x and y look like degrees, but the lengths are in metres "
             f"({ratio:.0f} metres per unit of x and y); rename the columns lon and lat, so that "
             "they are converted to metres"
         )

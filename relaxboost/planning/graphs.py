@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from numbers import Integral
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array, Whole, doubles
-from relaxboost._core.errors import InputError, few
+from relaxboost._core.errors import InputError, error_prefix, few
 from relaxboost.planning.labels import Labels, Numbered
 
 PLACES = 'give the graph position=, from_networkx position=("x", "y"), or from_pandas nodes='
@@ -210,10 +209,17 @@ class Graph:
         return self.arcs if self.sites is None else self.sites.shape[1]
 
     def costs(self, site_costs: ArrayLike) -> Array:
-        """Return arc costs c = B C, shape (E,), from costs per site C, shape (S,)."""
+        """Return arc costs c = B C, shape (E,), from costs per site C, shape (S,).
+
+        Weights of the features give the arc costs ``graph.arc_features @ weights``. For learned
+        weights, `LearnedCosts.costs` returns them.
+        """
         C = np.asarray(site_costs, dtype=np.float64)
         if C.shape != (self.size,):
-            raise InputError(f"costs must have shape ({self.size},), one per site, got {C.shape}")
+            raise InputError(
+                f"costs must have shape ({self.size},), one per site (an arc, a cell of a grid, or "
+                f"an undirected edge), got {C.shape}{weights_hint(self, C)}"
+            )
         return C if self.sites is None else self.sites @ C
 
     def gathered(self, per_arc: Array) -> Array:
@@ -415,6 +421,13 @@ class Graph:
         return f"Graph({self.nodes} nodes, {self.arcs} arcs, features {', '.join(self.names)})"
 
 
+def weights_hint(graph: Graph, given: Array) -> str:
+    """Return the remedy if weights of the features may have been passed as costs, or ""."""
+    d = graph.features.shape[1]
+    hint = f"; if these are weights of the {d} features, pass graph.arc_features @ weights"
+    return hint if given.shape == (d,) else ""
+
+
 class ExtraFeatures(UserWarning):
     """The warning that a graph has features that the learned costs do not use."""
 
@@ -460,16 +473,6 @@ def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:
                 f"{', '.join(names)} and another has {', '.join(graph.names)}"
             )
     return names
-
-
-@contextmanager
-def error_prefix(where: str) -> Iterator[None]:
-    """Prefix the message of an `InputError` with the place where the error occurred."""
-    try:
-        yield
-    except InputError as error:
-        error.args = (f"{where}{error}",)
-        raise
 
 
 def _numbers(name: str, given: ArrayLike) -> Whole:

@@ -14,7 +14,8 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""How many of the two cells next to a diagonal step must be passable: both, one or none."""
+"""The values of the argument `corners` of `grid`: of the two cells next to a diagonal step, both,
+one or none must be passable."""
 
 
 def grid(

@@ -24,7 +24,8 @@ def search(
 
     The search is Dijkstra's algorithm for costs >= 0 on an indexed heap. If `ahead` is not empty,
     the search is A*, and `ahead` holds admissible estimates of the distance to the target, or inf.
-    The search ends when the target leaves the heap. If the target is −1, it covers the graph.
+    The search ends when the target leaves the heap. If the target is −1, the search covers the
+    whole graph.
     """
     nodes = start.size - 1
     guided = ahead.size > 0

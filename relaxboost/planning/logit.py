@@ -32,8 +32,8 @@ from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FLAT_EIGENVALUE = 1e-13
-"""The multiple of the largest eigenvalue of the Hessian below which another eigenvalue is treated
-as 0. Such an eigenvalue is a rounding error, and the likelihood does not depend on its
+"""The relative threshold for eigenvalues of the Hessian. An eigenvalue below this multiple of the
+largest one is treated as 0: it is a rounding error, and the likelihood does not depend on its
 eigenvector."""
 _UNFINISHED = {
     "max_rounds": "the utilities do not maximise the likelihood, and their standard errors mean "
@@ -69,8 +69,8 @@ class LogitFit(LearnedCosts):
         of the scores (BHHH), times `covariance`. It is valid for independent trips even if the
         model is wrong.
     status : str
-        "optimal", "max_rounds", or "stalled" if no step gains more than the rounding errors, near
-        the maximum or where lower costs would make sums over walks in circles infinite.
+        "optimal", "max_rounds", or "stalled" if no step gains more than the rounding errors. This
+        happens near the maximum, or if lower costs would make the sums over cyclic walks infinite.
     rounds : int
     """
 
@@ -99,7 +99,10 @@ class LogitFit(LearnedCosts):
         return -(features_by_name(graph, self.names, arcs=True) @ self.utilities)
 
     def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
-        """Return log p of each task's demonstration, or its mean over several, shape (T,)."""
+        """Return log p of each task's demonstration, shape (T,).
+
+        If a task has several demonstrations, its entry is the mean of their log p.
+        """
         made = checked_tasks(tasks)
         found = np.empty(len(made))
         for group in _groups(made, self.names):
@@ -283,7 +286,7 @@ class Walks:
         self.potential = np.log(y)
 
     def matrix(self, values: Array) -> sparse.csr_array:
-        """Return the sparse matrix with the sum of the values of all arcs from node i to j."""
+        """Return the sparse matrix whose entry (i, j) sums the values of the arcs from i to j."""
         ends = self.graph.tail, self.graph.head
         return sparse.csr_array((values, ends), shape=(self.graph.nodes,) * 2)
 
@@ -294,7 +297,7 @@ class Walks:
         return self.factor.solve(units)
 
     def towards(self, target: int) -> tuple[Walks, Array]:
-        """Return walks at reduced costs c + δ_head − δ_tail >= 0, and distances δ to the target.
+        """Return `Walks` at the costs c + δ_head − δ_tail >= 0, and the distances δ to the target.
 
         At these costs, sums over walks to the target are at least 1 and cannot underflow.
         """
@@ -313,7 +316,7 @@ class Walks:
 
 
 class _Block:
-    """The sums over walks of trips, from a single factorisation."""
+    """The sums over the walks between the ends of some trips, from a single factorisation."""
 
     def __init__(self, walks: Walks, places: Whole, source: Whole, target: Whole) -> None:
         self.walks = walks
@@ -414,7 +417,10 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
 
 
 def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
-    """Return the cost per unit of each feature that has the mean |cost| 1 and the mean's sign."""
+    """Return, for each feature, a factor that makes its mean absolute value over the arcs 1.
+
+    The factor has the sign of the feature's mean.
+    """
     size = np.mean([np.abs(group.X).mean(axis=0) for group in groups], axis=0)
     largest = 1e100  # The Hessian contains squares of the features, which must be finite doubles.
     odd = np.flatnonzero((size < 1.0 / largest) | (size > largest))
@@ -451,7 +457,10 @@ def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
 def _line_search(
     groups: Sequence[_Group], weight: Array, at: _Point, step: Array, tol: float
 ) -> _Point | None:
-    """Halve the step until the log-likelihood increases enough. Return the point, or None."""
+    """Halve the step until the log-likelihood increases enough, and return the point reached.
+
+    Return None if the predicted increase is below a thousandth of `tol` or a rounding error.
+    """
     slope = float(at.gradient @ step)
     t = 1.0
     # A gain below a thousandth of tol does not matter, and rounding hides one below 1e-12.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, check_drawing
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.graphs import PLACES, Graph, Path
+from relaxboost.planning.graphs import PLACES, Graph, Path, weights_hint
 from relaxboost.planning.labels import Cells
 from relaxboost.planning.plans import Plan
 from relaxboost.planning.tasks import Task
@@ -28,12 +30,13 @@ def paths(
     scale: str = "linear",
     axes: Any = None,
 ) -> Any:
-    """Draw paths over a grid or a network, its costs, or both, and return the matplotlib Axes.
+    """Draw paths, costs or both on a grid or a network, and return the matplotlib Axes.
 
     Parameters
     ----------
     where : Task, sequence of Task, or Graph
-        The graph, or tasks on one graph, whose demonstrations, sources and targets are drawn too.
+        A graph, or tasks on one graph. The demonstrations, sources and targets of tasks are drawn
+        too.
     planned, alternatives : Path, Plan, or sequence of these, optional
         The paths to draw over the demonstrations. Demonstrations are thick and dark, plans dashed
         orange, and alternatives dotted blue, so that all are visible on shared arcs.
@@ -52,7 +55,8 @@ def paths(
     ------
     InputError
         If tasks, paths or costs belong to another graph, or if a network of more than 300 nodes has
-        no coordinates. For smaller networks, coordinates are computed with networkx.
+        no coordinates. Without `Graph.position`, nodes whose labels are pairs of numbers (x, y) are
+        drawn there; other coordinates of up to 300 nodes are computed with networkx.
 
     Returns
     -------
@@ -193,7 +197,7 @@ class _Drawing:
         return made
 
     def values(self, costs: Any) -> Array | None:
-        """Return the costs that the colours show, or None without costs."""
+        """Return the costs that the colours show, or None if no costs were passed."""
         if costs is None:
             return None
         graph = self.graph
@@ -202,7 +206,7 @@ class _Drawing:
         if C.shape not in ((graph.size,), (graph.arcs,)):
             raise InputError(
                 f"costs must have shape ({graph.size},), one per site, or ({graph.arcs},), one per "
-                f"arc, got {C.shape}"
+                f"arc, got {C.shape}{weights_hint(graph, C)}"
             )
         if self.grid is not None and C.size == graph.size == graph.nodes:  # sites are cells
             return np.where(self.used, C, np.nan)
@@ -227,7 +231,8 @@ class _Drawing:
         return Figure(figsize=(6.6, 5.6 * ratio + 0.9), layout="constrained").subplots()
 
     def cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the cells of a grid. Return the image for the colour bar, or None without costs."""
+        """Draw the cells of a grid. Return the image for the colour bar, or None without
+        colours."""
         from matplotlib.colors import ListedColormap
 
         free = self.used.reshape(self.grid)
@@ -330,9 +335,18 @@ def _add_legend(axes: Any, alone: bool) -> None:
     (axes.figure if alone else axes).legend(handles, names, **place, **look)
 
 
+def _is_place(label: Any) -> bool:
+    is_pair = isinstance(label, tuple) and len(label) == 2
+    return is_pair and all(isinstance(x, Real) and isfinite(x) for x in label)
+
+
 def _layout(graph: Graph) -> Array:
     import networkx as nx
 
+    # Nodes of networkx.grid_2d_graph, and of street networks read from geometries, are points.
+    labels = [graph.label(node) for node in range(graph.nodes)]
+    if all(map(_is_place, labels)):
+        return np.array(labels, dtype=np.float64)
     if graph.nodes > MAX_LAYOUT_NODES:
         raise InputError(
             f"a picture of {graph.nodes} nodes needs their coordinates: {PLACES}; "

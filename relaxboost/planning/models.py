@@ -101,7 +101,7 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
 def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
     """Read learned costs from a file written by `save_model`. No code from the file is executed.
 
-    Boosted costs lack only the state that a warm start needs.
+    Loaded boosted costs lack the state that a warm start needs.
 
     Raises
     ------
@@ -359,7 +359,7 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "negative": _NEGATIVE,
     "power": ("1 or 2", lambda x: type(x) is int and x in (1, 2)),
 }
-"""The fields of a file for linear costs, in order: the rule of each in words, and its check."""
+"""The fields of a file for linear costs, in order, each with its rule in words and its check."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "base": (

@@ -36,14 +36,14 @@ def from_networkx(
     """Return the graph of a networkx graph, with features from its attributes.
 
     Nodes keep their names as labels. Arcs are in the order of ``G.edges``. An edge k of an
-    undirected graph becomes the arcs 2k and, in the other direction, 2k + 1, which share a site and
-    so have equal costs. In a multigraph, ``graph.arc(u, v, key)`` returns the index of an arc,
-    which ``graph.path(arcs=...)`` accepts.
+    undirected graph becomes the arc 2k and, in the other direction, the arc 2k + 1. Both arcs share
+    a site, and therefore have equal costs. In a multigraph, ``graph.arc(u, v, key)`` returns the
+    index of an arc, which ``graph.path(arcs=...)`` accepts.
 
     Parameters
     ----------
     G : networkx Graph, DiGraph, MultiGraph or MultiDiGraph
-        Without self-loops.
+        The networkx graph, which must not have self-loops.
     features : sequence of str, or str, optional
         Edge attributes, each a number, a dict of numbers (with the same keys on every edge) or an
         array of numbers (of the same length). Attributes joined by ``*`` are multiplied:
@@ -174,7 +174,7 @@ def _features(
 
 
 class _Attributes:
-    """The attributes that a networkx graph stores for its edges, or those for its nodes."""
+    """The attributes of the edges of a networkx graph, or the attributes of its nodes."""
 
     def __init__(self, kind: str, things: Sequence[tuple[Hashable, Mapping[str, Any]]]) -> None:
         self.kind = kind
@@ -202,7 +202,7 @@ class _Attributes:
         return np.concatenate(columns, axis=1), names
 
     def _table(self, name: str, feature: str) -> Any:
-        """Return an attribute, which is a feature or a factor of one, as a frame of numbers."""
+        """Return an attribute as a data frame. The attribute is the feature, or a factor of it."""
         import pandas as pd
 
         kind = self.kind

@@ -1,8 +1,8 @@
 """The margin losses of the demonstrations of many tasks, computed by loss-augmented planning.
 
-The vector m_i contains the number of times that demonstration i takes each arc. Its margin loss is
-R_i(c) = c·m_i − min over paths p of (c·p − ℓ_i(p)). Because the demonstration is one of the paths,
-R_i is at least 0, up to the rounding of the constant in ℓ_i.
+The vector m_i contains the number of times that demonstration i takes each arc. The margin loss of
+this demonstration is R_i(c) = c·m_i − min over paths p of (c·p − ℓ_i(p)). Because the demonstration
+is one of the paths, R_i is at least 0, up to the rounding of the constant in ℓ_i.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import thread_pool
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, sum_bounds
-from relaxboost.planning.graphs import Graph, Path, error_prefix
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.losses import Gains, checked
 from relaxboost.planning.planners import shortest_arcs, simple_if_needed
@@ -58,7 +58,7 @@ class AugmentedPlans(NamedTuple):
     """The loss-augmented plans of all demonstrations at given costs, and their losses."""
 
     value: float
-    """The mean of the margin losses R_i, in which each demonstration has its weight."""
+    """The mean of the margin losses R_i, weighted by the weights of the demonstrations."""
     bound: float
     """An upper bound on the exact mean, proved by potentials, or nan if no proof was requested."""
     each: tuple[AugmentedPlan, ...]
@@ -78,10 +78,11 @@ class Oracle:
     tasks : sequence of Task
     negative : {"exact", "simple", "relaxed"}
         The treatment of costs that are negative after the loss is subtracted. ``"exact"`` uses the
-        Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. In this
-        case, ``"simple"`` plans over paths that visit no node twice, by integer programming, which
-        is slow. With ``"relaxed"``, a plan also takes arcs of negative cost off its path. This is
-        fast, and yields a convex upper bound on the loss, or the loss if no cost is negative.
+        Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. If a
+        cycle has negative cost, ``"simple"`` plans over paths that visit no node twice, by integer
+        programming, which is slow. With ``"relaxed"``, a plan also contains all arcs of negative
+        cost that are not on its path. This is fast, and yields a convex upper bound on the loss,
+        which equals the loss if no cost is negative.
     """
 
     def __init__(self, tasks: Sequence[Task], negative: str = "exact") -> None:

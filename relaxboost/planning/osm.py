@@ -39,8 +39,9 @@ def from_osmnx(
     numbers. When OSMnx merges ways, it collects their tags in lists. A list of numbers is replaced
     by its mean, and a list of strings by its first string in alphabetical order, because OSMnx's
     order changes from run to run. Missing text becomes ``missing``. ``speed_kph`` is `maxspeed` in
-    km/h, parsed from "50", "30 mph" or lists of these. ``travel_time`` is the number of seconds at
-    this speed. If edges already have these two attributes, they are used unchanged.
+    km/h, parsed from "50", "30 mph" or lists of these. ``travel_time`` is the time in seconds that
+    an edge takes at this speed. If edges already have these two attributes, they are used
+    unchanged.
 
     If a tag of a numeric attribute is missing, or is text such as "none" or "walk", a value is
     imputed as in OSMnx: the mean over the edges of the same `highway` class, or the mean of these
@@ -66,8 +67,9 @@ def from_osmnx(
     Raises
     ------
     InputError
-        If the graph is undirected or has no ``crs``, if a node lacks coordinates or an edge its
-        length, if no edge has a requested attribute, if no speed is known, or as in `from_pandas`.
+        If the graph is undirected or has no ``crs``, if a node lacks coordinates, if an edge lacks
+        its length, if no edge has a requested attribute, or if no speed is known. Other errors are
+        those of `from_pandas`.
 
     References
     ----------
@@ -179,7 +181,7 @@ class _Tags:
         return self._filled("speed_kph", made)
 
     def _filled(self, name: str, numbers: Array) -> Array:
-        """Return the numbers. A missing number is replaced by the mean of its edge's class."""
+        """Return the numbers, with the mean of the edge's class for each missing number."""
         known = ~np.isnan(numbers)
         if known.all():
             return numbers
@@ -223,7 +225,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def _tag(value: Any) -> str:
-    """Return a tag as a string: the first of a list in the alphabet, or "missing"."""
+    """Return a tag as a string. A missing tag becomes "missing".
+
+    For a list of tags, the result is the first tag in alphabetical order.
+    """
     value = _list(value)
     if isinstance(value, list):
         # OSMnx makes lists of sets, in an order that changes from run to run.
@@ -232,7 +237,10 @@ def _tag(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    """Return the number in a tag, the mean of a list of numbers, or nan for other text."""
+    """Return the number in a tag, or nan for text that is not a number.
+
+    For a list of numbers, return their mean.
+    """
     value = _list(value)
     try:
         if isinstance(value, list):

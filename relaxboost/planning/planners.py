@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import thread_pool
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost._core.parameters import is_given, positive
 from relaxboost._core.rounding import sum_bounds
-from relaxboost.planning.graphs import Adjacency, Graph, Path, error_prefix
+from relaxboost.planning.graphs import Adjacency, Graph, Path
 from relaxboost.planning.kernels import NOTHING, relax, search, trace
 from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, arc_costs
 
@@ -291,7 +291,7 @@ def shortest_paths(
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return the plans by the indices of their pairs, without pairs that no path joins."""
+    """Return a plan by the index of its pair. Pairs that no path joins are left out."""
     sources, targets = zip(*pairs, strict=True)
     backward = len(set(targets)) < len(set(sources))
     groups: dict[int, list[int]] = defaultdict(list)

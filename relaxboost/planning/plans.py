@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from relaxboost._core.arrays import Array, doubles
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import UNIT, down, sum_bounds
-from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.graphs import Graph, Path, weights_hint
 from relaxboost.planning.kernels import worst_slack
 
 MAX_COST = 1e300
@@ -26,8 +26,8 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     c = doubles("costs", costs)
     if c.shape != (graph.arcs,):
         raise InputError(
-            f"costs must have shape ({graph.arcs},), one cost per arc, got {c.shape}; "
-            "graph.costs(C) converts costs per site to costs per arc"
+            f"costs must have shape ({graph.arcs},), one cost per arc, got {c.shape}"
+            + (weights_hint(graph, c) or "; graph.costs(C) converts costs per site to arc costs")
         )
     if not (np.abs(c) <= MAX_COST).all():
         arc = int(np.argmin(np.abs(c) <= MAX_COST))
@@ -107,13 +107,14 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """The result of checking a plan: bounds on the least cost of a path, which the plan proves."""
+    """The result of checking a plan, with the bounds on the least cost that the plan proves."""
 
     ok: bool
     """Whether `lower` and `upper` are as close to each other as rounding allows."""
     lower: float
-    """The proved bounds on the least cost of a path that visits no node twice."""
+    """The proved lower bound on the least cost of a path that visits no node twice."""
     upper: float
+    """The upper bound on this cost."""
     reason: str
     """The reason why the check failed, or an empty string."""
 
@@ -122,9 +123,10 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     """Check a plan, and return the bracket of the least cost that its path and potentials prove.
 
     This function sums the costs of the path, and checks the inequality π_head <= π_tail + c on each
-    arc. If the inequality is violated, or may be because of rounding, the lower bound is reduced by
-    nodes − 1 times the largest violation and its rounding error, because a path has at most
-    nodes − 1 arcs. If the bound is not reduced, it also holds for walks that visit nodes twice.
+    arc. If the inequality is violated, or may be violated because of rounding, the lower bound is
+    reduced by nodes − 1 times the largest violation and its rounding error, because a path has at
+    most nodes − 1 arcs. If the bound is not reduced, it also holds for walks that visit nodes
+    twice.
 
     Parameters
     ----------

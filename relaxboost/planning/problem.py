@@ -74,7 +74,7 @@ class Problem:
     chooses : bool
         Whether `fit` chooses the strength of the regulariser.
     floors : array of shape (groups,)
-        A lower bound <= 0 on each group's part of R, which is 0 unless the rounded loss of a
+        A lower bound on each group's part of R. It is 0, or negative if the rounded loss of a
         demonstration itself is negative.
 
     Raises
@@ -227,7 +227,7 @@ class Problem:
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
     def revalued(self, point: FitPoint) -> FitPoint:
-        """Return the point with the value for this problem's regulariser, without new plans."""
+        """Return the point with its value for this problem's regulariser, and the same plans."""
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
 

@@ -29,7 +29,7 @@ from relaxboost.solvers.external import SOLVERS, check_solver
 
 MAX_ARC_INEQUALITIES = 200_000
 """The maximum number of inequalities, one for each arc and demonstration, in the program of
-`reference`. A general solver takes too long for larger programs, which `fit` solves."""
+`reference`. A general solver takes too long for larger programs; `fit` has no such limit."""
 
 
 def reference(
@@ -167,7 +167,8 @@ class _Program:
             free = cp.Variable(gains.size, name="free", nonneg=True)
             self.below = D @ potentials <= costs + free
             self.won = -free <= costs
-            own = block_diag([np.ones((1, x.arcs.size)) for x in self.parts], format="csr")
+            ones = [csr_array(np.ones((1, x.arcs.size))) for x in self.parts]
+            own = block_diag(ones, format="csr")
             loss = loss + own @ free
             rules.append(self.won)
         # The demonstration itself may be the best plan, and its loss is 0.
@@ -230,7 +231,10 @@ def _multipliers(constraint: Any) -> Array:
 
 
 def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
-    """Return the matrix of π_head − π_tail, the index of each π_target, and the parts."""
+    """Return the matrix that maps π to π_head − π_tail, the index of each π_target, and the parts.
+
+    A part describes the inequalities of one demonstration.
+    """
     blocks = []
     parts = []
     targets = []

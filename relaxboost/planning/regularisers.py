@@ -179,7 +179,7 @@ def _size(v: Array, nonnegative: bool) -> Array:
 
 
 def _height(size: Array, radius: float) -> float:
-    """Return max(size) − θ, where the threshold θ of a projection has Σ (size − θ)₊ = radius."""
+    """Return max(size) − θ, where θ is the solution of Σ (size − θ)₊ = radius."""
     # Only differences from the largest size are exact enough if the sizes are far above the radius.
     less = np.sort(size.max() - size)
     kept = (radius + np.cumsum(less)) / np.arange(1, less.size + 1)

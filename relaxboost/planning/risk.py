@@ -191,7 +191,10 @@ class PlanningRisk(Risk):
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk R at F, and its L² gradient in F, or in C for the exponential link."""
+        """Return the risk R at F, and its L² gradient with respect to F.
+
+        For the exponential link, the gradient is with respect to the costs C.
+        """
         found = self.oracle.evaluate(self.arc_costs(F))
         value = found.value
         # The gradient of a margin loss is the demonstration minus the plan.

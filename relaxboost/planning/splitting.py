@@ -39,12 +39,12 @@ def split(
         How tasks are grouped. The tasks of a group are never split between the training set and the
         test set. Without groups, a trip that is made every day would be in both sets. By default
         the groups are clusters of overlapping tasks. Two tasks overlap if they share at least half
-        of their arcs (their Jaccard index, the number of arcs of both tasks divided by that of
-        either task, is at least 0.5). A cluster contains all tasks that a chain of overlapping
-        tasks connects. ``"pair"`` groups tasks with the same source and target, so that trips that
-        differ only in their first street may be in both sets. With ``"task"``, every task is its
-        own group. A callable maps a task to a hashable value, and a sequence contains such a value
-        for each task. Tasks with equal values form a group.
+        of their arcs: the number of arcs that both tasks use, divided by the number of arcs that at
+        least one of them uses (the Jaccard index), is at least 0.5. A cluster contains all tasks
+        that a chain of overlapping tasks connects. ``"pair"`` groups tasks with the same source and
+        target, so that trips that differ only in their first street may be in both sets. With
+        ``"task"``, every task is its own group. A callable maps a task to a hashable value, and a
+        sequence contains such a value for each task. Tasks with equal values form a group.
 
     Raises
     ------

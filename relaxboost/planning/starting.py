@@ -78,9 +78,9 @@ class ChosenRounds(NamedTuple):
     rounds: int
     """The chosen number of rounds, or 0 if none improves the score by more than `error`."""
     scores: tuple[float, ...]
-    """The score for each number of rounds, starting with 0 rounds. A score is the mean F1 of the
-    arcs that a plan shares with a held-out trip. The tuple is empty if there were too few trips for
-    folds."""
+    """The score for each number of rounds, starting with 0 rounds. A score is the mean over
+    the held-out trips of the F1 score of the plan's arcs, compared with the arcs of the trip. The
+    tuple is empty if there were too few trips for folds."""
     error: float
     """The standard error of the difference between the best score and the score for 0 rounds."""
     folds: int
@@ -146,7 +146,7 @@ def choose_rounds(
 
 
 def _best(held: list[Array], rounds: int, ended: str) -> ChosenRounds:
-    """Choose from the scores of each fold, arrays of shape (rounds, trips)."""
+    """Choose the number of rounds, given an array of scores, shape (rounds, trips), per fold."""
     rows = [np.minimum(np.arange(rounds), len(scores) - 1) for scores in held]
     trips = np.concatenate([x[row] for x, row in zip(held, rows, strict=True)], axis=1)
     scores = trips.mean(axis=1)

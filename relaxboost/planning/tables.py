@@ -14,7 +14,10 @@ from relaxboost._core.tables import FILE
 
 
 def called(what: str, table: Any) -> str:
-    """Return the name of a table for messages: the name of its file, or `what` without a file."""
+    """Return the name of a table for messages.
+
+    It is the name of the file from which the table was read, or `what` for other tables.
+    """
     return str(getattr(table, "attrs", {}).get(FILE, what))
 
 

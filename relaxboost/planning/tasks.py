@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost._core.parameters import positive
-from relaxboost.planning.graphs import Graph, Path, error_prefix
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.losses import Missed, PathLoss
 
 
@@ -121,7 +121,7 @@ def _several(given: Any) -> list[Any]:
 
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
-    """Return the tasks as a tuple, or raise an InputError unless all are tasks, at least one."""
+    """Return the tasks as a tuple, or raise an InputError if there is no task or another entry."""
     # A single task is the likeliest mistake.
     if isinstance(tasks, Task) or not np.iterable(tasks):
         raise InputError(f"tasks must be a list of tasks, such as [task], got {tasks!r:.60}")

@@ -72,8 +72,8 @@ def paths_from_pandas(
         trip takes the arc with the least value of this feature. By default such a trip is rejected.
     gaps : str, optional
         A feature >= 0. If no arc joins the nodes of two consecutive rows, the gap is filled with
-        the path that has the least sum of this feature, or with nothing between equal nodes.
-        `Trips.joined` lists these gaps. By default a trip with a gap is rejected.
+        the path that has the least sum of this feature. If both rows are at the same node, no arc
+        is added. `Trips.joined` lists these gaps. By default a trip with a gap is rejected.
     loss : PathLoss, optional
         The loss of the tasks. The default is `Missed()`.
     bad : {"refuse", "drop"}

@@ -99,15 +99,17 @@ def turns(
     ----------
     graph : Graph
     features : callable or array, optional
-        The features of the P turns, of shape (P,) or (P, k), in the order of `turn_pairs`, or a
-        function ``features(before, after)`` that returns such features, for example the result of
-        `turn_angles`. They follow the features of the graph, and every turn is a separate site.
+        The features of the P turns, of shape (P,) or (P, k), in the order of `turn_pairs`. A
+        function ``features(before, after)`` that returns such features is also accepted, for
+        example the result of `turn_angles`. The turn features follow the features of the graph, and
+        every turn is a separate site.
     names : sequence of k str, optional
         The names of the turn features.
     u_turns : bool
         Whether a path may turn back from an arc directly to the node where this arc starts.
     allowed : callable or array of bool, optional
-        An array of shape (P,), or such a function, that is False for forbidden turns.
+        An array of shape (P,) that is False for forbidden turns, or a function
+        ``allowed(before, after)`` that returns such an array.
 
     Returns
     -------

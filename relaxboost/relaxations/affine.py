@@ -59,7 +59,7 @@ class _Changed(EvaluatedBounds, Description):
 
     @abstractmethod
     def _described(self, m: int) -> dict[str, Any]:
-        """Return the certificate's entry for the shift d0 or the factor c."""
+        """Return the certificate's entry for `Shifted` (with d0) or `Dilated` (with c)."""
 
     def describe(self, m: int) -> dict[str, Any] | None:
         whole = super().describe(m)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.intervals import Interval
 from relaxboost.relaxations.base import Relaxation, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds
@@ -50,7 +50,7 @@ class Ball(Relaxation, Bounds):
         return 0.0 if self.size(d) <= bound + 1e-12 * max(bound, 1e-3) else math.inf
 
     def repair(self, d: Vector) -> Vector:
-        return self.draw_in(onto_simplex(d, repr(self)))
+        return self.draw_in(onto_simplex(d, brief(self)))
 
     def draw_in(self, d: Vector, inside: Vector | None = None) -> Vector:
         """Return `d` if it is in the ball, or else a point of the ball between `d` and `inside`.
@@ -99,5 +99,5 @@ def fit(owner: Ball, radius: Fraction, least: float) -> Fraction:
     if radius >= floor * (1 - MAX_RADIUS_ERROR):
         return max(radius, floor * (1 + MAX_RADIUS_ERROR))
     raise InputError(
-        f"{owner!r} does not meet the simplex: the radius must be at least {least:.12g}"
+        f"{brief(owner)} does not meet the simplex: the radius must be at least {least:.12g}"
     )

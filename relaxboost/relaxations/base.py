@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive
@@ -42,10 +42,11 @@ A class that defines one of these methods must derive from the interface that co
 """
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
-"""The map from the name of an operator on relaxations to the function that it calls.
+"""The functions that compute the operators on relaxations, by the names of the operators.
 
 The files `multiples`, `sums` and `affine` register their functions here, because they import this
-file and this file cannot import them."""
+file and this file cannot import them.
+"""
 
 
 def makes(name: str) -> Callable[[Any], Any]:
@@ -79,7 +80,7 @@ class Traits(NamedTuple):
     zero_minimum: bool = False
     """Whether the minimum of f over R^m is 0 (SS09 Thm 7, condition (i))."""
     zero_in_core: bool = False
-    """Whether the domain of f has the point 0 in its core (SS09 Thm 7, condition (ii))."""
+    """Whether the point 0 is in the core of the domain of f (SS09 Thm 7, condition (ii))."""
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:
@@ -94,25 +95,28 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
             raise TypeError("they are complex")
         u = u.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{owner!r} needs margins u that are numbers: {error}") from None
+        raise InputError(f"{brief(owner)} needs margins u that are numbers: {error}") from None
     if u.ndim != 1 or u.size == 0:
-        raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")
+        raise InputError(
+            f"{brief(owner)} needs margins u in a non-empty vector, got shape {u.shape}"
+        )
     # If an entry is nan, then so are the minimum and the maximum.
     if not (math.isfinite(u.min()) and math.isfinite(u.max())):
-        raise InputError(f"{owner!r} needs margins u without nan or infinities")
+        raise InputError(f"{brief(owner)} needs margins u without nan or infinities")
     fixed = fixed_m(owner)
     if fixed not in (None, u.size):
         raise InputError(
-            f"{owner!r} has parameters for m = {fixed} examples, but u has {u.size} entries; pass "
-            "one margin for each example"
+            f"{brief(owner)} has parameters for m = {fixed} examples, but u has {u.size} entries; "
+            "pass one margin for each example"
         )
     return u
 
 
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
-    """Return the non-negative part of `d`, scaled to sum to one if it does not up to rounding.
+    """Return the non-negative part of `d`, scaled to sum to one.
 
-    The function raises InputError if `d` has no positive entry, or one that is not finite.
+    A vector whose sum is already one up to rounding is not scaled. The function raises InputError
+    if `d` has no positive entry, or if an entry is nan or infinite.
     """
     d = np.array(d, dtype=np.float64)
     if not np.isfinite(d).all():
@@ -187,8 +191,8 @@ class Relaxation(ABC):
             if written and interface not in {kind.__name__ for kind in cls.__mro__}:
                 raise InputError(
                     f"{cls.__name__} has a method `{written[0]}`, which belongs to the interface "
-                    f"`{interface}`; write class {cls.__name__}(rb.Relaxation, "
-                    f"rb.relaxations.{interface})"
+                    f"`{interface}`; declare the class as "
+                    f"`class {cls.__name__}(rb.Relaxation, rb.relaxations.{interface})`"
                 )
 
     @abstractmethod
@@ -248,7 +252,10 @@ class Relaxation(ABC):
         return self._distribution(np.ascontiguousarray(as_margins(u, self)), positive("beta", beta))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return `distribution` for checked arguments. Families with closed forms override this."""
+        """Return the result of `distribution` for checked arguments.
+
+        Families with closed forms override this method.
+        """
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
@@ -312,7 +319,7 @@ class Relaxation(ABC):
         return np.full(m, 1.0 / m)
 
     def curvature(self, m: int) -> float:
-        """Return the modulus of strong convexity of f on the simplex in the l1 norm, or 0.
+        """Return a modulus of strong convexity of f on the simplex in the l1 norm, by default 0.
 
         If the modulus is positive, the gradient of the relaxed margin is Lipschitz in the sup norm
         with constant 1/modulus. Other relaxations need an entropy term for this (SS09 Lemma 18).
@@ -325,7 +332,7 @@ class Relaxation(ABC):
         By default negative entries of `d` are set to 0, and the result is normalised. If f is
         infinite at that point, the point is moved towards `center(m)` until f is finite.
         """
-        d = onto_simplex(d, repr(self))
+        d = onto_simplex(d, brief(self))
         if numerical.is_inside(self, d):
             return d
         towards = self.center(d.size) - d

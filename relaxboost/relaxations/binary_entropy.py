@@ -1,4 +1,4 @@
-"""The binary-entropy penalty on the weights, whose conjugate is a log-loss."""
+"""The binary-entropy penalty on the weights. The conjugate is a log-loss."""
 
 from __future__ import annotations
 

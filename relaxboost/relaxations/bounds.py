@@ -28,7 +28,8 @@ LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
 class Witness(NamedTuple):
     """The threshold γ of SS09 Thm 7, which proves a lower bound on the relaxed margin F(u).
 
-    A family whose bound needs more than γ has its own named tuple, whose first field is `gamma`.
+    A family whose bound needs more than γ defines its own named tuple, whose first field is
+    `gamma`.
     """
 
     gamma: float
@@ -186,7 +187,7 @@ def bounds_of(f: Relaxation) -> Bounds:
 
 
 def level_of(f: Relaxation) -> Level:
-    """Return how strongly the floating-point bounds of f are proved, as one of `LEVELS`.
+    """Return the level of proof of the floating-point bounds of f, which is one of `LEVELS`.
 
     The level is numerical if the bounds are not proved, exact if the `Description` of f is exact,
     and enclosed otherwise. A certificate from `exact_form` can have a stronger level.

@@ -1,4 +1,4 @@
-"""A cap of 1/k on every weight. Its relaxed margin AvgMin_k is the mean of the k smallest margins.
+"""A cap of 1/k on every weight. The relaxed margin AvgMin_k is the mean of the k smallest margins.
 CVaR is the same relaxation with another parameter.
 """
 
@@ -80,7 +80,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
     Parameters
     ----------
     k : int, float or Fraction, optional
-        How many of the smallest margins are averaged, 1 <= k <= m. The number is kept exactly.
+        The number of smallest margins that are averaged, 1 <= k <= m, kept exactly.
     fraction : int, float or Fraction, optional
         An alternative to k: a game with m examples sets k = fraction · m. A float means the
         decimal number that Python prints: 0.1 is one tenth, and m = 569 gives 56.9 exactly. A k

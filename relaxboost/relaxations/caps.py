@@ -1,4 +1,4 @@
-"""Caps on the weights of the examples, whose relaxed margin is a weighted soft margin."""
+"""Caps on the weights of the examples. The relaxed margin is a weighted soft margin."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError, SolverError
+from relaxboost._core.errors import InputError, SolverError, brief
 from relaxboost._core.lazy import cp
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.relaxations.dcp import plain
@@ -87,7 +87,7 @@ class CompiledProblems:
         if "unbounded" in status:
             return math.inf
         raise InputError(
-            f"cvxpy ended with status {status} for the conjugate of {self._relaxation!r}"
+            f"cvxpy ended with status {status} for the conjugate of {brief(self._relaxation)}"
         )
 
     def _parts(self) -> tuple[Any, Any, list[Any]]:
@@ -126,7 +126,7 @@ class CompiledProblems:
         status, value = solve_problem(program.problem)
         if status in SOLVED and program.d.value is not None:
             return value
-        name = repr(self._relaxation)
+        name = brief(self._relaxation)
         # Beyond 1e5 Clarabel may call any f infeasible.
         is_large = max(np.abs(p.value).max() for p in program.parameters) > 1e5
         even = np.full(self._m, 1.0 / self._m)

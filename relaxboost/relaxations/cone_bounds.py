@@ -88,7 +88,10 @@ class _Independent(NamedTuple):
 
 
 class _Sides(NamedTuple):
-    """Linear constraints on d: `equal` equations rows @ d = right, and then rows @ d <= right."""
+    """Linear constraints on d, each with its row in `rows` and its right-hand side in `right`.
+
+    The first `equal` constraints are equations. The others are inequalities rows @ d <= right.
+    """
 
     rows: Any
     right: Vector
@@ -172,8 +175,9 @@ class ConeBounds:
         return math.fsum([first, form.constant, *terms.tolist()]) - off
 
     def _reduced(self, u: Vector, y: Vector, point: Vector) -> tuple[Vector, Vector]:
-        """Return the reduced costs q, and for each entry of q the sum of its terms' absolute
-        values.
+        """Return the reduced costs q.
+
+        Also return, for each entry of q, the sum of the absolute values of its terms.
         """
         form = self._form
         by_row, square = self._sizes
@@ -212,7 +216,7 @@ class ConeBounds:
         """Return Clarabel's solution with d subject to `sides`, or None if it is not usable.
 
         The problem is scaled so that its numbers are about one: d is measured in units of `size`,
-        and huge costs in a larger unit.
+        and huge costs are divided by a power of two.
         """
         import clarabel
         from scipy import sparse
@@ -281,7 +285,10 @@ class ConeBounds:
         return found.value, np.append(d, found.x[d.size :])
 
     def _kinds(self, zero: int, half: int) -> list[Any]:
-        """Return Clarabel's cones, with `zero` equations and `half` inequalities in addition."""
+        """Return Clarabel's cones for the program with additional constraints.
+
+        The additional constraints are `zero` equations and `half` inequalities.
+        """
         import clarabel
 
         form = self._form
@@ -299,7 +306,7 @@ class ConeBounds:
         return float((u + slope).min(initial=math.inf)), slope
 
     def feasible(self, u: Vector, proof: ConeProof, *, box: bool = False) -> ConeProof:
-        """Return multipliers near those of `proof`, with the best lower bound on F(u) found.
+        """Return multipliers near those of `proof` that prove the best lower bound on F(u) found.
 
         Each trial moves the multipliers into the interior of the dual cones, ten times as far as
         the previous trial, and then takes Newton steps towards q_z = 0. A long move weakens the

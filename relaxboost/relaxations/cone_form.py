@@ -47,7 +47,7 @@ class ConeForm:
         return min(int(count @ count) for count in counts)
 
     def second_order(self) -> Iterator[tuple[slice, int]]:
-        """Yield (rows, size) for each run of consecutive second-order cones with one size."""
+        """Yield (rows, size) for each run of consecutive second-order cones of the same size."""
         first = self.zero + self.half
         for size, equal in groupby(self.second):
             number = len(list(equal))
@@ -55,7 +55,7 @@ class ConeForm:
             first += size * number
 
     def matrices(self) -> Iterator[tuple[slice, int]]:
-        """Yield (rows, order) for each cone of matrices, which have `order` rows and columns."""
+        """Yield (rows, order) for each cone of matrices with `order` rows and columns."""
         first = self.zero + self.half + sum(self.second)
         for side in self.matrix:
             size = side * (side + 1) // 2
@@ -88,7 +88,10 @@ class ConeForm:
 
 
 class NoConeForm(InputError):
-    """The cone program of a relaxation cannot prove bounds. The message states the reason."""
+    """The error if the cone program of a relaxation cannot prove bounds.
+
+    The message states the reason.
+    """
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:

@@ -72,9 +72,10 @@ class ConePoints:
         return least_singular_value(scaled[kept]) == 0.0
 
     def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
-        """Return a feasible d near the d of `point`, and an upper bound on f(d), or None.
+        """Return a feasible d near the d of `point`, and an upper bound on f(d).
 
-        If `move` is False, the point is moved onto the equations but not towards `inside`.
+        If `move` is False, the point is moved onto the equations but not towards `inside`. Return
+        None if no feasible d is found.
         """
         if point.shape != self._form.cost.shape or not np.isfinite(point).all():
             return None
@@ -90,7 +91,7 @@ class ConePoints:
         return x[: self._m], math.fsum(terms) + ROUNDINGS * float(np.abs(terms).sum())
 
     def _towards(self, x: Vector, inside: Vector) -> Vector:
-        """Return x, moved towards `inside` by about the least share that makes it feasible."""
+        """Return x, moved towards `inside` by about the smallest share that makes x feasible."""
         if self._holds(x):
             return x
         share = 1e-16
@@ -193,7 +194,10 @@ class ConePoints:
         return found if again is None else again
 
     def _with_most_room(self) -> tuple[Vector | None, bool]:
-        """Return a feasible point or None, and whether it is inside all cones."""
+        """Return a feasible point, and whether it is inside all cones.
+
+        The point is None if no feasible point is found.
+        """
         form = self._form
         x = cp.Variable(form.cost.size)
         room = cp.Variable()

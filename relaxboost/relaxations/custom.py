@@ -37,8 +37,8 @@ class Custom(EvaluatedBounds, Description):
     constraints of f up to 1e-13. If no such point is found, the point violates the constraints by
     at most 1e-9, and the message contains a warning. The message also contains a warning if
     equations of f follow from other equations up to rounding, since such equations can contradict
-    each other in exact arithmetic. A subclass of `Relaxation` with closed forms has better brackets
-    and is faster.
+    each other in exact arithmetic. A subclass of `Relaxation` with closed forms yields better
+    brackets and is faster.
 
     If f or f* is piecewise linear with linear constraints by cvxpy's rules, then f is polyhedral.
     `exact_value` and exact certificates then use cvxpy's linear program, whose coefficients are

@@ -129,7 +129,10 @@ def _check(constraint: Any, owner: str) -> None:
 
 
 def difference(constraint: Any) -> Any:
-    """Return the left side of `constraint` minus its right side, or the argument of its cone."""
+    """Return the left side minus the right side of an equation or an inequality.
+
+    If `constraint` has one argument only, which must lie in a cone, return this argument.
+    """
     if len(constraint.args) == 2:
         return constraint.args[0] - constraint.args[1]
     return constraint.args[0]
@@ -163,7 +166,10 @@ def complaint(expression: Any, need: str) -> str:
 
 
 def _offender(term: Any, need: str) -> tuple[Any, str] | None:
-    """Return the smallest term that violates the rules and its required curvature, or None."""
+    """Return the smallest term that violates cvxpy's rules, and the curvature that it must have.
+
+    Return None if no term violates the rules.
+    """
     if {"convex": term.is_convex, "concave": term.is_concave, "affine": term.is_affine}[need]():
         return None
     atom = {

@@ -10,7 +10,8 @@ Groups = tuple[list[list[int]], list[Fraction]]
 """The groups of examples, and the caps on the total weights of the groups."""
 
 _Limit = tuple[list[int], int]
-"""A group of examples, and the cap on its total weight times the common denominator of all caps."""
+"""A group of examples, and an integer: the cap on the total weight of the group, multiplied by the
+common denominator of all caps."""
 
 
 def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
@@ -62,7 +63,10 @@ def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
 
 
 def _take(shares: list[int], order: list[int], excess: int) -> int:
-    """Subtract at most max(0, excess) from the shares, in the given order, and return how much."""
+    """Subtract at most max(0, excess) from the shares, in the given order.
+
+    Return the total amount that was subtracted.
+    """
     left = max(0, excess)
     for i in order:
         if not left:
@@ -74,7 +78,7 @@ def _take(shares: list[int], order: list[int], excess: int) -> int:
 
 
 def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
-    """Reduce each group to its cap, largest share first, and return the total reduction."""
+    """Reduce the groups above their caps, largest shares first, and return the total reduction."""
     taken = 0
     for group, cap in limits:
         order = sorted(group, key=shares.__getitem__, reverse=True)
@@ -83,7 +87,7 @@ def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
 
 
 def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) -> int:
-    """Add `missing` to the shares furthest below their caps, and return what does not fit."""
+    """Add `missing` to the shares furthest below their caps, and return the part that is left."""
     room = [cap - sum(shares[i] for i in group) for group, cap in limits]
     groups_of: list[list[int]] = [[] for _ in shares]
     for g, (group, _) in enumerate(limits):

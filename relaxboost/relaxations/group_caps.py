@@ -35,7 +35,7 @@ Index = NDArray[np.int64]
 class _Units(NamedTuple):
     """The units of a `GroupCaps`, in the order of their first examples.
 
-    The units are the groups, and each example in no group (a free example) as a unit with cap 1.
+    A unit is a group, or a free example, which is an example in no group. A free example has cap 1.
     """
 
     of: Index
@@ -166,7 +166,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.traits._replace(symmetric=symmetric)
 
     def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
-        """Return the 0/1 matrix of groups and their members, and the caps of the groups."""
+        """Return a 0/1 matrix with a row for each group, and the caps of the groups.
+
+        The entries 1 of a row mark the members of the group.
+        """
         from scipy import sparse
 
         # A free example has no row.
@@ -294,7 +297,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.penalty_near(sums, total, distance)
 
     def _group_sums(self, d: Vector) -> tuple[_Units, Vector]:
-        """Return the units and their total weights, rounded upwards, with 0 for free examples."""
+        """Return the units and their total weights, rounded upwards.
+
+        For free examples the result contains 0 instead of the weight.
+        """
         units = self._for(len(d))
         parts = np.split(d[units.order], np.cumsum(units.sizes)[:-1])
         sums = np.zeros(len(parts))
@@ -309,7 +315,7 @@ def _sums(unit: Index, x: Vector) -> Vector:
 
 
 def _caps_by_label(caps: Any, used: Sequence[int]) -> Mapping[Any, Any]:
-    """Return a mapping from labels to caps. One number is the cap of all labels in `used`."""
+    """Return a mapping from labels to caps. A single number is the cap of all labels in `used`."""
     given = caps.tolist() if hasattr(caps, "tolist") else caps
     if isinstance(given, Mapping):
         return given

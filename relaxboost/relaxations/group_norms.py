@@ -142,7 +142,7 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _flattest(self) -> tuple[int, Interval]:
-        """The index of the group that attains the smallest norm of a distribution, and the norm."""
+        """The index of the group on which a distribution of smallest norm lies, and this norm."""
         sizes = Interval(np.array([float(len(group)) for group in self.members]))
         norms = self.enclosed / sizes.power(1 - 1 / self.p)
         return int(np.argmin(norms.lower)), norms.min()

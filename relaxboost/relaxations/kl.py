@@ -58,7 +58,7 @@ class _Entropic(PowerDivergence):
         return (y * (y / self._pi(d.lower.size)).log()).sum()
 
     def _divergence_bounds(self, d: Vector, total: tuple[float, float]) -> Interval:
-        """Return bounds on KL(d/Σd ‖ π). d is 0 wherever π is 0, and `total` contains Σd."""
+        """Return bounds on KL(d/Σd ‖ π) for a d that is 0 wherever π is 0. `total` contains Σd."""
         x = self._inside(d)
         pi = self._pi(d.size)
         y = Interval(x) / Interval(*total)

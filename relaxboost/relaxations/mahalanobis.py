@@ -194,7 +194,10 @@ class Mahalanobis(WithNorm):
         return MahalanobisPenalty(self.Q, self.limit / scale), scale
 
     def _shortest(self, x: Vector) -> Vector:
-        """Return the shortest v with Qᵀ v = x, or with the least ‖Qᵀ v − x‖."""
+        """Return the shortest v with Qᵀ v = x.
+
+        If no v solves this equation, return the shortest v that minimises ‖Qᵀ v − x‖.
+        """
         Q = self.matrix
         # A square system that is well conditioned is solved to rounding.
         if Q.shape[0] == Q.shape[1]:
@@ -247,7 +250,7 @@ class Mahalanobis(WithNorm):
         return {"gamma": number(min(map(add, u, x))), "x": vector(x), "v": vector(v)}
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
-        """Return the vector v, or a multiple of v for which f*(Qᵀ v) is finite."""
+        """Return v, or if f*(Qᵀ v) is infinite, a multiple of v for which it is finite."""
         return v
 
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:

@@ -129,8 +129,8 @@ class _DescriptionOfMultiple(Description):
 class Scaled(_BoundsOfMultiple, _DescriptionOfMultiple):
     """The multiple c f of a relaxation f by a number c > 0, written ``c * f``.
 
-    The conjugate is c f*(θ/c), and F(u) is c times the relaxed margin of f at the margins u/c.
-    So the multiple has the closed forms and the level of proof of f.
+    The conjugate is c f*(θ/c), and F(u) is c times the relaxed margin of f at the margins u/c. So
+    the multiple inherits the closed forms and the level of proof of f.
 
     Parameters
     ----------

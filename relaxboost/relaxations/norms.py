@@ -49,7 +49,7 @@ def hinge(gamma: float, u: Vector) -> Interval:
 
 
 def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
-    """Return the source text of the call that creates a norm ball or norm penalty, for its repr."""
+    """Return the repr of a norm ball or norm penalty, which is the call that creates it."""
     exponent = "math.inf" if p == math.inf else spell(p)
     tail = "" if weights is None else f", weights={spell_vector(weights)}"
     return f"{kind}({exponent}, {spell(size)}{tail})"
@@ -64,7 +64,7 @@ class WithNorm(Relaxation, Bounds, Description):
     """
 
     size_name: ClassVar[str]
-    """The name of the parameter that bounds or multiplies the norm, "radius" or "weight"."""
+    """The name of the size parameter: "radius" for a ball, and "weight" for a penalty."""
 
     @property
     def bound(self) -> Fraction:
@@ -97,7 +97,7 @@ class WithNorm(Relaxation, Bounds, Description):
         raise NotImplementedError("cvxpy_dual")
 
     def extremes(self, m: int) -> tuple[Any, Any]:
-        """Return the smallest and the largest norm on the simplex, as intervals or doubles."""
+        """Return the smallest and the largest norm of a distribution, as intervals or doubles."""
         raise NotImplementedError("extremes")
 
     def describe_norm(self) -> dict[str, Any]:

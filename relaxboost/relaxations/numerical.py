@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations import dcp
 from relaxboost.relaxations.compiled import CompiledProblems
@@ -73,13 +73,15 @@ class Programs(CompiledProblems):
     def require_form(self) -> None:
         """Raise InputError if f has no cone program that can prove bounds."""
         if isinstance(self._form, NoConeForm):
-            raise InputError(f"{self._relaxation!r}: {self._form}")
+            raise InputError(f"{brief(self._relaxation)}: {self._form}")
 
     def require(self) -> None:
         """Raise InputError if no lower bound on F(0) can be proved."""
         self.require_form()
         if self.margin(np.zeros(self._m))[2] == -math.inf:
-            raise InputError(f"{self._relaxation!r} cannot be used in a game: {self.unproved()}")
+            raise InputError(
+                f"{brief(self._relaxation)} cannot be used in a game: {self.unproved()}"
+            )
 
     def unproved(self) -> str:
         """Return the reason why the lower bound on F(u) is −inf."""
@@ -116,7 +118,7 @@ class Programs(CompiledProblems):
         return ConePoints(self.form, self._m, simplex=False)
 
     def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
-        """Return the witness that the multipliers `given` prove after a move into the dual cones.
+        """Return the witness that follows from the multipliers `given`, moved into the dual cones.
 
         Return None if f has no cone program.
         """
@@ -184,7 +186,10 @@ class Programs(CompiledProblems):
         return value, apart + 8.0 * UNIT if apart else 0.0
 
     def _allowed(self, d: Vector) -> tuple[Vector, float] | None:
-        """Return a d' near d that satisfies the constraints of f, and a bound on f(d'), or None."""
+        """Return a d' near d that satisfies the constraints of f, and an upper bound on f(d').
+
+        Return None if no such d' is found.
+        """
         f = self._pointwise
         if f.explicit and f.is_allowed(d):
             return d, f.above(d)
@@ -214,7 +219,7 @@ class Programs(CompiledProblems):
         return found
 
     def unmet(self, d: Vector) -> str:
-        """Return the condition under which `above` is valid at d, or "" if it is proved."""
+        """Return the condition under which the bound of `above` is valid, or "" if it is proved."""
         if self.known("unmet", d) is None:
             self.above(d)
         return self.known("unmet", d) or ""
@@ -265,7 +270,7 @@ class Programs(CompiledProblems):
         if self.form is not None and self._points.inside is not None:
             return self._points.inside[: self._m]
         raise InputError(
-            f"{self._relaxation!r} is finite nowhere on the simplex for m = {self._m}, "
+            f"{brief(self._relaxation)} is finite nowhere on the simplex for m = {self._m}, "
             "within the accuracy of the solver; enlarge its domain"
         )
 

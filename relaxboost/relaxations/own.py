@@ -1,4 +1,4 @@
-"""Checks on relaxations of user-defined classes, run when a game is declared."""
+"""Checks of relaxations whose class a user has defined. They run when a game is declared."""
 
 from __future__ import annotations
 
@@ -68,11 +68,17 @@ def check_returns(f: Any, m: int) -> None:
     # With a distance, the bound is on f at another point. Both can be as accurate as a solver.
     is_comparable = math.isfinite(value) and math.isfinite(bound) and distance == 0.0
     if is_comparable and abs(value - bound) > 1e-6 * (1.0 + abs(value)):
+        whose = "the inherited"
+        remedy = (
+            "define `penalty_bound` and `lower_bound` in the class, or derive it from Relaxation"
+        )
+        if _is_foreign(type(f).penalty_bound.__module__):
+            whose = "its own"
+            remedy = "correct one of the two methods"
         raise InputError(
             f"{type(f).__name__}.penalty: for m = {m} examples f(d) is {value:.6g} near the "
-            f"center, but the inherited `penalty_bound` returns {bound:.6g}, so brackets would be "
-            "wrong; "
-            "define `penalty_bound` and `lower_bound` in the class, or derive it from Relaxation"
+            f"center, but {whose} `penalty_bound` returns {bound:.6g}, so brackets would be "
+            f"wrong; {remedy}"
         )
 
 

@@ -34,7 +34,10 @@ class Pointwise:
 
     @cached_property
     def explicit(self) -> bool:
-        """Whether f has no variables except d and no support functions, and so needs no solver."""
+        """Whether f can be evaluated without a solver.
+
+        This is true if f contains no variables except d and no support functions.
+        """
         from cvxpy.atoms.suppfunc import SuppFuncAtom
 
         auxiliary = any(v.id != self.d.id for a in self.atoms for v in a.variables())
@@ -56,7 +59,10 @@ class Pointwise:
         return self._number()
 
     def above(self, d: Vector) -> float:
-        """Return f(d) without its constraints, plus an estimate of the rounding error of f(d)."""
+        """Return the value of f at d, plus an estimate of its rounding error.
+
+        The constraints of f are not checked.
+        """
         # If terms of f cancel, rounding errors in d change f by about as much as rounding errors in
         # its evaluation. Four points near d show how much.
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (4, d.size))

@@ -43,7 +43,7 @@ class PowerDivergence(OverPrior):
     """The common base class of the penalty and the ball of a power divergence D."""
 
     size_name: ClassVar[str]
-    """The name of the size parameter, which is "weight" for a penalty and "radius" for a ball."""
+    """The name of the size parameter: "radius" for a ball, and "weight" for a penalty."""
     least: ClassVar[Fraction] = Fraction(1, 10**100)
     """The smallest weight or radius that is allowed."""
 

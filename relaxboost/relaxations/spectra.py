@@ -34,8 +34,8 @@ digits on every machine, unlike functions of floats.
 class Spectrum:
     """Weights s_1 >= ... >= s_m >= 0 with sum one, which are proportional to integers.
 
-    `tops` contains the non-increasing integers, and `counts` contains how many times each of them
-    occurs, which is once by default.
+    `tops` contains the non-increasing integers. `counts` contains the number of times that each
+    integer occurs, by default once.
     """
 
     tops: tuple[int, ...]
@@ -67,7 +67,7 @@ class Spectrum:
         return [s for s, n in zip(values, self.counts, strict=True) for _ in range(n)]
 
     def mixture(self) -> list[tuple[Fraction, Fraction]]:
-        """Return the spectrum as a mixture of soft margins, Σ p AvgMin_k, as pairs (k, p).
+        """Return the pairs (k, p) of the mixture Σ p AvgMin_k of soft margins with this spectrum.
 
         All k are integers.
         """
@@ -317,7 +317,10 @@ class OfSpectrum(Relaxation):
         return known[m]
 
     def _mixture(self, m: int) -> list[tuple[Fraction, Fraction]]:
-        """Return the risk as a mixture Σ p AvgMin_k, as pairs (k, p) with p > 0 and Σ p = 1."""
+        """Return the pairs (k, p) of the mixture Σ p AvgMin_k of soft margins that is the risk.
+
+        The shares satisfy p > 0 and Σ p = 1.
+        """
         if self._rule is not None:
             return self._spectrum(m).mixture()
         total = sum(self.weights, Fraction(0))

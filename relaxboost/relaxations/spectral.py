@@ -33,7 +33,10 @@ from relaxboost.relaxations.vectors import exact_vector, spell_vector
 
 @njit()
 def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
-    """Return the minimiser of <d, u> + β Σ d log d over the d majorised by s, for sorted u."""
+    """Return the d that minimises <d, u> + β Σ d log d among those that the spectrum s majorises.
+
+    The margins u are in increasing order.
+    """
     # The algorithm pools adjacent violators (Lim & Wright 2016). A block of neighbours has the mass
     # S = Σ s, the least margin r, and T = Σ exp(−(u − r)/β) >= 1. Its weights are
     # d = S exp(−(u − r)/β) / T.

@@ -44,7 +44,11 @@ class SumWitness(NamedTuple):
 
 @makes("add")
 def add(first: Relaxation, second: Relaxation) -> Relaxation:
-    """Return the sum of two relaxations, computed by the rule of one of them if it has one."""
+    """Return the sum of two relaxations.
+
+    If a family of relaxations represents the sum, the result belongs to this family. Otherwise it
+    is a `Sum`.
+    """
     folded = first._plus(second)
     if folded is None:
         folded = second._plus(first)
@@ -351,7 +355,10 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return found[0] if found else numerical.programs(self, m).interior
 
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
-        """Return the points at which both terms have bounds, up to an l1 distance of `within`."""
+        """Return the points for which both terms have bounds at a nearby point.
+
+        The l1 distance of the nearby point is at most `within`.
+        """
         found = []
         for d in points:
             value, apart = self._common(d, sum_bounds(d))

@@ -29,10 +29,10 @@ class TotalVariationBall(Ball, OverPrior):
     A distribution d in the ball is obtained from π by moving a total weight of at most r between
     examples. The worst distribution moves the weight r from the largest margins to the smallest
     margin (Jiang & Guan 2018). So the relaxed margin is F(u) = r min u + (1 − r) M, where M is the
-    mean under π of the smallest margins whose examples have the share 1 − r of π. An example with
-    π_i = 0 can gain weight. The conjugate is f*(θ) = <π, θ> + 2r ‖θ‖_inf. Condition (iii) of SS09
-    Thm 7, monotonicity, is violated for m > 1: if another entry of d = π + 2r e_1 is set to 0, f
-    becomes infinite.
+    mean under π of the smallest margins, whose weights in π sum to 1 − r. An example with π_i = 0
+    can gain weight. The conjugate is f*(θ) = <π, θ> + 2r ‖θ‖_inf. Condition (iii) of SS09 Thm 7,
+    monotonicity, is violated for m > 1: if another entry of d = π + 2r e_1 is set to 0, f becomes
+    infinite.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
 
 
 def spell_vector(values: tuple[Fraction, ...]) -> str:
-    """Return a string with the exact values, or their number if there are more than eight."""
+    """Return a string with the exact values. If there are more than eight, return their number."""
     if len(values) <= MAX_ITEMS_SHOWN:
         return f"[{', '.join(spell(value) for value in values)}]"
     return f"<{len(values)} numbers>"

@@ -24,7 +24,8 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""Errors of a phase after which a run of "auto" continues with the next phase, if there is one."""
+"""If a phase raises one of these errors, a run of "auto" continues with the next phase. If no phase
+is left, the error ends the run."""
 
 
 @dataclass(frozen=True)

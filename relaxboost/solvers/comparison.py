@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Limits
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.solvers.method import Method, as_method
-from relaxboost.solvers.solve import solve
+from relaxboost.solvers.solve import check_run, solve
 
 
 class MethodResult(NamedTuple):
@@ -107,8 +108,8 @@ def compare_methods(
     Raises
     ------
     InputError
-        If no method is passed, or if a method cannot solve the game. The error is raised before
-        the first method runs.
+        If no method is passed, or if `solve` raises an InputError for a method. The error is raised
+        before the first method runs.
 
     Examples
     --------
@@ -125,9 +126,10 @@ def compare_methods(
             'write ["softboost", "hedge"]'
         )
     chosen = [as_method(method) for method in methods]
+    limits = Limits(max_rounds, time_limit)
     # All methods are checked before the first one takes any time.
     for method in chosen:
-        method.chosen(game, tol).check(game)
+        check_run(game, tol, None, method, limits)
     solutions: list[Solution] = []
     rows: list[MethodResult] = []
     for method in chosen:

@@ -59,11 +59,13 @@ class Answer:
     value: float
     """The optimal value that the solver reports."""
     point: NDArray[np.float64] | None
-    """The variable of the problem, d for the primal or w for the dual, or None."""
+    """The variable of the problem: d for the primal, w for the dual. It is None if the solver
+    returned none."""
     other: NDArray[np.float64] | None
-    """The multipliers of the constraints, w for the primal or d for the dual, or None."""
+    """The vector from the multipliers of the constraints: w for the primal, d for the dual. It is
+    None if the solver returned no multipliers."""
     proof: ConeProof | None = None
-    """The multipliers of the cone program that describes the relaxation f, or None."""
+    """The multipliers of the cone program of the relaxation f, or None if there are none."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:

@@ -15,9 +15,9 @@ from relaxboost.solvers.reference import best_pair, fits
 from relaxboost.solvers.rounds import Booster
 
 CVXPY_OVERHEAD_PASSES = 1000.0
-"""The time that cvxpy takes to compile a program, in passes over a small margin matrix. "auto" adds
-it to the predicted work of a general solver, because cvxpy takes more time than the solver if the
-game is small."""
+"""The time that cvxpy takes to compile a program. The unit is a pass over a small margin matrix.
+"auto" adds this time to the predicted work of a general solver, because cvxpy takes more time than
+the solver if the game is small."""
 
 
 def unfit(game: Game) -> str:

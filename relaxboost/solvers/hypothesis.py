@@ -74,9 +74,9 @@ class MovingHypothesis(CombinedHypothesis):
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
-        """Return (a, b), where a η + b η²/2 is the increase of the penalty in a step of length η.
+        """Return the coefficients a and b of a η + b η²/2, the change of the penalty in a step.
 
-        The step replaces w by (1 − η) w + η best.
+        The step of length η replaces w by (1 − η) w + η best.
         """
 
     @abstractmethod
@@ -160,7 +160,10 @@ class ActiveSet(MovingHypothesis):
         return self._H
 
     def slot(self, best: Best) -> int:
-        """Return the slot of the signed column of `best`. If it has none, add one of weight 0."""
+        """Return the slot of the signed column of `best`.
+
+        If the column has no slot, add a slot with the weight 0.
+        """
         # A sign of zero means w = 0, whatever column the weak learner names with it.
         key = (best.id, best.sign) if best.sign else (0, 0)
         slot = self._slots.get(key)

@@ -86,7 +86,10 @@ class Incumbent:
         return bool(self._goal.met_by(start.lower, start.upper))
 
     def offer(self, state: RoundState) -> None:
-        """Replace the best w or the best d by that of a round if it proves a better bound."""
+        """Keep the w and the d of a round if they prove better bounds than the best so far.
+
+        The w and the d are compared separately.
+        """
         if state.lower > self.lower:
             self._take_weights(state)
             self.lower = state.lower
@@ -119,7 +122,8 @@ class Incumbent:
         clock : Clock
             The clock of the run. A solver call ends at the time limit of the run.
         ask_solver : bool
-            Whether the relaxation may compute a second witness, which may take a solver.
+            Whether the relaxation may compute a second witness. Some relaxations call a solver for
+            it.
         """
         weights = self._weights
         d = self._d

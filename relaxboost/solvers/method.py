@@ -12,13 +12,14 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost._core.names import did_you_mean, known_names
 from relaxboost._core.parameters import positive
+from relaxboost._core.registry import Registry
 from relaxboost.game.game import Game
 from relaxboost.relaxations.base import projector
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import SMOOTHINGS, Projector, binary_projector, binary_range
 from relaxboost.solvers.stopping import Tolerance
 
-METHODS: dict[str, type[Method]] = {}
+METHODS: Registry[Method] = Registry("method")
 """The class of each method, keyed by the name that `solve` accepts."""
 
 STOPPING = ("certified", "smoothed")
@@ -32,25 +33,24 @@ class Method(ABC):
     """A method that solves games. It is a frozen dataclass whose fields are its options.
 
     If a subclass has a `name`, the class is added to `METHODS`. `solve` then accepts the name in
-    place of an object with the default options. `solve` also accepts objects of subclasses without
-    a name.
+    place of an object with the default options. Two methods cannot have the same name. `solve` also
+    accepts objects of subclasses without a name.
     """
 
     name: ClassVar[str]
     """The name of the method, which `solve` accepts."""
     endless: ClassVar[str] = ""
-    """The reason why a run may never reach the gap `tol`, followed by a semicolon and a remedy, or
-    "". The error message puts the name of the class before this text, and ", or pass max_rounds or
-    time_limit" after it. If there is a reason, a run needs a limit on the rounds or the time."""
+    """A text for methods whose runs may never reach the gap `tol`, and "" for all other methods.
+    The text is the reason, a semicolon and a remedy. The error message puts the name of the class
+    before the text, and ", or pass max_rounds or time_limit" after it. The runs of such a method
+    need a limit on the rounds or the time."""
     cold: ClassVar[str] = ""
     """The reason why a run cannot start from points that the user passes, or "". Messages put the
     name of the class before this clause."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # An abstract class has no name of its own, and does not enter the list.
-        if "name" in vars(cls):
-            METHODS[cls.name] = cls
+        METHODS.add(cls)
 
     def chosen(self, game: Game, tol: float) -> Method:
         """Return this method, or a copy with a value for every option that the user has not set.
@@ -211,7 +211,7 @@ RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
 
 
 def as_method(given: Any) -> Method:
-    """Return the method for the argument `method` of `solve`: a `Method`, or the name of one.
+    """Return the `Method` for the argument `method` of `solve`, which is a `Method` or a name.
 
     Raises
     ------

@@ -48,8 +48,8 @@ class Phase(NamedTuple):
     budget: Callable[[Game], float] = lambda game: math.inf
     """A function that returns the work budget, in products of the margin matrix with a vector.
 
-    It has no limit by default. The walk (the parametric simplex method) checks a budget of its
-    own.
+    By default the budget is infinite. The walk (the parametric simplex method) checks its own
+    budget.
     """
 
 

@@ -21,7 +21,7 @@ from relaxboost._core.parameters import positive
 from relaxboost._core.rounding import show_bracket
 from relaxboost.game import bounds, programs
 from relaxboost.game.domains import AtomicSet
-from relaxboost.game.game import Game
+from relaxboost.game.game import Game, check_game
 from relaxboost.game.solution import Solution
 from relaxboost.matrices.base import MAX_DENSE_ENTRIES
 from relaxboost.matrices.bulk import varied
@@ -97,8 +97,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     >>> rb.reference(rb.Game([[1, 0], [0, 1]])).status
     'optimal'
     """
-    if not isinstance(game, Game):
-        raise InputError(f"reference needs a Game, got {type(game).__name__}; write Game(A, f)")
+    check_game(game, "reference needs")
     tol = positive("tol", tol)
     matrix = game.matrix
     if matrix.n is None:
@@ -203,7 +202,10 @@ class _BestPair:
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
-        """Make d feasible, and keep it if its upper bound is the best. Return it, or None."""
+        """Make d feasible, and keep it if its upper bound is the best so far.
+
+        Return the feasible d. If `d` is None or unusable, return None.
+        """
         # A solver that fails returns no point, or a d that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
             return None

@@ -108,11 +108,12 @@ class Booster(ABC):
     why_ended: str = "the method returned no further round"
     """The reason why `advance` returned None. Messages contain this clause."""
     witness: Witness | None = None
-    """The data that prove a lower bound on the relaxed margin of the current weights, or None. The
-    data are useful if only a solver can compute the relaxed margin."""
+    """The data that prove a lower bound on the relaxed margin of the current weights. They are
+    useful if only a solver can compute the relaxed margin. Without such data, it is None."""
     evaluated: tuple[float, float] | None = None
-    """The relaxed margin of the current weights, and the value of the relaxation at the current
-    distribution, or None if they are not known yet."""
+    """The pair of the relaxed margin of the current weights (or a lower bound on it) and the value
+    of the relaxation at the current distribution. It is None if the booster has not computed
+    them."""
 
     def named(self, label: str) -> Booster:
         """Set the name that `Solution.method` shows. Return this booster."""
@@ -140,14 +141,17 @@ class Booster(ABC):
         self.why_ended = reason
 
     def leave_phase(self, reason: str) -> bool:
-        """End the current phase of "auto" for the given reason. Return whether another follows."""
+        """End the current phase of "auto" for the given reason, if another phase follows it.
+
+        Return whether another phase follows.
+        """
         return False
 
     def warmed(self, start: WarmStart) -> Booster:
         """Start from the d and the w of a warm start. Return this booster.
 
-        A booster that does not override this method ignores d and w. In both cases they are
-        candidates for the result of the run.
+        A booster that does not override this method ignores d and w. Even then, they are candidates
+        for the result of the run.
         """
         return self
 

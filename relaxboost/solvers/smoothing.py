@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from relaxboost import relaxations
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.base import BinaryDistribution
 
@@ -44,7 +44,7 @@ def binary_projector(relaxation: Relaxation, beta: float) -> Projector:
         able = sorted(k.__name__ for k in families if issubclass(k, BinaryDistribution))
         raise InputError(
             'smoothing="binary-entropy" needs a relaxation with a method binary_distribution, '
-            f"but {relaxation!r} has none; these relaxations have it: {', '.join(able)}"
+            f"but {brief(relaxation)} has none; these relaxations have it: {', '.join(able)}"
         )
     return lambda u: relaxation.binary_distribution(u, beta)
 

@@ -18,7 +18,7 @@ from relaxboost._core.errors import ClusterError, InputError, SolverError
 from relaxboost._core.loop import Clock, Limits, TimeUp, run, until
 from relaxboost._core.parameters import is_given, positive
 from relaxboost._core.progress import closing
-from relaxboost.game.game import Game
+from relaxboost.game.game import Game, check_game
 from relaxboost.game.solution import Basis, Solution
 from relaxboost.relaxations.base import needs_solver
 from relaxboost.relaxations.bounds import bounds_of
@@ -143,19 +143,14 @@ def solve(
     >>> vote.status, round(vote.lower, 4)
     ('optimal', 0.3333)
     """
-    if not isinstance(game, Game):
-        raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
     if not is_given(verbose, Real):
         raise InputError(
             "verbose must be 0 for no output, 1 for a progress bar, or 2 for a progress bar and "
             f"the decisions of the run, got {verbose!r:.60}"
         )
     # All arguments are checked before any work, so that an error costs no time.
-    goal = _read_goal(tol, rtol)
     limits = Limits(max_rounds, time_limit, callback)
-    chosen = as_method(method).chosen(game, goal.tol)
-    chosen.check(game)
-    _check_limits(game, goal, chosen, limits)
+    goal, chosen = check_run(game, tol, rtol, as_method(method), limits)
     begin, file = _read_points(game, chosen, start, checkpoint)
     # The time limit excludes compilation, which happens once for each kind of game.
     _prepare_kernels(game, chosen)
@@ -192,6 +187,26 @@ def _prepare_kernels(game: Game, method: Method) -> None:
         calls.append(lambda: game.relaxation.distribution(margins, 0.1))
     ready(*calls)
     _PREPARED.add(kinds)
+
+
+def check_run(
+    game: Game, tol: float | None, rtol: float | None, method: Method, limits: Limits
+) -> tuple[Tolerance, Method]:
+    """Return the requested accuracy, and the method with a value for each of its options.
+
+    Raises
+    ------
+    InputError
+        If `game` is not a Game, if `tol` or `rtol` is out of range, if the method does not fit the
+        game, or if the run may never reach the gap and `limits` sets neither a number of rounds nor
+        a time.
+    """
+    check_game(game, "solve needs")
+    goal = _read_goal(tol, rtol)
+    chosen = method.chosen(game, goal.tol)
+    chosen.check(game)
+    _check_limits(game, goal, chosen, limits)
+    return goal, chosen
 
 
 def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:

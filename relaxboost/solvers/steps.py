@@ -165,8 +165,8 @@ class _Search:
     def find_bracket(self, stretch: float) -> Step | None:
         """Lengthen a trial step until the derivative at its end is below `aim`, and return None.
 
-        Return the trial step instead if the derivative is close enough to `aim`, or if no longer
-        or no shorter step is allowed.
+        Return the trial step instead if the derivative is close enough to `aim`, or if a better
+        step would be longer or shorter than allowed.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
 """The number of rounds without progress after which a run may be treated as stalled. A run that can
-still make progress rarely needs more rounds for it."""
+still make progress rarely needs more rounds to make it."""
 
 PATIENCE_FACTOR = 4
 """A run may be treated as stalled only if its gap has not decreased for more rounds than this
@@ -112,9 +112,10 @@ class StoppingRule:
     def judge_progress(self, lower: float, upper: float, number: int) -> str:
         """Return "stalled" if rounding errors keep the gap from shrinking. Otherwise return "".
 
-        A run is stalled if its gap may be a rounding error, and has not decreased for more than
-        `PATIENCE_ROUNDS` rounds and more than `PATIENCE_FACTOR` times the rounds before the gap was
-        reached. `number` is the number of rounds of this run.
+        A run is stalled if two conditions hold. Its gap is so small that it may be a rounding
+        error. For more than `PATIENCE_ROUNDS` rounds, and more than `PATIENCE_FACTOR` times the
+        rounds that the run took to reach its gap, the gap has not decreased. `number` is the number
+        of rounds of this run.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.

@@ -231,9 +231,10 @@ def first_stretch(
 
     A stretch is a straight part of the string. Over level k, which has the width `counts[k]`, the
     middle line of the tube rises by `sums[k]`. The number `tube` is half the height of the tube. At
-    its left end, the middle line is `start` above the string, and at its right end it is `end`
-    below the string. The side is 1 if the string touches the upper side of the tube at the end of
-    the stretch, -1 if it touches the lower side, and 0 if the stretch reaches the end of the tube.
+    the left end of the tube, the middle line is `start` above the string. At the right end, it is
+    `end` below the string. The side is 1 if the string touches the upper side of the tube at the
+    end of the stretch, -1 if it touches the lower side, and 0 if the stretch reaches the end of the
+    tube.
     """
     # A straight line from the start stays inside the tube up to the current level if its slope
     # lies between `low` and `high`. If no such slope exists up to the next level, the string bends

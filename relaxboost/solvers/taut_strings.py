@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from relaxboost._core.errors import brief
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
@@ -44,7 +45,7 @@ def unfit(game: Game) -> str:
     if form is None or form.rows is not None or form.cost.any() or form.cost.size > game.m:
         return (
             f"they need an f that only bounds each weight d_i, as Capped does, and f is "
-            f"{game.relaxation!r}"
+            f"{brief(game.relaxation)}"
         )
     return ""
 

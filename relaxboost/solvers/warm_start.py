@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost.game import bounds
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, Solution
@@ -36,8 +36,8 @@ class Relay:
 
 
 Weights = tuple[NDArray[np.int64], Vector]
-"""The type of weights w: the indices of the columns with nonzero weight, and their weights. No
-index appears twice."""
+"""The type of weights w: an array of the indices of the columns with nonzero weight, and an array
+of their weights. No index appears twice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class WarmStart:
 
 
 def read_start(game: Game, given: Any) -> WarmStart:
-    """Return the feasible points of the argument `start` of `solve`, with their bounds.
+    """Convert the argument `start` of `solve` to feasible points with bounds, and return them.
 
     Raises
     ------
@@ -142,7 +142,9 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
             np.abs(repaired - np.asarray(d, dtype=np.float64)).max(initial=0.0)
             > RELATIVE_RESOLUTION
         ):
-            notes.append(f"the d of start was moved to a d at which {game.relaxation!r} is finite")
+            notes.append(
+                f"the d of start was moved to a d at which {brief(game.relaxation)} is finite"
+            )
         d = repaired
     return WarmStart(d, weights, note="; ".join(notes)).with_bounds(game)
 
@@ -154,7 +156,8 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
     if game.n != old.n or is_unknown:
         raise InputError(
             f"start is a solution of a game with {old.matrix!r}, but this game has "
-            f"{game.matrix!r}, so its weights are for other hypotheses; pass start=(start.d, None)"
+            f"{game.matrix!r}, so the weights of start belong to other hypotheses; pass "
+            "start=(start.d, None)"
         )
     # A d of other examples has no meaning here, but weights of the same hypotheses have.
     d = game.repair_d(solution.d) if old.m == game.m else None

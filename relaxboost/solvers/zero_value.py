@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import brief
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
@@ -32,7 +33,7 @@ def unfit(game: Game) -> str:
     if form is None or form.rows is not None or form.cost.size > game.m or form.cost.any():
         return (
             f"it needs an f that only bounds each weight d_i, as Capped does, and f is "
-            f"{game.relaxation!r}"
+            f"{brief(game.relaxation)}"
         )
     if not isinstance(game.over, AtomicSet) or not game.over.two_sided:
         return f"it is for games over L1Ball, but this game is over {game.over!r}"

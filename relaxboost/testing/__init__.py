@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.parameters import count, is_given
 from relaxboost.relaxations import Relaxation
 from relaxboost.testing import distributions, domain, duality, interface, margins, traits
@@ -146,7 +146,7 @@ def check_relaxation(
         hint = f"; write {relaxation.__name__}(...)" if isinstance(relaxation, type) else ""
         raise InputError(
             "check_relaxation needs a Relaxation, or a function from m to a Relaxation, "
-            f"got {relaxation!r}{hint}"
+            f"got {brief(relaxation)}{hint}"
         )
     checking = CheckRun(_CHECKS, only, skip, ConformanceReport(""))
     # Sizes are checked before any check runs, because a check at a large size takes long.
@@ -175,7 +175,7 @@ def check_relaxation(
 def _shown(given: Relaxation, asked: object) -> str:
     # The default repr has an address in memory, which differs from run to run. The report then
     # shows the family of the relaxation.
-    written = repr(given)
+    written = brief(given)
     whole = given is asked and not written.startswith("<")
     return written if whole else given.family.rpartition(".")[2]
 
@@ -183,7 +183,10 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation for m examples, or None if it rejects m, as `refuses` says."""
+    """Return the relaxation for m examples, or None if it rejects m.
+
+    If `refuses` is true, the relaxation must reject m, and otherwise it must accept m.
+    """
     given: Any = relaxation
     try:
         given = relaxation if isinstance(relaxation, Relaxation) else relaxation(m)
@@ -192,12 +195,13 @@ def _resolve(
         if refuses:
             return None
         promise = f"resolve({m}) works, for m is not among `inadmissible`; it said: {error}"
-        raise ConformanceError("resolve", repr(given), m, promise) from error
+        raise ConformanceError("resolve", brief(given), m, promise) from error
     if resolved is None:
         raise InputError(
-            f"check_relaxation needs a function that returns a Relaxation, got {given!r} for m={m}"
+            f"check_relaxation needs a function that returns a Relaxation, got {brief(given)} for "
+            f"m={m}"
         )
     if refuses:
         promise = f"resolve({m}) raises InputError, for m is among `inadmissible`"
-        raise ConformanceError("resolve", repr(given), m, promise)
+        raise ConformanceError("resolve", brief(given), m, promise)
     return Subject(given, resolved, m, seed)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.rounding import SOLVER_ERROR, UNIT
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.base import needs_solver
@@ -198,7 +198,7 @@ class Judge(ABC):
         self.at_most(difference, tolerance, promise, got=got, expected=expected, **instance)
 
     def demand(self, kept: bool, promise: str, **instance: Any) -> None:
-        """Check that a condition is true. Raise ConformanceError with the property if it is not."""
+        """Raise ConformanceError with the violated property if a condition is false."""
         self.at_most(0.0 if kept else 1.0, 0.0, promise, **instance)
 
 
@@ -225,7 +225,7 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
 class CheckRun:
     """A run of the selected checks for several sizes, whose rows are added to the report.
 
-    `checks` are all checks by name, in order. `only` and `skip` are names of checks.
+    `checks` maps the names of all checks to their functions. `only` and `skip` are names of checks.
     """
 
     def __init__(
@@ -242,7 +242,10 @@ class CheckRun:
         self.faults: dict[str, ConformanceError] = {}
 
     def add(self, m: int, case: Callable[[str], Any], over: str = "") -> None:
-        """Run every check for m examples or weights, on the case for the name of the check."""
+        """Run every check for m examples or weights.
+
+        The function `case` returns the case on which the check with a given name is run.
+        """
         for name in self._names:
             if name in self._skipped:
                 self.report.rows.append(ConformanceRow(name, m, "skipped", over=over))
@@ -260,7 +263,7 @@ class CheckRun:
             self.report.rows.append(ConformanceRow(name, m, "inadmissible", over=over))
 
     def result(self) -> ConformanceReport:
-        """Return the report, or raise the error of the first failed check in their order."""
+        """Return the report. If checks failed, raise the error of the first of them."""
         if self.faults:
             first, *others = (self.faults[name] for name in self._checks if name in self.faults)
             raise first.beside(others)
@@ -295,7 +298,7 @@ class Case(Judge):
         return self.claimed
 
     def tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for numbers of the given scale. It depends on how f is proved."""
+        """Return the tolerance for numbers of the given scale, which depends on the level of f."""
         # The level may be exact although a method of the class uses a solver.
         least = SOLVER_ERROR if self._asks_solver or needs_solver(self.f) else 0.0
         return max(_BASE[level_of(self.f)], least) * max(1.0, scale)
@@ -321,7 +324,10 @@ class Case(Judge):
         return max(SOLVER_ERROR * max(1.0, scale), self.tol(scale))
 
     def rounding(self, scale: float = 1.0) -> float:
-        """Return the tolerance for rounding errors in the check, or `tol` if a solver is used."""
+        """Return the tolerance for rounding errors in the check.
+
+        If the check uses a solver, the result is that of `tol`.
+        """
         # Solvers accept points that violate a constraint by 1e-9.
         if not bounds_of(self.f).is_proved or self._asks_solver:
             return self.tol(scale)
@@ -332,7 +338,7 @@ class Case(Judge):
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
         return ConformanceError(
-            self.check, repr(self.f), self.m, promise, figure, tolerance, instance
+            self.check, brief(self.f), self.m, promise, figure, tolerance, instance
         )
 
     def margins(self, count: int = 4) -> list[Vector]:

@@ -12,17 +12,18 @@ from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.testing.core import Case, entropy, size
 
 
-def _in_simplex(case: Case, d: Vector, what: str) -> None:
+def _in_simplex(case: Case, d: Vector, what: str, remedy: str = "") -> None:
     case.at_most(-d.min(initial=0.0), 0.0, f"{what} is non-negative", d=d)
     off = abs(math.fsum(d.tolist()) - 1.0)
     case.at_most(off, 1e-12, f"{what} sums to one", d=d)
     finite = math.isfinite(case.f.penalty(d))
-    case.demand(finite, f"f is finite at {what}", d=d, f=case.f.penalty(d))
+    case.demand(finite, f"f is finite at {what}{remedy}", d=d, f=case.f.penalty(d))
 
 
 def center(case: Case) -> None:
     """The point center(m) is in the simplex, and f is finite at this point."""
-    _in_simplex(case, case.f.center(case.m), "center(m)")
+    remedy = "; override `center` if f is infinite at the uniform distribution"
+    _in_simplex(case, case.f.center(case.m), "center(m)", remedy)
 
 
 def repair(case: Case) -> None:

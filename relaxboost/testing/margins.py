@@ -17,7 +17,7 @@ from relaxboost.testing.duality import optimum
 
 
 def relaxed_margin(case: Case) -> None:
-    """relaxed_margin(u) returns F(u), which agrees with a cone solver, and a minimiser d."""
+    """relaxed_margin(u) returns a minimiser d, and the value F(u) that a cone solver finds."""
     for number, u in enumerate(case.margins(4 if case.subject.large else 8)):
         value, d = case.f.relaxed_margin(u.copy())
         # The value and the point are returned together and must agree.
@@ -64,7 +64,7 @@ def cvxpy_relaxed_margin(case: Case) -> None:
 
 
 def shape_of_margin(case: Case) -> None:
-    """F is concave, non-decreasing and 1-Lipschitz, F(u + a) = F(u) + a, d a supergradient."""
+    """F is concave, non-decreasing, 1-Lipschitz, F(u + a) = F(u) + a, and d is a supergradient."""
 
     def F(u: Vector) -> tuple[float, Vector]:
         return case.f.relaxed_margin(u.copy())
@@ -102,7 +102,7 @@ def own_witness(case: Case) -> None:
 
 
 def every_witness(case: Case) -> None:
-    """lower_bound(u, w) <= F(u) for any witness w, even a wrong or modified one, or with nan."""
+    """lower_bound(u, w) <= F(u) for every witness w, also if w is wrong or contains nan."""
     bounds = bounds_of(case.f)
     first, *others = case.margins(3)
     for u in (first, others[0]):

@@ -89,7 +89,7 @@ def gradient(case: ProxyCase) -> None:
 
 
 def mirror(case: ProxyCase) -> None:
-    """w = mirror(z, β) minimises <z, w> + βV(w), which grows by at least αβ‖x − w‖²/2."""
+    """<z, x> + βV(x) is least at w = mirror(z, β), and larger by αβ‖x − w‖²/2 or more at x."""
     for z, beta in case.duals():
         w = case.mirror(z, beta)
         case.held(w, "mirror(z, β)", z=z, beta=beta)
@@ -225,7 +225,7 @@ def scaling(case: ProxyCase) -> None:
 
 
 def symmetry(case: ProxyCase) -> None:
-    """The proxy V does not change if weights are permuted or, on balls, if signs change."""
+    """V(w) does not change if weights are permuted. On balls, it does not depend on signs."""
     order = case.rng.permutation(case.m)
     sign = case.rng.choice([-1.0, 1.0], case.m) if case.signed else np.ones(case.m)
     for z, beta in case.duals(4):
@@ -355,7 +355,10 @@ def check_proxy(
 
 
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
-    """Return whether `check` rejects m weights, or raise an error if this was not announced."""
+    """Return whether `check` rejects m weights.
+
+    If this differs from `announced`, an error is raised.
+    """
     message = ""
     try:
         proxy.check(domain, m)

@@ -57,9 +57,7 @@ class ProxyCase(Judge):
         return float(np.linalg.norm(z, 2 if self.proxy.norm == "l2" else np.inf))
 
     def held(self, w: Any, what: str, **instance: Any) -> None:
-        """Check that w is a finite array of doubles with shape (m,), and that it lies in the
-        domain.
-        """
+        """Check that w is a finite array of doubles in the domain, with shape (m,)."""
         # The form comes first: `repair` would raise its own error for other arrays.
         form = isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (self.m,)
         self.demand(form and bool(np.isfinite(w).all()), f"{what} is finite doubles of shape (m,)")
@@ -90,7 +88,7 @@ class ProxyCase(Judge):
         return math.fsum((z * w).tolist()) + beta * self.value(w)
 
     def vertices(self, most: int = 8) -> list[Vector]:
-        """Return at most `most` random unit vectors times ±radius, and 0 if it is a vertex."""
+        """Return the vertices of the domain on up to `most` random axes, and 0 if it is one."""
         chosen = self.rng.permutation(self.m)[:most]
         units = [self.radius * np.eye(1, self.m, int(j))[0] for j in chosen]
         if self.signed:
@@ -98,7 +96,7 @@ class ProxyCase(Judge):
         return units if isinstance(self.domain, Simplex) else [np.zeros(self.m), *units]
 
     def points(self, count: int = 8) -> list[Vector]:
-        """Return points of the domain: the start, vertices, points near them, random points."""
+        """Return points of the domain: the start, vertices, points near vertices, random points."""
         rng = self.rng
         start = self.proxy.start(self.domain, self.m)
         tried = [start, *self.vertices(3)]
@@ -110,8 +108,10 @@ class ProxyCase(Judge):
         ]
 
     def within(self, shares: Vector, most: float = 1.0) -> Vector:
-        """Return a point that is proportional to `shares`, which sum to 1, with random signs if the
-        domain has them, and of a random size unless the domain is the simplex.
+        """Return a point of the domain that is proportional to `shares`, which sum to 1.
+
+        If the domain contains negative weights, the signs are random. Unless the domain is the
+        simplex, the size of the point is random.
         """
         w = self.radius * shares
         if not isinstance(self.domain, Simplex):
@@ -124,7 +124,7 @@ class ProxyCase(Judge):
         return [self.within(rng.dirichlet(np.full(self.m, 3.0)), 0.9) for _ in range(count)]
 
     def duals(self, count: int = 6) -> list[tuple[Vector, float]]:
-        """Return test pairs (z, β) for the mirror map, with ties, and of small and large size."""
+        """Return test pairs (z, β) for the mirror map. Some z contain ties, and the sizes vary."""
         rng = self.rng
         # With this size of z, <z, w> and βV(w) are comparable, and the mirror image is neither the
         # start nor a vertex.

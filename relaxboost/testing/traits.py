@@ -14,7 +14,10 @@ from relaxboost.testing.core import Case, size
 
 
 def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -> float:
-    """Return the minimum of <d, u> + f(d) by the linear program of f, or f at the point `fixed`."""
+    """Return the minimum of <d, u> + f(d), computed with the linear program of f.
+
+    If `fixed` is given, return f at this point instead.
+    """
     from scipy.optimize import LinearConstraint, milp
     from scipy.sparse import csr_array
 
@@ -54,7 +57,7 @@ def polyhedral(case: Case) -> None:
 
 
 def curvature(case: Case) -> None:
-    """traits.smooth means curvature(m) > 0, the modulus of convexity of f in the l1 norm."""
+    """traits.smooth is set if and only if curvature(m), an l1 modulus of convexity of f, is > 0."""
     modulus = case.f.curvature(case.m)
     case.demand(0.0 <= modulus < math.inf, "curvature(m) is finite and >= 0", got=modulus)
     promise = "traits.smooth is set exactly where curvature(m) > 0"

@@ -44,7 +44,8 @@ def report(
 ) -> Path:
     """Write a page about a solution with its bounds, margins, hypotheses and hardest examples.
 
-    The page contains its pictures, which need the `plots` extra, and no code.
+    The pictures are part of the page, and the page contains no code. Pictures require the `plots`
+    extra.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ def check_report(path: str | os.PathLike[str]) -> Path:
 
 
 def meaning(s: Solution) -> list[str]:
-    """Explain the meaning of ρ for this relaxation, and the effect of the weights."""
+    """Explain the optimal value ρ for this relaxation, and the effect of the weights."""
     f = s.game.relaxation
     m = s.game.m
     u = s.margins

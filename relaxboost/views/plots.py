@@ -230,8 +230,8 @@ def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[fl
 def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any = None) -> Any:
     """Draw the mean progressive loss of learners against the number of examples.
 
-    The thin curve below each curve is a lower bound on the mean loss of any fixed weights, which
-    follows from the regret bound. The function returns the Axes.
+    The thin curve below each curve is a lower bound on the mean loss of any fixed weights. This
+    bound follows from the regret bound. The function returns the Axes.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
     Parameters
     ----------
     *regrets : Regret
-        Results of `online.regret` with ``at=``.
+        Results of calls of `online.regret` with ``at=``.
     title : str
     axes : Axes, optional
     """

@@ -35,7 +35,7 @@ def simple():
 
 def test_the_matrix_given_counts(verdict, simple):
     assert verdict(simple, np.ones((2, 1)))
-    assert verdict(simple, -np.ones((2, 1))).reason == "the SHA-256 of A is another one"
+    assert verdict(simple, -np.ones((2, 1))).reason == "the SHA-256 of A is not that in the file"
     with pytest.raises(rb.InputError, match="no such file does not exist; check"):
         verdict(simple, "no such file")
     with pytest.raises(rb.InputError, match="must be a matrix of numbers"):
@@ -127,8 +127,8 @@ ELLIPSOID = rb.relaxations.MahalanobisPenalty(np.eye(2), 1)
             {("game", "over"): {"kind": "l1", "size": "1", "note": "x"}},
             "unknown fields",
         ),
-        (None, {("columns",): [0, 0], ("w",): "1/2"}, "columns are not different ones of A"),
-        (None, {("columns",): [-1]}, "columns are not different ones of A"),
+        (None, {("columns",): [0, 0], ("w",): "1/2"}, "'columns' are not different columns of A"),
+        (None, {("columns",): [-1]}, "'columns' are not different columns of A"),
         (
             None,
             {("game", "rows"): TWO, ("game", "sha256"): matrix_digest(TWO)},
@@ -236,13 +236,20 @@ def test_what_is_no_file_is_not_read(tmp_path, simple):
     path = tmp_path / "c.json"
     path.write_text(json.dumps(simple))
     for bad in ("/dev/zero", tmp_path / "pipe", tmp_path, tmp_path / "none"):
-        assert "no file" in check.verdict(str(bad))[3]
+        assert check.verdict(str(bad))[3] == f"there is no file {bad}"
         assert "o file" in check.verdict(str(path), str(bad))[3].replace("such ", "")
         for call in (rb.check_certificate, Certificate.load):
             with pytest.raises(rb.InputError, match=r"no file|not exist"):
                 call(bad)
         with pytest.raises(rb.InputError, match=r"no file|not exist"):
             rb.check_certificate(path, bad)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path, simple, monkeypatch):
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(simple))
+    monkeypatch.setattr(check, "LARGEST", 10)
+    assert check.verdict(str(path))[3] == f"{path} has more than 10 bytes"
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,11 @@ def test_list(call, toys):
     ]
     status, out, _ = call("list", "--file", toys, "--json", "--all")
     content = json.loads(out)
-    assert [entry["status"] for entry in content["claims"]] == ["holds", "false as stated"]
-    assert [entry["evidence"] for entry in content["claims"]] == ["instances", "counterexample"]
+    assert [entry["status"] for entry in content["claims"]] == [
+        "expected to hold",
+        "false as stated",
+    ]
+    assert [entry["evidence"] for entry in content["claims"]] == ["", "counterexample"]
     assert content["claims"][1]["counterexamples"][1] == {"A": [[1, "9/10"]]}
     assert content["claims"][1]["corrections"][0]["formula"] == "ρ ≤ max |a_ij|"
     assert content["unchecked"] == [
@@ -103,6 +106,8 @@ def test_show(call, toys):
     file, line = re.search(r"code: +(\S+):(\d+)", out).groups()
     code = (ROOT / file).read_text().splitlines()
     assert code[int(line) - 1].startswith("@SOURCE.claim(")
+    out = call("show", "TOY-true", "--file", toys)[1]
+    assert "  no record:   expected to hold\n  data: " in out  # no verdict rests on anything
     out = call("show", "TOY-hard", "--file", toys)[1]
     assert "on record:   not decidable here\n  reason:      a matter of taste" in out
     out = call("show", "TOY-margin", "--file", toys)[1]
@@ -203,13 +208,14 @@ def test_what_differs_from_the_record_is_status_one(call, odd):
     assert lines[2].startswith("    least slack: ")
     assert lines[3].split()[:2] == ["X-b", "false"]
     assert lines[4].startswith("    as stated: refuted by x = ")
-    assert lines[6] == "    DIFFERS: on record as 'holds'"
+    assert lines[5].startswith("      it would require 0.")
+    assert lines[6] == "    DIFFERS: its author expects: holds"
     assert lines[7] == f"    again: relaxboost claims check X-b --file {path} --seed 0"
     assert lines[8].split() == ["X-c", "error"]
     assert lines[9].startswith("    ZeroDivisionError: no x is small enough (in X-c, inst")
     (summary,) = [number for number, line in enumerate(lines) if line.startswith("3 claims: ")]
     assert lines[summary].startswith(
-        "3 claims: 1 holds, 1 false as stated, 1 error; 2 not as recorded: X-b, X-c; 0"
+        "3 claims: 1 holds, 1 false as stated, 1 error; 2 not as expected: X-b, X-c; 0"
     )
     status, out, _ = call("check", "--file", path, "--json")
     assert status == 1

@@ -95,6 +95,15 @@ def test_a_record_that_contradicts_itself_is_refused(record, words):
         made(**record)
 
 
+@pytest.mark.parametrize("text", ["$2$", r"\rho", "\rho"])
+def test_latex_is_no_text_of_a_claim(text):
+    for words, formula in (("x", text), (text, "x")):
+        with pytest.raises(InputError, match=r"must be Unicode text, not LaTeX, got .* Write, for"):
+            Source("S", "a source").claim("a", "p. 1", words, formula=formula, space=UNIT)
+    with pytest.raises(InputError, match="not LaTeX"):
+        made().corrected("x", text)(lambda x: at_most(x.x, 1))
+
+
 def test_open_claims_stay_open():
     claim = made(ruling="open")
     assert claim.check(5).status == claim.status == "open"

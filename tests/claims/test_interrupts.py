@@ -32,7 +32,7 @@ def test_ctrl_c_prints_what_is_done(odd, jobs):
     assert status == 1
     assert "Traceback" not in err
     assert "Traceback" not in out
-    assert out.startswith("interrupted after 2 of 4 claims: 2 hold; all as recorded; ")
+    assert out.startswith("interrupted after 2 of 4 claims: 2 hold; all as expected; ")
 
 
 def test_ctrl_c_prints_what_was_waiting_for_its_turn(odd, tmp_path):

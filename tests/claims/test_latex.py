@@ -9,11 +9,13 @@ from fractions import Fraction
 import pytest
 
 import relaxboost as rb
-from relaxboost.claims import Real, Source, Space, at_most
+from relaxboost import Capped, Game
+from relaxboost.claims import Matrix, Real, Source, Space, Whole, assume, at_least, at_most
 from relaxboost.claims.publishing.latex import as_latex, errata, in_a_paper
 from relaxboost.commands.cli import main
 from tests.certificates.latex_reader import balanced
 
+VECTOR = r"(?:\\tfrac\{1\}\{(\d+)\})?\((.*)\)"
 IDS = ["SS09-T9", "SS09-remark-noise", "SS09-F2", "TEL-gradient", "GB11-T5-h", "DEK11-T1-regret"]
 
 
@@ -28,6 +30,7 @@ def test_every_claim_can_be_written():
                 written = as_latex(text, formula)
                 assert written.isascii(), claim.id
                 assert "$$" not in written
+                assert not formula or written.count("$") == 2 * bool(written), claim.id
                 balanced(written)
     with pytest.raises(rb.InputError, match="no LaTeX is known for the character '字'"):
         as_latex("字")
@@ -55,7 +58,7 @@ def test_the_page_has_the_counterexample(id):
     assert len(data) == len(instance)
     for shown, value in zip(data, instance.values(), strict=True):
         matrix = re.search(r"\\begin\{pmatrix\} (.*) \\end\{pmatrix\}", shown)
-        vector = re.search(r"=(?:\\tfrac\{1\}\{(\d+)\})?\((.*)\)", shown)
+        vector = re.search(f"={VECTOR}", shown)
         if matrix:
             rows = [[as_fraction(x) for x in row.split(" & ")] for row in matrix[1].split(r"\\ ")]
             assert rows == [[Fraction(x) for x in row] for row in value]
@@ -74,6 +77,69 @@ def test_the_page_has_the_counterexample(id):
     assert float(left) == pytest.approx(found.slack.left, rel=1e-5)
     assert float(right) == pytest.approx(found.slack.right, rel=1e-5)
     assert text.count("What is true") == len(claim.corrections)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("2 ρ_{k+1} >= ρ_k", r"$2 \rho _{k + 1} \ge \rho _{k}$"),
+        ("ρ([A, a₁]) = 2c", r"$\rho([A, a {}_1]) = 2c$"),
+        ("‖x_i‖² < x_i²", r"$\| x _{i} \| {}^2 < x _{i} {}^2$"),
+        ("{log(λa1)} if it is é", r"$\{\log(\lambda a1)\}\text{ if it is \'e}$"),
+    ],
+)
+def test_a_formula_is_one_formula_of_latex(text, written):
+    assert as_latex(text, formula=True) == written
+
+
+def concave(**record):
+    source = Source("S", "a source")
+    space = Space(sizes={"m": (3, 4), "n": (1, 2)}, A=Matrix(), k=Whole(1, "m"))
+
+    @source.claim(
+        "c", "p. 1", "It is concave.", formula="2 ρ_{k+1} ≥ ρ_k + ρ_{k+2}", space=space, **record
+    )
+    def concave(x):
+        assume(x.k + 2 <= len(x.A))
+        rho = [x.optimum(Game(x.A, Capped(x.k + i))) for i in range(3)]
+        return at_least(2 * rho[1], rho[0] + rho[2])
+
+    return concave
+
+
+def test_without_a_record_no_verdict_is_printed():
+    claim = concave()
+    claim.corrected("It is linear.")(claim)
+    assert claim.attack(budget=50).status == "false as stated"
+    text = in_a_paper(claim)
+    assert "Not checked here.} Its author expects that the claim holds." in text
+    assert r"\emph{Correction, not checked here:}" in text
+    for word in ("On record", "rests on", "What is true"):
+        assert word not in text
+    assert repr(claim) == "<Claim S-c: expected to hold>"
+
+
+def test_the_points_of_exact_optima_prove_them():
+    A = [[Fraction(1), Fraction(0)], [Fraction(1, 10), Fraction(-1, 2)], [Fraction(0), Fraction(0)]]
+    claim = concave(counterexamples=[{"A": [[1, 0], ["1/10", "-1/2"], [0, 0]], "k": 1}])
+    number = r"\$(\S+?)\$"
+    found = re.findall(
+        rf"The optimum of .*?\(k =(\d)\).*? with the \$3\\times2\$ matrix is {number}: "
+        rf"\$d=(.*?)\$ proves .*? and \$w=(.*?)\$ proves",
+        in_a_paper(claim),
+    )
+    assert [int(k) for k, *_ in found] == [1, 2, 3]
+    for k, value, *points in found:
+        vectors = []
+        for below, entries in (re.fullmatch(VECTOR, point).groups() for point in points):
+            vectors.append([as_fraction(x) / int(below or 1) for x in entries.split(",")])
+        d, w = vectors
+        assert sum(d) == 1
+        assert all(0 <= x <= Fraction(1, int(k)) for x in d)
+        assert sum(map(abs, w)) <= 1
+        edges = [sum(x * row[j] for x, row in zip(d, A, strict=True)) for j in range(2)]
+        margins = sorted(sum(x * a for x, a in zip(w, row, strict=True)) for row in A)
+        assert max(map(abs, edges)) == as_fraction(value) == sum(margins[: int(k)]) / int(k)
 
 
 def test_sides_that_hardly_differ_are_told_apart():

@@ -29,7 +29,7 @@ def test_the_false_claim_of_the_example_fails_without_its_counterexample(install
     assert result.returncode == 1
     assert "1 failed, 1 passed" in result.stdout
     assert "FAILED test_claims.py::MINE-beside" in result.stdout
-    assert "MINE-beside: false as stated, not holds" in result.stdout
+    assert "MINE-beside: false as stated; its author expects: holds" in result.stdout
     assert "refuted: " in result.stdout
     again = "again: relaxboost claims check MINE-beside --file test_claims.py --trials 20 --seed 0"
     assert again in result.stdout
@@ -72,7 +72,7 @@ def test_options_selection_and_errors(installed, tmp_path):
     result = run(installed, tmp_path, "-q", "-rf")
     assert result.returncode == 1, result.stdout + result.stderr
     assert "2 failed, 2 passed" in result.stdout
-    assert "TOY-half: false as stated, not holds" in result.stdout
+    assert "TOY-half: false as stated; its author expects: holds" in result.stdout
     assert "an instance of this claim has no 'y'. Its fields are x" in result.stdout
     assert "in TOY-broken, instance 0: {'x': " in result.stdout
     result = run(installed, tmp_path, "-v", "-k", "TOY-one or test_plain")

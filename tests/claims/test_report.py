@@ -64,7 +64,7 @@ def test_the_page_has_everything(text, verdicts):
     assert "No instance met the hypotheses." in words
     assert re.search(r"A = \([34]\d × \d+ matrix\)", words)
     assert "Every verdict" not in words
-    assert "Not the status on record: MADE-never." in words
+    assert "Not the expected status: MADE-never." in words
 
 
 def test_claims_built_in_are_known(tmp_path):

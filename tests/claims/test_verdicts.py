@@ -15,6 +15,7 @@ from relaxboost import Game, InputError, KLPenalty, claims, reference
 from relaxboost.claims import (
     Bracket,
     Choice,
+    Distribution,
     Matrix,
     Real,
     Source,
@@ -82,7 +83,7 @@ class TestVerdicts:
         claim = toy(lambda x: at_most(x.optimum(Game(x.A)), 1, "ρ"), SQUARES)
         verdict, page = claim.check(trials=trials), tmp_path / "r.html"
         write_report([verdict], page, [claim])
-        shown = [str(verdict), summary([verdict], 1, 0.0), page.read_text(encoding="utf-8")]
+        shown = [str(verdict), summary([verdict], [claim], 0.0), page.read_text(encoding="utf-8")]
         found = re.findall(r"\d+ certified optim\w+", " ".join(shown))
         assert found == [f"{trials} certified {many}"] * 4  # the page has a head too
 
@@ -139,6 +140,27 @@ class TestVerdicts:
             verdict = made(*corrections, **options).check()
             assert (verdict.recorded, verdict.agrees) == (recorded, agrees)
             assert verdict.status == ("false as stated" if recorded == "holds" else recorded)
+
+    def test_an_attack_prints_the_line_that_records_its_counterexample(self):
+        space = Space(A=Matrix(), p=Distribution("m"), s=Choice("a", "b"))
+
+        def check(x):
+            return at_most(x.optimum(Game(x.A)), x.p.max() / 3)
+
+        claim = toy(check, space)
+        verdict = claim.attack(9)
+        first, *_, line = str(verdict).splitlines()
+        assert first == "TOY-it: false as stated; its author expects: holds"
+        assert "    refuted: it would require " in str(verdict)
+        exec(line.removeprefix("  record it: "), {"check": claim})
+        again = claim.check(1)
+        assert again.agrees
+        assert again.counterexample.slacks == verdict.counterexample.slacks
+        assert again.counterexample.instance == verdict.counterexample.instance
+        for quiet in (claim, toy(lambda x: at_most(1, 0)), claims.get("TEL-gradient")):
+            assert "record it" not in str(quiet.attack(3))
+        many = toy(check, space.but(sizes={"m": (40, 40)}))
+        assert "record it" not in str(many.attack(1))
 
     def test_each_counterexample_on_record_has_to_refute(self):
         verdict = toy(half, SQUARES, counterexamples=[{"A": [[1]]}, {"A": [["3/4"]]}]).check(5)

@@ -105,6 +105,8 @@ def test_help_fits_a_terminal_and_options_are_of_one_style(path, command, capsys
     assert "...\n" not in printed.partition("Commands:")[2], "click has cut a sentence"
     if not isinstance(command, click.Group):
         assert {"quiet", "as_json"} <= {one.name for one in command.params}
+        outputs = [one for one in command.params if isinstance(one.type, style.OutputFile)]
+        assert all("overwritten" in f"{command.help} {one.help}" for one in outputs)
 
 
 def test_standard_input_takes_csv_and_parquet_with_words(folder, capsys, tmp_path):

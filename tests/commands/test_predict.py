@@ -123,6 +123,18 @@ def test_models_that_are_refused(text, message, tmp_path, csv, capsys):
     tests.command.refused(capsys, message, "predict", path, csv)
 
 
+def test_an_online_learner_is_refused_with_the_way_to_predict(tmp_path, csv, capsys):
+    path = tmp_path / "m.npz"
+    rb.online.MirrorDescent("hinge", rb.Simplex(1)).start(2).save(path)
+    way = (
+        f"online run STREAM --save {path} --resume --predictions FILE, and rows without labels with"
+    )
+    for said in (f"{path} is a learner of relaxboost online", way):
+        tests.command.refused(capsys, said, "predict", path, csv)
+    path.write_bytes(b"PK\x03\x04\xff")
+    tests.command.refused(capsys, "(it is not a text file); pass a file", "predict", path, csv)
+
+
 def test_a_bundled_set_has_no_columns_to_predict_from(tmp_path, capsys):
     words = ("solve", "--dataset", "breast-cancer", "--model", tmp_path / "model.json")
     tests.command.refused(capsys, "--model stores the stumps of a CSV", *words)

@@ -274,6 +274,12 @@ class WrongThroughout(Relaxation):
         return 0.3 * float(d @ d) if np.min(d) >= 0 else math.inf
 
 
+def test_an_infinite_center_names_its_remedy():
+    kind = wrong(Capped, center=lambda f, m: np.eye(m)[0])
+    with pytest.raises(ConformanceError, match=r"finite at center\(m\); override `center` if"):
+        check_relaxation(lambda m: make(kind, m), sizes=(4,), only="center")
+
+
 def test_all_faults_are_reported_mathematics_first():
     with pytest.raises(ConformanceError) as caught:
         check_relaxation(WrongThroughout(), sizes=(1, 2))

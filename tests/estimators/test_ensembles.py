@@ -351,6 +351,9 @@ def test_where_nothing_beats_no_weights_the_report_says_so():
     assert not report.reoptimised.any()
     assert "the best weights are 0: all margins are 0, and no vote decides" in str(report)
     assert str(report).splitlines()[-1].split()[-2:] == ["0.0000", "-"]  # and not 100 % wrong
+    assert "no vote decides; try rb.Capped(fraction=0.1))" in str(report)
+    softer = rb.certify_ensemble((np.ones((4, 1)), [1.0]), None, y, rb.Capped(2))
+    assert "no vote decides; try a softer relaxation)" in str(softer)
 
 
 def test_sparse_examples_and_missing_values_that_the_estimator_takes():

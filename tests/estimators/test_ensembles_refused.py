@@ -147,7 +147,7 @@ def test_labels_in_other_codes_than_in_training_are_warned_of():
     assert rb.certify_ensemble(ada, X, y).margin[0] > -1  # without a warning
     reversed_ones = ((ada, X, swapped), ((H, [1, 0, 0, 0, 0]), None, -H[:, 0]))
     for estimator, given, labels in reversed_ones:
-        said = r"is wrong on \d+ of \d+ examples, where \+1 is .*other codes.*give y in those"
+        said = r"is wrong on \d+ of \d+ examples, where \+1 is .*another encoding.*pass y in that"
         with pytest.warns(UserWarning, match=said):
             report = rb.certify_ensemble(estimator, given, labels)
         assert all(report.check())

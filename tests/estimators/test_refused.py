@@ -290,7 +290,7 @@ DATA = {
         lambda: FC(n_iter_no_change=2).fit(X[:3], ["a", "a", "b"]),
         "validation_fraction=0.1 of 3 examples cannot be held out: .*leave n_iter_no_change out",
     ),
-    "no groups": (lambda: FK().fit(X, Y), "a ranker needs groups, the query of each"),
+    "no groups": (lambda: FK().fit(X, Y), "a ranker needs groups, which names the query of each"),
     "width of X_val": (lambda: FC().fit(X, Y, X_val=X[:, :2], **HALF), "X has 2 features, but"),
     "classes of y_val": (
         lambda: FC().fit(X, Y, X_val=X[:3], y_val=[0, 1, 2]),

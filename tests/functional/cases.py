@@ -24,6 +24,9 @@ KINDS = {"regression": "numbers", "binary": "signs", "multiclass": "places", "ra
 OTHERS = (fn.Quantile(0.2), fn.Huber(0.5), fn.SmoothHinge(0.5), fn.RankingHinge("queries"), CUSTOM)
 """Losses with other parameters than their defaults; those are found by the registry."""
 LOSSES = (*(kind() for kind in fn.LOSSES.values()), *OTHERS)
+_SCALAR = [one for one in LOSSES if isinstance(one, fn.PointwiseLoss) and one is not CUSTOM]
+POINTWISE = list({type(one): one for one in _SCALAR}.values())
+"""One loss of each kind for a single number, with other parameters if it has any."""
 CASES = {repr(loss): Case(loss, KINDS[loss.task]) for loss in LOSSES}
 
 

@@ -26,6 +26,12 @@ class _Angles(fn.RegressionStumps):
     projections = ("inner",)
 
 
+class Unmeasured(fn.Risk):
+    """A risk whose constructor sets nothing."""
+
+    evaluate = expression = conjugate = None
+
+
 class Always(fn.Hypothesis):
     """Has the first outputs at the first call, and the other outputs later."""
 
@@ -157,6 +163,14 @@ REFUSED = {
         lambda: fn.boost(X, "hinge", STUMPS),
         r"risk must be a loss bound to data.*got 'hinge'",
     ),
+    "risk without a measure": (
+        lambda: fn.boost(X, Unmeasured(), STUMPS),
+        r"Unmeasured must have the attribute `measure`; .* self.measure = Empirical\(N\)",
+    ),
+    "bracket without a measure": (
+        lambda: fn.optimum(Unmeasured(), X),
+        r"Unmeasured must have the attribute `measure`; in its",
+    ),
     "regressor for a learner": (
         lambda: boost(learner=Lasso()),
         r"learner must be a WeakLearner.*Regressor\(...\) turns a",
@@ -166,7 +180,7 @@ REFUSED = {
         lambda: boost(X=with_(X, (2, 1), np.nan), learner=fn.Networks()),
         "row 2, column 1 has nan",
     ),
-    "one bin": (lambda: fn.RegressionStumps(bins=1), "bins must be at least 2, one for each leaf"),
+    "one bin": (lambda: fn.RegressionStumps(bins=1), "bins must be at least 2, because each leaf"),
     "bins and a half": (lambda: fn.ClassificationStumps(2.5), "bins must be a whole number"),
     "signs of three classes": (
         lambda: boost(y=PLACES, loss=fn.MulticlassHinge(), learner=fn.ClassificationStumps()),
@@ -249,7 +263,7 @@ REFUSED = {
     "fewer features": (lambda: going_on(X=X[:, :1]), r"the stump was trained on 3 features"),
     "other algorithm": (
         lambda: going_on(algorithm="naive"),
-        r"warm_start was made by Residual\(\), not by Naive\(\); continue with the former",
+        r"warm_start was made by Residual\(\), not by Naive\(\); pass the algorithm of that run",
     ),
     "no run": (lambda: boost(warm_start=3), r"warm_start must be a result of boost, got 3"),
     "seed": (lambda: boost(seed="a"), r"seed must be a whole number >= 0, got 'a'"),

@@ -429,3 +429,22 @@ def test_targets_beyond_the_reach_of_the_steps_cause_a_warning(kind):
     fn.boost(*given, algorithm=kind(scale=1000.0), stopping=1)
     fn.boost(*given, algorithm=kind(step=1.0), stopping=1)
     fn.boost(*given, algorithm="refitted", stopping=1)
+
+
+@pytest.mark.parametrize("iterate", ["last", "average"])
+def test_a_result_worse_than_the_start_causes_a_warning(iterate):
+    X, y = data()
+    risk = fn.Absolute().bind(y)
+    given = (X, risk, fn.RegressionStumps())
+    long = fn.Residual(scale=1000.0, iterate=iterate)
+    said = (
+        r"rose from 0\.\d+ to \d+.*; pass algorithm=Residual\(scale=...\) .* below 1000, or anoth"
+    )
+    with pytest.warns(UserWarning, match=said) as caught:
+        run = fn.boost(*given, algorithm=long, stopping=3)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert run.status == "max_rounds"
+    assert run.value > run.history[0].value
+    best = fn.Residual(scale=1000.0, iterate="best")
+    assert fn.boost(*given, algorithm=best, stopping=3).chosen == 0  # the start is no worse

@@ -5,9 +5,11 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.optimize import linprog
 
 import relaxboost as rb
+from relaxboost import InputError
 from relaxboost import functional as fn
 from relaxboost.functional.optimum import corners
 from tests.functional.cases import CASES, CUSTOM, bound, targets
@@ -110,6 +112,50 @@ def test_curved_losses_have_no_corner():
     for loss in (fn.Huber(1.0), fn.Squared(), fn.Logistic(), fn.SmoothHinge(), fn.Exponential()):
         assert corners(loss.bind([0.0, 1.0])) is None
     assert corners(fn.MulticlassHinge().bind([0, 1, 2])) is None
+
+
+class Coupled(fn.Risk):
+    """|F_1 − y_1| + |F_2 − y_2| + |F_1 − F_2|, where both outputs of an example are coupled."""
+
+    outputs = 2
+    gradient_bound = 3.0
+
+    def __init__(self, Y, weights):
+        self.measure, N = fn.Empirical(len(Y), weights), len(Y)
+        self.D = sp.vstack([sp.eye_array(2 * N), sp.kron(sp.eye_array(N), [[1.0, -1.0]])])
+        p = self.measure.p
+        targets = np.append(Y.ravel(), np.zeros(N))
+        self.inner = fn.Absolute().bind(targets, np.append(np.repeat(p, 2), p))
+
+    def evaluate(self, F):
+        value, slopes = self.inner.evaluate(self.D @ F.ravel())
+        Z = (self.D.T @ (self.inner.measure.p * slopes)).reshape(F.shape)
+        return value, Z / self.measure.p[:, None]
+
+    def expression(self, F):
+        return self.inner.expression(self.D @ cp.vec(F, order="C"))
+
+    def conjugate(self, Z):
+        raise AssertionError("`optimum` uses the parts")
+
+    def parts(self):
+        return self.D, self.inner
+
+
+def test_parts_of_a_risk_with_several_outputs(rng):
+    risk = Coupled(rng.normal(size=(20, 2)), rng.uniform(1.0, 2.0, 20))
+    H = rng.normal(size=(20, 2, 3))
+    found = fn.optimum(risk, H)
+    alpha = cp.Variable(3)
+    F = cp.reshape(H.reshape(40, 3) @ alpha, (20, 2), order="C")
+    least = cp.Problem(cp.Minimize(risk.expression(F))).solve(solver="CLARABEL")
+    assert found.upper == pytest.approx(least, rel=1e-6)
+    assert 0.0 <= found.gap <= 1e-9
+    assert found.Z.shape == (20, 2)
+    np.testing.assert_allclose(np.einsum("n,nk,nkj", risk.measure.p, found.Z, H), 0.0, atol=1e-9)
+    risk.D = risk.D.tocsr()[:, :39]
+    with pytest.raises(InputError, match=r"D of shape \(60, 40\), with a column .*\(60, 39\)"):
+        fn.optimum(risk, H)
 
 
 def test_without_freedom_it_is_the_risk_of_a_constant():

@@ -67,11 +67,12 @@ def test_check_with_a_matrix(call, tmp_path):
     (tmp_path / "B.csv").write_text("0.5,-1\n0.25,1\n-0.125,0.75\n")
     assert call("check", tmp_path / "c.json", "--matrix", tmp_path / "A.csv")[0] == 0
     status, out, _ = call("check", tmp_path / "c.json", "--matrix", tmp_path / "B.csv")
-    assert (status, out) == (1, "REJECTED: the SHA-256 of A is another one\n")
+    assert (status, out) == (1, "REJECTED: the SHA-256 of A is not that in the file\n")
     status, out, _ = call("check", tmp_path / "c.json")
     assert (status, out) == (
         1,
-        "REJECTED: A is not in this file, and has to be given too: --matrix FILE\n",
+        "REJECTED: the file is incomplete, because it lacks A; pass --matrix FILE, or make a file "
+        "that contains it with certify(..., inline=True)\n",
     )
     assert call("check", tmp_path / "c.json", "--matrix", tmp_path / "C.csv")[0] == 2
 

@@ -109,6 +109,11 @@ BAD = {
         "no built-in game is called 'penny'. Use one of all, ",
     ),
     "builtin named": ('[[game]]\nbuiltin = "all"\nname = "a"', "Omit name"),
+    "planted k": (
+        'relaxations = ["HardMargin()", "Capped(k=3)"]\n'
+        '[[game]]\ngenerator = "planted"\nrows = 20\ncolumns = 9\nk = 4',
+        "k = 4 plants the optimum of Capped(k=4), but relaxations does not contain it. Write",
+    ),
     "two kinds": (UNIFORM + 'builtin = "all"', "has generator and builtin. Give exactly one"),
     "no kind": ('[[game]]\nname = "a"', "game 1 ('a') has no matrix. Give exactly one of"),
     "file": (CSV.replace("data", "missing"), "missing.csv does not exist"),
@@ -117,10 +122,10 @@ BAD = {
     "npy": ('[[game]]\nnpy = "none.npy"', "none.npy does not exist"),
     "text": ('[[game]]\nnpy = "text.npy"', "text.npy cannot be read as npy"),
     "entries": ('[[game]]\nnpy = "large.npy"', "large.npy: "),
-    "npz": ('[[game]]\nnpz = "two.npz"', "has the arrays first, second. Select one with key = "),
-    "npz key": ('[[game]]\nnpz = "two.npz"\nkey = "A"', "(there is no 'A')"),
-    "npz of npy": ('[[game]]\nnpz = "A.npy"', "Write npy = instead of npz ="),
-    "npy of npz": ('[[game]]\nnpy = "two.npz"', "Write npz = instead of npy ="),
+    "npz": ('[[game]]\nnpz = "two.npz"', "arrays first, second. Select one of them with the key"),
+    "npz key": ('[[game]]\nnpz = "two.npz"\nkey = "A"', "arrays first, second, but no 'A'. Select"),
+    "npz of npy": ('[[game]]\nnpz = "A.npy"', "Replace the key npz by npy"),
+    "npy of npz": ('[[game]]\nnpy = "two.npz"', "Replace the key npy by npz"),
     "relaxation": (UNIFORM + 'relaxations = ["Soft(1)"]', "no relaxation is called Soft; known: B"),
     "does not fit": (
         UNIFORM + 'relaxations = "Capped(k=9)"',

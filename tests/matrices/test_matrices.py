@@ -480,3 +480,10 @@ def test_pairs_of_documents_are_multiplied_as_if_written_down(low):
     fast.cross(d, ours)
     plain.cross(d, theirs)
     assert ours == pytest.approx(theirs, abs=1e-13)
+
+
+def test_numpy_does_not_take_a_matrix_for_one_entry():
+    for matrix in (rb.matrices.stumps([[1.0], [2.0]], [1, -1]), rb.matrices.DenseMatrix([[1.0]])):
+        for convert in (np.asarray, np.array, lambda A: np.ones(2) @ A):
+            with pytest.raises(rb.InputError, match=r"write A\.toarray\(\)"):
+                convert(matrix)

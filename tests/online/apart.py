@@ -24,12 +24,12 @@ def made(rows, size=5, seed=0):
     return X, np.where(X @ rng.normal(size=size) + rng.normal(size=rows) > 0.0, 1.0, -1.0)
 
 
-def slowly(path):
+def slowly(path, every):
     """Learn with a checkpoint at every page, for so long that it is killed."""
     files.SECONDS_BETWEEN_UPDATES = files.WAIT_PER_WRITE = 0.0
     X, y = made(3000)
-    wait = {"callback": lambda _: time.sleep(0.004)}
-    progressive(METHOD, stream(X, y, page=50), checkpoint=path, **wait)
+    wait = {"predictions": lambda *_: time.sleep(0.004)}
+    progressive(METHOD, stream(X, y, page=50), every=every, checkpoint=path, **wait)
 
 
 def digests(pickled, answers):

@@ -11,14 +11,17 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.functional import PointwiseLoss
+from relaxboost.functional.optimum import corners
 from relaxboost.online import Inner, OfPrediction, OnlineLoss, hindsight
 from relaxboost.online.comparators.cumulative import Cumulative
 from relaxboost.online.comparators.newton import smooth
 from relaxboost.online.comparators.replay import Replay
+from tests.functional.cases import POINTWISE
 
 DOMAINS = [rb.Simplex(2), rb.FullSimplex(2), rb.L1Ball(1.5), rb.L2Ball(0.75)]
-KINKED = ["hinge", "absolute", "quantile"]
-SMOOTH = ["logistic", "squared", "exponential", "smooth-hinge", "huber"]
+LOSSES = {one.name: one for one in POINTWISE}
+KINKED = [name for name, one in LOSSES.items() if corners(one.bind([0.0, 1.0])) is not None]
+SMOOTH = [name for name in LOSSES if name not in KINKED]
 NAMES = [*KINKED, *SMOOTH, "inner"]
 
 
@@ -28,7 +31,7 @@ def examples(name, m=60, M=6, seed=0):
     H = rng.normal(size=(m, M))
     H[:, 1], H[2] = H[:, 0], 0.0
     y = H @ rng.normal(size=M) + 0.5 * rng.normal(size=m)
-    if name not in ("absolute", "quantile", "squared", "huber"):
+    if name == "inner" or LOSSES[name].task == "binary":
         y = np.where(y > 0.0, 1.0, -1.0)
     weight = rng.random(m) * 2.0
     weight[5] = 0.0

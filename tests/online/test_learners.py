@@ -9,16 +9,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost import InputError
-from relaxboost.functional import (
-    Absolute,
-    Exponential,
-    Hinge,
-    Huber,
-    Logistic,
-    Quantile,
-    SmoothHinge,
-    Squared,
-)
+from relaxboost.functional import Hinge, Logistic
 from relaxboost.game.domains import FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import (
     Adaptive,
@@ -27,23 +18,18 @@ from relaxboost.online import (
     ExponentiatedGradient,
     GradientDescent,
     Growing,
+    HedgedDescent,
     Horizon,
     MirrorDescent,
     MirrorSteps,
     OnlineLoss,
     SquaredL2,
+    blocks,
 )
+from relaxboost.online.kernels import rounds, shares
+from relaxboost.online.kernels.slopes import INNER, LOSS_CODES, loss_and_slope
+from tests.functional.cases import POINTWISE
 
-LOSSES = [
-    Hinge(),
-    Logistic(),
-    Exponential(),
-    SmoothHinge(0.5),
-    Squared(),
-    Absolute(),
-    Quantile(0.3),
-    Huber(0.4),
-]
 SETTINGS = [
     *itertools.product(["entropy"], [Simplex(2), FullSimplex(2), L1Ball(2)]),
     *itertools.product(["squared-l2"], [Simplex(2), FullSimplex(2), L1Ball(2), L2Ball(2)]),
@@ -78,7 +64,7 @@ class Slow(OnlineLoss):
         return OfPrediction(self.loss).lipschitz(reach, size, targets)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", POINTWISE, ids=lambda loss: loss.name)
 @pytest.mark.parametrize("kind", [MirrorDescent, MirrorSteps])
 def test_compiled_rounds_are_those_of_the_slow_twin(loss, kind):
     H, y = stream(loss)
@@ -94,6 +80,23 @@ def test_compiled_rounds_are_those_of_the_slow_twin(loss, kind):
         np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-13)
         for one, other in zip(learner.arrays(), twin.arrays(), strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", POINTWISE, ids=lambda loss: loss.name)
+def test_compiled_losses_are_those_of_pointwise(loss):
+    code, parameter = LOSS_CODES[type(loss)]
+    parameter = float(getattr(loss, parameter, 0.0))
+    F = np.concatenate([np.linspace(-3.0, 3.0, 49), [-1e3, 1e3]])  # with all corners
+    for y in (-1.0, 1.0):
+        found = [loss_and_slope(code, parameter, f, y) for f in F]
+        want = np.transpose(loss.pointwise(F, np.full(F.size, y)))
+        np.testing.assert_allclose(found, want, rtol=1e-14)
+
+
+def test_a_code_without_a_loss_has_no_value():
+    codes = [code for code, _ in LOSS_CODES.values()]
+    assert sorted(codes) == list(range(INNER))
+    assert np.isnan([loss_and_slope(code, 1.0, 0.5, 1.0) for code in (-1, INNER + 1)]).all()
 
 
 @pytest.mark.parametrize(("proxy", "over"), SETTINGS, ids=str)
@@ -211,6 +214,31 @@ def test_whole_weights_are_copies():
     other.update(np.repeat(H, weight, axis=0), np.repeat(y, weight))
     for a, b in zip(one.arrays(), other.arrays(), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("method", "kernels"),
+    [(MirrorDescent("hinge", L1Ball(1)), rounds), (HedgedDescent("logistic"), shares)],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_compiled_calls_are_short_and_change_no_bit(method, kernels, monkeypatch):
+    H, y = stream(Hinge())
+    weight = np.random.default_rng(5).choice([0.0, 0.4, 1.0, 3.0, 20.5, 32.0], 40)
+    whole, parts = method.start(5), method.start(5)
+    want = whole.update(H, y, weight)
+    steps, one_call = [], kernels.rounds
+
+    def call(given, rows, *others):
+        steps.append(np.maximum(np.ceil(rows[2]), 1.0).sum())
+        return one_call(given, rows, *others)
+
+    monkeypatch.setattr(kernels, "rounds", call)
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 8)
+    np.testing.assert_array_equal(parts.update(H, y, weight), want)
+    for one, other in zip(whole.arrays(), parts.arrays(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert max(steps) == 8
+    assert sum(steps) == np.maximum(np.ceil(weight), 1.0).sum()
 
 
 def test_scaling_beta_and_gradients_changes_nothing():

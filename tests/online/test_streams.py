@@ -509,11 +509,28 @@ def test_the_history_survives_a_resume(tmp_path):
         assert [one.mistakes is None for one in found.history] == [task == "costs"] * 7
 
 
+def test_the_seconds_of_a_resumed_run_include_those_after_its_last_record(tmp_path):
+    path = tmp_path / "run"
+
+    def stop(first, _):
+        if first == 100:
+            time.sleep(0.05)
+            raise KeyboardInterrupt
+
+    given = stream(*made(ROWS), page=20)
+    stopped = progressive(METHOD, given, every=50, checkpoint=path, predictions=stop)
+    resumed = progressive(METHOD, given, every=50, checkpoint=path)
+    times = [one.seconds for one in resumed.history]
+    assert times == sorted(times)
+    assert [one.rows for one in resumed.history] == [50, 100, 150, 200]
+    assert times[2] > stopped.history[1].seconds + 0.05
+
+
 def test_killed_at_random_moments_and_resumed_is_uninterrupted(tmp_path):
     rng = np.random.default_rng(0)
     path, rounds = tmp_path / "run", [0]
-    for _ in range(4):
-        process = CONTEXT.Process(target=slowly, args=(path,))
+    for every in (None, 3000, 70, 3000):  # of those with 3000, no record precedes the kill
+        process = CONTEXT.Process(target=slowly, args=(path, every))
         process.start()
         deadline = time.monotonic() + 60.0
         while process.is_alive() and time.monotonic() < deadline:

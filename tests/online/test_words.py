@@ -128,6 +128,23 @@ def test_the_command_line_takes_words(base, tmp_path, capsys):
         assert f"{option} town names no column; {path} has city, age, code" in said
 
 
+def test_a_function_of_several_words_is_named_so(tmp_path, capsys):
+    words = [f"z{number}" for number in range(150)]
+    table = pd.DataFrame({"zip": words * 2, "y": [1, -1] * 150})
+    path = tmp_path / "a.csv"
+    table.to_csv(path, index=False)
+    names = json.loads(run(capsys, "online", "run", path, "--label", "y", "--json")[1])["weights"]
+    seen = [name for name in names if name.startswith("zip=")]
+    shared = [name for name in seen if name.endswith(" and others")]
+    features = np.vstack([H for H, _ in stream(table, "y", categories=["zip"])])[:150]
+    assert len(seen) == np.count_nonzero(features.sum(axis=0))
+    assert len(shared) == np.count_nonzero(features.sum(axis=0) > 1.0) > 0
+    note = f"note:       {len(shared)} of the 1024 columns for words stand for several words each"
+    assert note in run(capsys, "online", "run", path, "--label", "y")[1]
+    table[::30].to_csv(path, index=False)
+    assert " and others" not in run(capsys, "online", "run", path, "--label", "y")[1]
+
+
 @pytest.mark.parametrize("size", [40, 2**20])
 def test_words_that_come_after_numbers_are_refused(size, tmp_path, monkeypatch):
     """Also in the first block that is read: one wrong cell must not change a whole column."""

@@ -82,7 +82,8 @@ def test_a_planted_nonlinear_cost_is_recovered_better_than_by_linear_ones(
 def test_negative_additive_costs_are_floored_and_reported(train):
     method = Residual(scale=0.3, iterate="last")
     loss = pl.PlanningLoss("additive")
-    found = pl.boost(train, RegressionStumps(), loss, algorithm=method, stopping=3)
+    with pytest.warns(UserWarning, match=r"the training risk rose from .*scale below 0\.3"):
+        found = pl.boost(train, RegressionStumps(), loss, algorithm=method, stopping=3)
     graph = train[0].graph
     C = found.site_costs(graph)
     below = int((C < 0.0).sum())

@@ -217,7 +217,7 @@ def test_intervals_against_a_slow_twin(by):
     graph, tasks = street(rng)
     first = pl.evaluate(tasks, np.ones(graph.arcs))
     second = pl.evaluate(tasks, rng.random(graph.arcs))
-    found = pl.compare(first, second, seed=5, draws=300, by=by)
+    found = pl.compare(first, second, seed=5, draws=300, metrics=pl.METRICS, by=by)
     keys = {
         "task": id,
         "pair": lambda task: (task.source, task.target),
@@ -230,6 +230,17 @@ def test_intervals_against_a_slow_twin(by):
         assert (found[name].low, found[name].high) == pytest.approx((low, high), abs=1e-12)
         assert found[name].difference == pytest.approx(second.metric(name) - first.metric(name))
         assert found[name].low <= found[name].high
+
+
+def test_the_unit_of_the_costs_does_not_matter_to_a_comparison():
+    rng = np.random.default_rng(4)
+    graph, tasks = street(rng)
+    costs = rng.random(graph.arcs)
+    minutes, seconds = (pl.evaluate(tasks, unit * costs) for unit in (1.0, 64.0))
+    found = pl.compare(minutes, seconds, draws=100)
+    assert {"arc_recall", "cost_ratio"} <= found.keys()
+    assert {value.difference for value in found.values()} == {0.0}
+    assert pl.compare(minutes, seconds, draws=100, metrics=["regret"])["regret"].low > 0.0
 
 
 def test_folds_are_a_partition_and_repeatable():

@@ -168,7 +168,7 @@ def test_degrees_become_metres_also_across_the_date_line():
         assert pl.from_pandas(metres, nodes=at).position is not None
         plain = at.rename(columns={"lon": "x", "lat": "y"})
         if middle == 30.0:
-            with pytest.raises(InputError, match="look like degrees, but lengths in metres"):
+            with pytest.raises(InputError, match="look like degrees, but the lengths are in"):
                 pl.from_pandas(metres, nodes=plain)
         assert pl.from_pandas(roads(), nodes=plain).position is not None
 

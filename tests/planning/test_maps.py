@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import networkx as nx
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -96,6 +97,13 @@ def test_networks_without_coordinates_are_laid_out_alike_each_time():
     first, second = (np.array(maps.paths(ring).collections[0].get_segments()) for _ in range(2))
     assert np.array_equal(first, second)
     assert np.isfinite(first).all()
+
+
+def test_nodes_with_pairs_of_numbers_as_labels_are_drawn_there():
+    streets = pl.from_networkx(nx.grid_2d_graph(18, 17))  # more nodes than a layout is made for
+    path = [(0, 0), (1, 0), (1, 1)]
+    drawn = lines(maps.paths(streets, planned=streets.path(path)))
+    assert drawn["planned"] == [list(label) for label in path]
 
 
 def test_large_networks_are_faint_and_rasterised(planar):

@@ -117,7 +117,7 @@ def test_places_of_nodes(folder, capsys):
     refused(command, "nodes.csv has no column 'node', only name, x, y", capsys)
     degrees = "node,x,y\nhome,15,60\nbridge,15.00001,60\nford,15,60.00001\nwork,15.00002,60\n"
     (folder / "nodes.csv").write_text(degrees)
-    refused(command, "nodes.csv has x and y that look like degrees, but lengths in metres", capsys)
+    refused(command, "nodes.csv: x and y look like degrees, but the lengths are in metres", capsys)
     (folder / "nodes.csv").write_text(degrees.replace("x,y", "lon,lat"))
     assert run(command, capsys)[0] == 0
 

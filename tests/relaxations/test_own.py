@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,25 @@ def test_its_brackets_are_labelled_numerical(game):
     solution = rb.solve(game, tol=0.05)
     assert report.text(solution).startswith("bracketed, numerical:")
     assert report.data(solution)["strongest_level"] == "numerical"
+
+
+def test_messages_cut_the_long_fields_of_a_relaxation(game):
+    @dataclass(frozen=True)
+    class WithPrior(Ball):
+        prior: tuple[float, ...]
+
+    f = WithPrior(0.5, (0.1,) * 1000)
+    assert len(repr(f)) > 5000
+    game = rb.Game(game.matrix, f)
+    with pytest.raises(rb.InputError, match="not exact ones") as proof:
+        rb.certify(game, "exact", d=np.full(6, 1 / 6), w=np.full(8, 1 / 8))
+    with pytest.raises(rb.InputError, match="not polyhedral") as error:
+        rb.solve(game, method=LPBoost(program="linear"))
+    report = rb.testing.check_relaxation(f, sizes=(6,), only="center")
+    texts = (*(str(e.value) for e in (proof, error)), str(report), repr(game), game._repr_html_())
+    for text in texts:
+        assert "WithPrior(radius=0.5, prior=(0.1" in text
+        assert len(text) < 1000
 
 
 WRONG = [
@@ -187,6 +208,13 @@ def test_a_penalty_anew_beside_the_bound_of_its_family_is_refused():
         with pytest.raises(rb.InputError, match=r"Twice\.penalty: .* inherited `penalty_bound`"):
             rb.Game(np.eye(6), f)
     assert rb.solve(rb.Game(np.eye(6), Same(0.1)), 1e-4).status == "optimal"
+
+    class Lower(Same):
+        def penalty_bound(self, d, total):
+            return 0.5 * super().penalty_bound(d, total)[0], 0.0
+
+    with pytest.raises(rb.InputError, match=r"its own `penalty_bound` .*; correct one of the two"):
+        rb.Game(np.eye(6), Lower(0.1))
 
 
 def test_a_class_that_resolves_itself_stays():

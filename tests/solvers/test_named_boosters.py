@@ -353,3 +353,10 @@ def test_methods_are_compared(rng):
         compare_methods(game, "softboost", 0.1)
     with pytest.raises(rb.InputError, match="hard margin"):
         compare_methods(game, ["softboost", "totalboost"], 0.1)
+
+
+def test_the_limits_of_every_method_are_checked_before_the_first_one_runs(monkeypatch):
+    game = rb.Game([[1.0, -1.0], [0.5, 1.0]], rb.HardMargin())
+    monkeypatch.setattr(rb.solvers.LPBoost, "start", None)  # a call would be a TypeError
+    with pytest.raises(rb.InputError, match="AdaBoost need not reach"):
+        compare_methods(game, ["lpboost", "adaboost"], 0.1, time_limit=None)

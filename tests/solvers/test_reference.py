@@ -240,6 +240,10 @@ def test_ctrl_c_keeps_the_bracket(rng, monkeypatch):
 def test_a_matrix_is_not_a_game():
     with pytest.raises(rb.InputError, match=r"reference needs a Game, got ndarray"):
         rb.reference(np.eye(2))
+    solution = rb.reference(rb.Game(np.eye(2)))
+    for call in (rb.reference, rb.solve, rb.certificates.exact_optimum):
+        with pytest.raises(rb.InputError, match=r"a Game, got Solution; .* solution\.game"):
+            call(solution)
 
 
 def test_options_the_solver_does_not_know():

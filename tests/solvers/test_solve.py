@@ -409,7 +409,7 @@ def test_a_matrix_of_ones_own_with_unknown_slack_needs_a_limit():
 
 
 def test_a_matrix_is_not_a_game():
-    with pytest.raises(rb.InputError, match=r"write solve\(Game\(A, f\)\)"):
+    with pytest.raises(rb.InputError, match=r"write Game\(A, f\)"):
         rb.solve(np.eye(2))
 
 
@@ -457,3 +457,13 @@ def test_a_gap_that_w_0_has_too_is_named():
     assert "w = 0 is as good, with a gap of" in loose.message
     simplex = rb.solve(rb.Game(A, rb.Capped(40), over=rb.Simplex()), 1.0)
     assert "w = 0" not in simplex.message
+
+
+def test_a_class_cannot_replace_a_method_by_its_name():
+    built_in = METHODS["interior-point"]
+    with pytest.raises(rb.InputError, match="method 'interior-point' is already the name of"):
+
+        class Mine(LPBoost):
+            name = "interior-point"
+
+    assert METHODS["interior-point"] is built_in

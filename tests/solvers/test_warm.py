@@ -226,7 +226,7 @@ def test_bad_starts_are_refused_with_the_entry(rng, start, message):
 def test_a_solution_with_other_hypotheses_is_refused(rng):
     A = noisy(rng)
     first = rb.solve(rb.Game(A[:, :20], rb.Capped(7)))
-    with pytest.raises(rb.InputError, match="its weights are for other hypotheses"):
+    with pytest.raises(rb.InputError, match="the weights of start belong to other hypotheses"):
         rb.solve(rb.Game(A, rb.Capped(7)), start=first)
     with pytest.raises(rb.InputError, match="cannot repair a w with no positive entry"):
         rb.solve(rb.Game(A, over=rb.Simplex()), start=(None, -np.ones(25)))

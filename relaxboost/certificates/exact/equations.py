@@ -1,4 +1,4 @@
-"""Exact solutions of sparse linear equations in integers, which correct a point slightly."""
+"""Exact solutions of sparse linear equations in integers, as small corrections of a point."""
 
 from __future__ import annotations
 

@@ -101,7 +101,10 @@ class ExactEvaluation:
             ) from None
 
     def auxiliaries(self, form: ExactForm, d: Sequence[Fraction]) -> list[Fraction]:
-        """Return feasible auxiliary variables z that attain f(d), exactly or nearly."""
+        """Return feasible auxiliary variables z that attain f(d).
+
+        If `exact` is False, they attain f(d) only with the accuracy of floats.
+        """
         if not self._exact:
             with suppress(NoPoint, Contradiction):
                 return near_auxiliaries(form, d, self._limits.seconds)
@@ -110,7 +113,10 @@ class ExactEvaluation:
     def multipliers(
         self, form: ExactForm, u: Sequence[Fraction]
     ) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and multipliers of the rows that prove F(u), exactly or nearly."""
+        """Return γ and multipliers of the rows, which prove the lower bound F(u) on the margin.
+
+        If `exact` is False, the bound may be lower than F(u) by the accuracy of floats.
+        """
         if not self._exact:
             with suppress(NoPoint, Contradiction):
                 return near_multipliers(form, u, self._limits.seconds)
@@ -150,7 +156,7 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
 def closest_point(
     form: ExactForm, d: Sequence[Fraction], price: Fraction, limits: PivotLimits
 ) -> Point:
-    """Return the exact (d', z) with the least f(d') + price |d' − d| in the l1 norm."""
+    """Return the exact (d', z) with the least f(d') + price · ‖d' − d‖_1."""
     m = len(d)
     size = len(form.cost)
     one = Fraction(1)

@@ -16,8 +16,9 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.relaxations.linear import Bound, ExactForm, Row
 
 Guess = Callable[[float], "Vector | None"]
-"""A function of a share. It tightens each constraint by the share times the size of the constraint,
-and returns a point in floats that satisfies the tightened constraints, or None if it finds none."""
+"""A function with one argument, a share. It tightens each constraint by the share times the size of
+the constraint, and returns a point in floats that satisfies the tightened constraints. If it finds
+no such point, it returns None."""
 
 
 class NoPoint(ArithmeticError):
@@ -94,7 +95,10 @@ class _Projection:
         return free
 
     def feasible(self, x: Vector) -> list[Fraction] | None:
-        """Return a point at which the equations hold, or None if an inequality does not hold."""
+        """Return x, corrected so that the equations hold exactly.
+
+        Return None if the corrected point violates an inequality.
+        """
         numbers, below = self._rounded(x)
         missing = [side * below - row.at(numbers) for row, side in self._equal]
         correction = self._equations.correction(missing)
@@ -157,7 +161,7 @@ class _IntegerRow(NamedTuple):
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
-        """Return whether numbers / below satisfies both bounds of the row."""
+        """Return whether the point numbers / below satisfies both bounds of the row."""
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)

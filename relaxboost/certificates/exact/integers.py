@@ -31,7 +31,7 @@ def flint() -> Any:
 
 
 def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
-    """Convert columns of A to integers, divided by a power of two for each column."""
+    """Convert columns of A to integers. Each column has its own power of two as denominator."""
     found = Columns([], [])
     for column in matrix.columns(columns).T.tolist():
         # A double is an integer over a power of two, so this conversion is exact.

@@ -183,7 +183,10 @@ class _Near:
         return self._scale * (low - self._moved), self._scale * (high - self._moved)
 
     def guess(self, share: float) -> Vector | None:
-        """Return a (d, z) whose slacks are at least `share` times the sizes, or None."""
+        """Return a (d, z) that satisfies all constraints, tightened by `share` as in `Guess`.
+
+        Return None if HiGHS finds no such point.
+        """
         highs = self._program.highs
         sides = self._sides(share * (abs(self._form.rows) @ self.sizes))
         # Only bounds change between guesses, so that HiGHS continues from its last basis.
@@ -202,7 +205,7 @@ class _Near:
 
 
 class _Dual:
-    """The linear program of the relaxed margin F(u) in floats, whose point is its multipliers."""
+    """The linear program of the relaxed margin F(u) in floats. `guess` returns its multipliers."""
 
     def __init__(self, form: ExactForm, u: Vector, seconds: float) -> None:
         m = u.size
@@ -236,7 +239,10 @@ class _Dual:
         self.sizes = self._sizes / self._scale
 
     def guess(self, share: float) -> Vector | None:
-        """Return multipliers with at least this share of their sizes as slack, or None."""
+        """Return multipliers that satisfy all constraints, tightened by `share` as in `Guess`.
+
+        Return None if HiGHS finds no such multipliers.
+        """
         # Let t be margins of `share` times the sizes, and R the matrix of the rows. If the cost is
         # changed by −Rᵀt, then y − t are the multipliers of the changed program.
         # The multipliers are moved away from 0 on the side that their sign requires.
@@ -259,7 +265,7 @@ def _signs(lower: Vector, upper: Vector) -> Vector:
 
 
 def _doubles(form: ExactForm) -> LinearForm:
-    """Return a program in floats without its constant, which has a matrix even without rows."""
+    """Return a program in floats without its constant. Without rows, its matrix is empty."""
     found = form._replace(constant=Fraction(0)).doubles()
     rows = sparse.csr_array((0, len(form.cost))) if found.rows is None else found.rows
     sides = (found.lower, found.upper, found.row_lower, found.row_upper)
@@ -271,7 +277,7 @@ def _doubles(form: ExactForm) -> LinearForm:
 
 
 def _narrowed(lower: Vector, upper: Vector, margin: Vector) -> tuple[Vector, Vector]:
-    """Return bounds moved inwards by a margin of at most a quarter of their distance."""
+    """Return bounds moved inwards by `margin`, but at most by a quarter of their distance."""
     with np.errstate(invalid="ignore"):
         width = np.where(np.isfinite(lower) & np.isfinite(upper), upper - lower, math.inf)
     # Narrow intervals must not become empty.

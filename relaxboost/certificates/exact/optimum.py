@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from relaxboost._core.errors import brief
 from relaxboost._core.parameters import count, positive
 from relaxboost.certificates.exact.integers import Integer, flint
 from relaxboost.certificates.exact.program import ExactProgram
@@ -176,9 +177,10 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
     slack = 1e-6 * (1.0 + abs(value))  # the accuracy of a solver in doubles
     if not lower - slack <= value <= upper + slack:
         warnings.warn(
-            f"exact_form of {game.relaxation!r} has the optimum {value:.9g}, and the other methods "
-            f"of this class prove that the optimum is in [{lower:.9g}, {upper:.9g}], so exact_form "
-            "describes another function; run rb.testing.check_relaxation to see where they differ",
+            f"exact_form of {brief(game.relaxation)} has the optimum {value:.9g}, and the other "
+            f"methods of this class prove that the optimum is in [{lower:.9g}, {upper:.9g}], so "
+            "exact_form describes another function; run rb.testing.check_relaxation to see where "
+            "they differ",
             stacklevel=4,
         )
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost.certificates.exact.integers import Columns, Integer, flint, integer_columns
 from relaxboost.game.domains import AtomicSet
-from relaxboost.game.game import Game
+from relaxboost.game.game import Game, check_game
 from relaxboost.relaxations.base import operands_of
 from relaxboost.relaxations.description import description_of
 from relaxboost.relaxations.linear import Bound, ExactForm
@@ -19,11 +19,11 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 class ExactProgram:
     """A linear program in integers: min f(d) + r v over the simplex, where r is the radius.
 
-    For each column a_j that was added, ± <a_j, d> <= v. The variables are (d, z, v) times `unit`,
-    the common denominator of all bounds. Every row is multiplied by a factor that makes its
-    coefficients integers. The rows are the row of the simplex, the rows of f, and, starting at row
-    `fixed`, one row for each signed column. The argument `form` replaces the exact form of f. If
-    the game has no exact linear program, an InputError is raised.
+    Each signed column ± a_j that was added gives the constraint ± <a_j, d> <= v. The variables are
+    (d, z, v) times `unit`, the common denominator of all bounds. Every row is multiplied by a
+    factor that makes its coefficients integers. The rows are the row of the simplex, the rows of f,
+    and, starting at row `fixed`, one row for each signed column. The argument `form` replaces the
+    exact form of f. If the game has no exact linear program, an InputError is raised.
     """
 
     def __init__(self, game: Game, form: ExactForm | None = None) -> None:
@@ -106,7 +106,10 @@ class ExactProgram:
                 known.add(row)
 
     def bits(self, k: int) -> int:
-        """Return about log2 of the factor of row k − size, or 0 for a variable k < size."""
+        """Return about log2 of the factor by which row k − size is multiplied.
+
+        For k < size, k is a variable, and the result is 0.
+        """
         if k < self.size:
             return 0
         row = k - self.size
@@ -154,8 +157,7 @@ class ExactProgram:
 
 
 def _checked_domain(game: Game) -> AtomicSet:
-    if not isinstance(game, Game):
-        raise InputError(f"exact optima need a Game, got {type(game).__name__}. Write Game(A, f)")
+    check_game(game, "exact optima need")
     if not isinstance(game.over, AtomicSet):
         raise InputError(
             f"the optimum over {game.over!r} need not be a fraction. Use over=L1Ball(radius), "
@@ -203,18 +205,18 @@ def _form(game: Game) -> ExactForm:
     # f is polyhedral, but its data are known as doubles only.
     if game.linear_form is not None:
         raise InputError(
-            f"{f!r} has a linear program only in floats. Define a method exact_form(m) that "
+            f"{brief(f)} has a linear program only in floats. Define a method exact_form(m) that "
             "returns a relaxboost.relaxations.ExactForm"
         )
     # Each operand is polyhedral, so the transformation of one of them is the reason.
     if operands_of(f) and all(part.traits.polyhedral for part in operands_of(f)):
         raise InputError(
-            f"{f!r} evaluates f outside of d >= 0, where its linear program is not valid. Use "
+            f"{brief(f)} evaluates f outside of d >= 0, where its linear program is not valid. Use "
             "f.shifted(d0) with d0 >= 0 and f.scaled(c) with c > 0, or bracket the optimum with "
             "reference(game) or solve(game)"
         )
     raise InputError(
-        f"{f!r} is not polyhedral, so the optimum need not be a fraction. Bracket it with "
+        f"{brief(f)} is not polyhedral, so the optimum need not be a fraction. Bracket it with "
         "reference(game) or solve(game)"
     )
 

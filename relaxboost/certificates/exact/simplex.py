@@ -183,7 +183,7 @@ class ExactSimplex:
         return out
 
     def _gain(self, k: int, price: Integer) -> int:
-        """Return the direction, 1 or −1, in which `k` can move and lower the cost, or 0 if none."""
+        """Return 1 or −1, the direction in which a move of `k` lowers the cost, or 0 if none."""
         status = self.status[k]
         if status == BASIC or price == 0:
             return 0
@@ -197,8 +197,8 @@ class ExactSimplex:
     def optimise(self) -> tuple[BasicPoint, Multipliers]:
         """Return the optimal point of the program and its multipliers.
 
-        If a limit is reached first, `Exhausted` is raised, and an InputError if no point is
-        feasible.
+        If a limit is reached first, `Exhausted` is raised. If no point is feasible, an InputError
+        is raised.
         """
         # Bland's rule is slow, and it is needed only if the method may cycle.
         patience = 30  # pivots without progress after which Bland's rule chooses
@@ -350,7 +350,7 @@ class ExactSimplex:
         return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
-        """Return the moves of variables and rows if `enter` moves by q · step, followed by q."""
+        """Return (moves, q): how far each variable and row moves if `enter` moves by q · step."""
         program = self.program
         size = program.size
         basic, tight = self._lists()

@@ -32,7 +32,7 @@ class Start(NamedTuple):
 def first_basis(
     program: ExactProgram, seconds: float, *, most_entries: int = 600_000, batch: int = 100
 ) -> Start:
-    """Return the basis of the tight columns that HiGHS finds in time, or the trivial basis."""
+    """Return the last basis from HiGHS, or the trivial basis if HiGHS finds none in time."""
     # If A has at most `most_entries` entries, HiGHS gets all columns at once. Otherwise it starts
     # with a batch of columns, and each round adds another batch of columns whose edges exceed v.
     game = program.game

@@ -3,8 +3,8 @@
 The statement is the range of one variable, `value`, over all points of a system of inequalities.
 The system consists of the program of d, its dual program, and the inequalities cost·(d, z) <= value
 <= dual objective. The optimum of the game is such a value, because an optimal pair satisfies both
-programs. Each end of the range is a combination of the inequalities with multipliers >= 0, which
-`certo verify` adds up.
+programs. For each end of the range, `certo verify` adds up a combination of the inequalities with
+multipliers >= 0.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class LinearProgram:
     upper: Fraction
 
     def bound_row(self, j: int) -> Row:
-        """Return the bounds of a variable as a row. The multiplier of this row is the price."""
+        """Return the bounds of a variable as a row. The multiplier is the price of the variable."""
         x = self.variables[j]
         return Row(x.name, {j: check.ONE}, x.low, x.high, x.price)
 
@@ -226,8 +226,10 @@ def lower_proof(program: LinearProgram) -> BoundProof:
 
 
 def upper_proof(program: LinearProgram) -> BoundProof:
-    """Return the dual program. The sum of its constraints, each multiplied by its entry of (d, z),
-    proves the upper bound.
+    """Return the dual program. Its constraints times their multipliers add up to the upper bound.
+
+    The dual program has an equation for each variable of `program`. The multiplier of this equation
+    is the value of the variable.
     """
     # It has a multiplier >= 0 for each side of a row and for each bound of a variable. Rows and
     # bounds times their multipliers must add up to the cost of each variable.

@@ -115,8 +115,8 @@ def relaxation_program(
         return first.plus(second)
     if kind not in _KINDS:
         raise InputError(
-            f"exports need a linear program, but the relaxation {kind!r} has none. Export the "
-            "certificate of a polyhedral relaxation, whose level is exact"
+            f"exports need a linear program, but the relaxation {kind!r} has none. Export a "
+            "certificate of a game with a polyhedral relaxation"
         )
     return _KINDS[kind](spec, witness, given, d, u)
 

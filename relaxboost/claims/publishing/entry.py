@@ -7,7 +7,7 @@ from relaxboost._core.errors import InputError
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import REFUTED
 from relaxboost.claims.publishing.prose import code, columns, measured, paragraphs, reading
-from relaxboost.claims.record import AMBIGUOUS, ILLEGIBLE, MISPRINT, Statement, WorstCases
+from relaxboost.claims.record import AMBIGUOUS, EXPECTED, ILLEGIBLE, MISPRINT, Statement, WorstCases
 from relaxboost.claims.verdict import Evidence
 
 _RELATIONS = "=≤≥<>≪∈"
@@ -27,7 +27,7 @@ class EntryPart:
 
 def verdict(claim: Claim) -> str:
     """Return the recorded status of a claim and the type of its evidence, as text."""
-    return f"{claim.status} ({claim.evidence(claim.stated)})"
+    return f"{claim.status} ({claim.evidence(claim.stated)})" if claim.has_record else EXPECTED
 
 
 def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:

@@ -1,6 +1,7 @@
 """Claims and tables of errata in LaTeX for a paper."""
 
 import re
+import unicodedata
 from fractions import Fraction
 from typing import Any
 
@@ -8,17 +9,25 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates.export.latex import matrix, number, vector
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.fields import MAX_DENOMINATOR
+from relaxboost.claims.instance import CertifiedOptimum
 from relaxboost.claims.measure import Slack
 from relaxboost.claims.publishing.entry import refutation
 from relaxboost.claims.publishing.prose import rows_of
 from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
+MAX_POINT_ERROR = 1e-14
+"""The difference between points of games whose entries differ by the rounding of doubles."""
+
+MAX_POINT_ENTRIES = 10
+"""The number of rows and of columns up to which the points of an optimum are printed."""
+
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",
     "η": "eta", "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi",
     "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "varphi", "ψ": "psi", "Δ": "Delta",
-    "Θ": "Theta", "Λ": "Lambda", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi", "Υ": "Upsilon",
+    "χ": "chi", "ω": "omega", "Γ": "Gamma", "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi",
+    "Σ": "Sigma", "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega", "Υ": "Upsilon",
 }  # fmt: skip
 _SYMBOLS = {c: rf"\{name}" for c, name in _GREEK.items()} | {
     "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "∈": r"\in", "∉": r"\notin", "∀": r"\forall",
@@ -26,33 +35,57 @@ _SYMBOLS = {c: rf"\{name}" for c, name in _GREEK.items()} | {
     "√": r"\surd", "·": r"\cdot", "×": r"\times", "−": "-", "‖": r"\|", "⟨": r"\langle",
     "⟩": r"\rangle", "→": r"\to", "←": r"\gets", "↦": r"\mapsto", "⇒": r"\Rightarrow",
     "⇔": r"\Leftrightarrow", "∘": r"\circ", "≈": r"\approx", "∪": r"\cup", "∩": r"\cap",
-    "⊂": r"\subset", "½": r"\tfrac12", "ℓ": r"\ell", "ᵀ": r"{}^\top", "²": "{}^2", "³": "{}^3",
-    "⁴": "{}^4", "⁺": "{}^+", "ᵏ": "{}^k", "ᵗ": "{}^t", "∧": r"\wedge", "±": r"\pm", "…": r"\dots",
+    "⊂": r"\subset", "½": r"\tfrac12", "ℓ": r"\ell", "∧": r"\wedge", "±": r"\pm", "…": r"\dots",
     "<": "<", ">": ">", "|": "|", "\\": r"\setminus", "*": "{}^*", "=": "=", "+": "+",
-    "₂": "{}_2", "¹": "{}^1", "⁶": "{}^6", "⁻": "{}^-", "⌈": r"\lceil", "⌉": r"\rceil",
-    "∝": r"\propto", "⁰": "{}^0", "⁹": "{}^9", "ⁿ": "{}^n", "°": r"{}^\circ", "ℝ": r"\mathbf{R}",
-    "≡": r"\equiv", "⊆": r"\subseteq", "⌊": r"\lfloor", "⌋": r"\rfloor",
+    "⌈": r"\lceil", "⌉": r"\rceil", "⌊": r"\lfloor", "⌋": r"\rfloor", "∝": r"\propto",
+    "°": r"{}^\circ", "ℝ": r"\mathbf{R}", "≡": r"\equiv", "⊆": r"\subseteq", "⊥": r"\bot",
+    "∑": r"\sum", "∏": r"\prod", "∅": r"\emptyset", "≪": r"\ll", "≫": r"\gg", "∨": r"\vee",
+    "¬": r"\neg", "′": "'",
 }  # fmt: skip
+
+
+def _raised() -> dict[str, str]:
+    """Return the LaTeX of the superscripts and subscripts of Unicode, such as ² and ₁."""
+    found = {}
+    for c in map(chr, range(0xAA, 0x20A0)):
+        kind, _, base = unicodedata.decomposition(c).partition(" ")
+        if kind in ("<super>", "<sub>"):
+            letter = chr(int(base, 16))
+            if letter in _SYMBOLS or letter.isascii():
+                found[c] = f"{{}}{'^' if kind == '<super>' else '_'}{_SYMBOLS.get(letter, letter)}"
+    return found | {"ᵀ": r"{}^\top"}
+
+
+_RAISED = _raised()
+_SYMBOLS |= _RAISED
 _PLAIN = {"{": r"\{", "}": r"\}", "_": r"\_", "^": r"\^{}", "~": r"\~{}"}
 _PLAIN |= {"–": "--", "“": "``", "”": "''"} | {c: f"\\{c}" for c in "#$%&"}
 _ACCENTS = {"̂": r"\hat", "̃": r"\tilde", "̄": r"\bar"}
 _ACCENTED = {"â": r"\hat{a}", "ŵ": r"\hat{w}", "ŷ": r"\hat{y}", "ĥ": r"\hat{h}"}
 _LETTERS = {"á": r"\'a", "é": r"\'e", "ü": r"\"u", "ö": r"\"o", "ä": r"\"a", "ø": r"\o{}"}
 _MARKS = "".join(_ACCENTS)
-_SCRIPT = re.compile(rf"([_^])(\{{[^{{}}]*\}}|\([^()]*\)|[−-]?(?:[^\W_][{_MARKS}]?)+\*?|[*+∞⊥])")
+_SCRIPT = re.compile(
+    rf"([_^])(\{{[^{{}}]*\}}|\([^()]*\)|[−-]?(?:[^\W_{''.join(_RAISED)}][{_MARKS}]?)+\*?|[*+∞⊥])"
+)
 _LETTER = re.compile(rf"(?<![A-Za-z0-9_'’.-])[B-HJ-Zb-z](?![A-Za-z0-9_'’{_MARKS}-]|\.[\s\w])")
 _VARIABLE = re.compile(rf"(?<![A-Za-z0-9_'’])(?:[A-Za-z]|A[wvd])(?![A-Za-z0-9_’{_MARKS}])")
 _MARK = re.compile(f"(.)([{_MARKS}]+)")
+_ACCENT = r"\\(?:['\"]\w|[o^~]\{\})"
+_WORD = re.compile(rf" *(?:(?:[A-Za-z]|{_ACCENT}){{2,}}|{_ACCENT}) *")
+"""Text in a formula, with the spaces around it. Single letters are variables."""
+_FUNCTIONS = ("max", "min", "sup", "inf", "log", "ln", "exp", "arg")
+"""The functions that LaTeX has commands for."""
 
 
 def in_a_paper(claim: Claim) -> str:
     """Return a claim and its smallest recorded counterexample as LaTeX text for a paper.
 
     The text needs the package amsmath. Sides that equal short fractions are printed as
-    fractions, and other sides are rounded.
+    fractions, and other sides are rounded. An exact optimum is printed with the two points that
+    prove it, if these are short.
     """
     lines = [
-        f"% relaxboost claims check {claim.id}",
+        f"% {claim.command('check', '')}",
         rf"\paragraph{{{as_latex(claim.id)}.}} {as_latex(claim.source.reference)} "
         rf"({as_latex(claim.location)}):",
         *_statement(claim.stated),
@@ -64,11 +97,15 @@ def in_a_paper(claim: Claim) -> str:
         fields = [f"{_name(name)}={_set(value)}" for name, value in found.instance.items()]
         data = r",\quad ".join(fields)
         lines += ["It is false for", rf"\[ {data}. \]", _sides(found.slack)]
+        lines += _optima(claim, found.instance)
+    elif not claim.has_record:
+        lines.append(r"\emph{Not checked here.} Its author expects that the claim holds.")
     else:
         evidence = claim.evidence(claim.stated)
         lines.append(rf"\emph{{On record:}} {claim.status}; this rests on: {evidence}.")
     for correction in claim.corrections:
-        lines += [r"\emph{What is true:}", *_statement(correction)]
+        title = "What is true" if claim.has_record else "Correction, not checked here"
+        lines += [rf"\emph{{{title}:}}", *_statement(correction)]
     return "\n".join(lines) + "\n"
 
 
@@ -101,6 +138,45 @@ def _sides(slack: Slack) -> str:
     which = "one side is" if slack.equality else "the side that should be at most the other is"
     left, right = _value(slack.left, slack.right), _value(slack.right, slack.left)
     return f"There {which} ${left}$, and the other ${right}${where}{at}."
+
+
+def _optima(claim: Claim, written: dict[str, Any]) -> list[str]:
+    """Return a sentence for each exact optimum that has short points d and w."""
+    x = claim.instance(written)
+    claim.stated.measure(x)
+    return list(dict.fromkeys(filter(None, map(_optimum, x.optima))))
+
+
+def _optimum(found: CertifiedOptimum) -> str:
+    """Return a sentence with an exact optimum and its points, or "" if they are not short."""
+    game, value, n = found.game, found.bracket.lower, found.game.n or 0
+    if value != found.bracket.upper or max(game.m, n) > MAX_POINT_ENTRIES:
+        return ""
+    weights = dict(zip(*found.w, strict=True))
+    try:
+        optimum = number(_short(value))
+        d = vector(map(_short, found.d))
+        w = vector(_short(weights.get(j, 0)) for j in range(n))
+    except ValueError:
+        return ""
+    # The matrix of the game may differ from that of the instance. A function has no short name.
+    name = re.sub("<.*>", "...", repr(game).replace(f"{game.matrix!r}, ", ""))
+    return (
+        f"The optimum of {as_latex(name, formula=True)} with the ${game.m}\\times{n}$ matrix is "
+        f"${optimum}$: $d={d}$ proves that it is at most this, and $w={w}$ proves that it is at "
+        "least this."
+    )
+
+
+def _short(x: Any) -> Fraction:
+    """Return the short fraction that is nearest to a number. Without one, raise ValueError.
+
+    The game has the double that is nearest to 1/10, but the printed matrix has 1/10 itself.
+    """
+    short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
+    if abs(short - Fraction(x)) > MAX_POINT_ERROR:
+        raise ValueError
+    return short
 
 
 def _value(x: float, other: float | None = None) -> str:
@@ -147,9 +223,10 @@ def _fraction(value: Any) -> Fraction:
 def as_latex(text: str, formula: bool = False) -> str:
     """Convert text with formulas in Unicode to LaTeX.
 
-    Single letters are set in math mode. If the text is not a formula, letters that are also words,
-    such as “a”, are left in text mode. An unknown character raises InputError.
+    A formula becomes one formula of LaTeX. In other text, single letters are set in math mode,
+    except those that are also words, such as “a”. An unknown character raises InputError.
     """
+    text = text.replace("<=", "≤").replace(">=", "≥")
     parts = []
     at = 0
     for script in _SCRIPT.finditer(text):
@@ -158,7 +235,24 @@ def as_latex(text: str, formula: bool = False) -> str:
         parts += [_lettered(text[at : script.start()], formula), f"${script[1]}{{{_math(inner)}}}$"]
         at = script.end()
     joined = "".join([*parts, _lettered(text[at:], formula)])
-    return " ".join(joined.replace("$$", " ").split())
+    joined = " ".join(joined.replace("$$", " ").split())
+    return _in_math_mode(joined) if formula and joined else joined
+
+
+def _in_math_mode(text: str) -> str:
+    """Return text with formulas as one formula. The words of the text are set in text mode."""
+    pieces = text.split("$")
+    # Neighbouring words share a box, but a brace of the formula does not end one.
+    worded = (_WORD.sub(_worded, piece) for piece in pieces[::2])
+    pieces[::2] = [re.sub(r"(?<!\\)\}\\text\{", "", piece) for piece in worded]
+    # A letter must not extend the name of a command before it.
+    joined = re.sub(r"(?<=[A-Za-z])\$(?=[A-Za-z])", " ", "$".join(pieces))
+    return f"${joined.replace('$', '')}$"
+
+
+def _worded(found: re.Match[str]) -> str:
+    word = found[0].strip()
+    return found[0].replace(word, rf"\{word}") if word in _FUNCTIONS else rf"\text{{{found[0]}}}"
 
 
 def _math(text: str) -> str:
@@ -196,7 +290,7 @@ def _character(c: str) -> str:
         return f"${_SYMBOLS.get(c) or _ACCENTED[c]}$"
     if not c.isascii():
         raise InputError(
-            f"no LaTeX is known for the character {c!r}. Add it to "
-            "relaxboost/claims/publishing/latex.py"
+            f"no LaTeX is known for the character {c!r}. Write the text with another one, or add "
+            "it to relaxboost/claims/publishing/latex.py"
         )
     return c

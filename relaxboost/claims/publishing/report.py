@@ -119,12 +119,13 @@ def _head(verdicts: list[ClaimVerdict]) -> str:
 
 
 def _exceptions(verdicts: list[ClaimVerdict]) -> str:
+    status = "status on record" if all(v.has_record for v in verdicts) else "expected status"
     lists = {
         "Interrupted, with less tried than was asked": [v.id for v in verdicts if v.interrupted],
-        "Not the status on record": [v.id for v in verdicts if not (v.agrees or v.interrupted)],
+        f"Not the {status}": [v.id for v in verdicts if not (v.agrees or v.interrupted)],
     }
     found = " ".join(f"{title}: {', '.join(ids)}." for title, ids in lists.items() if ids)
-    return escaped(found or "Every verdict is the status on record.")
+    return escaped(found or f"Every verdict is the {status}.")
 
 
 def _summary(pairs: list[tuple[Claim, ClaimVerdict]]) -> str:
@@ -133,7 +134,7 @@ def _summary(pairs: list[tuple[Claim, ClaimVerdict]]) -> str:
         link = f'<a href="#{_anchor(claim.id)}">{escaped(claim.id)}</a>'
         slack = f"{verdict.decisive.slack.relative + 0.0:.2g}" if verdict.decisive else "–"
         numbers = str(verdict.stated.tried), slack, f"{verdict.seconds:.1f}"
-        evidence = claim.evidence(claim.stated)
+        evidence = "counterexample" if verdict.counterexample else claim.evidence(claim.stated)
         rows.append((link, _chip(verdict.status), evidence, as_html(claim.stated.words), *numbers))
     heads = ("claim", "verdict", "rests on", "statement", "instances", "least slack", "seconds")
     return _table(heads, rows)
@@ -144,13 +145,14 @@ def _anchor(id: str) -> str:
 
 
 def _section(claim: Claim, verdict: ClaimVerdict) -> str:
-    recorded = "" if verdict.agrees else f" on record: {verdict.recorded}"
+    expected = f"on record: {verdict.recorded}" if verdict.has_record else verdict.expectation
+    expected = "" if verdict.agrees else f" {expected}"
     outcomes = [_outcome("As stated", verdict.stated)]
     outcomes += [_outcome(f"“{part.words}”", part) for part in verdict.corrections]
     title = escaped(f"{claim.id}: {claim.location} ")
     where = f"{as_html(claim.source.reference)}. Check: {escaped(claim.stated.code)}. Again:"
     return f"""\
-<section id="{_anchor(claim.id)}"><h2>{title}{_chip(verdict.status)}{recorded}</h2>
+<section id="{_anchor(claim.id)}"><h2>{title}{_chip(verdict.status)}{expected}</h2>
 <p>{as_html(claim.stated.words)}</p>
 {"".join(_entry(claim))}{_picture(claim, verdict)}{"".join(outcomes)}
 <p>{where}</p><pre>{escaped(verdict.repeat)}</pre></section>"""
@@ -174,7 +176,10 @@ def _outcome(title: str, part: StatementVerdict) -> str:
     if part.steps:
         steps = ", ".join(f"{step.id} {step.status}" for step in part.steps)
         text += f"<p>Steps of the proof: {escaped(steps)}</p>"
-    for name, found in (("Refuted", part.counterexample), ("Least slack", part.least)):
+    for name, found in (
+        ("Refuted. It would require", part.counterexample),
+        ("Least slack", part.least),
+    ):
         text += "" if found is None else _evidence(name, found)
     return f"<div>{text}</div>\n"
 

@@ -36,7 +36,7 @@ class BoostedTrees:
 
     kind: str
     classes: list[Any] | None
-    """The labels, or the class numbers of a Booster; None for a Booster with two classes."""
+    """The labels. For a Booster, the class numbers, or None if there are two classes."""
     values: list[Array]
     """The leaf values of each tree, in the order in which the library numbers its trees."""
     places: list[list[int]]

@@ -290,9 +290,9 @@ def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
     # The number of errors of random guessing has mean m/2 and standard deviation √m/2.
     if 2 * count - m > 2.0 * math.sqrt(m):
         warnings.warn(
-            f"this {kind} is wrong on {count} of {m} examples, where +1 is {positive!r}: it is "
-            "worse than chance, or was trained on other codes of the labels; if so, give y in "
-            "those codes. The certificates are about y as given",
+            f"this {kind} is wrong on {count} of {m} examples, where +1 is {positive!r}. This is "
+            "worse than chance; if the ensemble was trained with another encoding of the labels, "
+            "pass y in that encoding. The certificates hold for y as given",
             UserWarning,
             stacklevel=3,
         )

@@ -30,7 +30,7 @@ _READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
     "MarginBoostClassifierCV": readers.margin,
 }
 """For each supported class of scikit-learn and of this package, the function that reads its
-ensembles. It also accepts instances of subclasses."""
+instances. The function also reads instances of subclasses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +47,15 @@ class Members:
     """The classes that are encoded as −1 and +1. None if they are taken from y."""
     target: Any = None
     known: tuple[Any, ...] = ()
-    """If there are more than two classes, `target` is the class that stands for +1 against the
-    rest, and `known` lists all classes. The two labels are then False and True."""
+    """All classes, if there are more than two. The class `target` then stands for +1,
+    all other classes stand for −1, and `classes` are False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
     """A function that maps X to the library's own decision values, shape (rows of X,), in the scale
     of the weighted sum. None for hard votes and (H, weights)."""
     labels: Callable[[Any], Any] | None = field(default=None, repr=False)
     """A function that maps X to the labels that the ensemble predicts, shape (rows of X,)."""
     bounds: Array | None = field(default=None, repr=False)
-    """The largest |h_j(x)| of each hypothesis over all x, which for a tree is the largest absolute
+    """The largest |h_j(x)| of each hypothesis over all x. For a tree, this is the largest absolute
     leaf value. An unknown maximum is nan, and None means that all maxima are unknown."""
     columns: tuple[Any, ...] = ()
     """The column names of X in `fit`. The tuple is empty if the estimator does not store them."""
@@ -65,7 +65,10 @@ class Members:
     causes a relative difference of about 1e-15."""
 
     def positive(self, classes: tuple[Any, Any]) -> Any:
-        """Return the label that is encoded as +1; `classes` are False and True for a target."""
+        """Return the label that is encoded as +1, given the labels `classes` of −1 and +1.
+
+        If there are more than two classes, this is the class `target`.
+        """
         return self.target if self.known else classes[1]
 
 
@@ -124,7 +127,7 @@ def _two_classes(given: Any, kind: str) -> tuple[Any, Any]:
 
 
 def _last_step(pipeline: Any, target: Any) -> Members:
-    """Return the parts of the ensemble at the end of a pipeline, whose steps transform X."""
+    """Return the parts of the ensemble at the end of a pipeline. Earlier steps transform X."""
     *before, (_, last) = pipeline.steps
     members = take_apart(last, target)
     if not before:
@@ -149,7 +152,10 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return a function from the index of a class to the parts, and the names of all classes."""
+    """Return a function and the names of all classes.
+
+    The function returns the parts of the ensemble, given the index of the class that stands for +1.
+    """
     take = _reader_of(estimator, kind)
     _check_fitted(estimator, kind)
     if isinstance(estimator.classes_, list):

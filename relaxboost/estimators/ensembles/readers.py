@@ -41,7 +41,7 @@ def _columns(each: list[Any]) -> Any:
 
 
 def _each(members: Any, say: Any, convert: Any, X: Any) -> Any:
-    """Return the results of `say(member, X)` as columns, for X as the ensemble converts it."""
+    """Convert X with `convert`, and return the results of `say(member, X)` as columns."""
     X = convert(X)
     return _columns([say(member, X) for member in members])
 

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Whole
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.html import card, shown
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate, Verdict, check
 from relaxboost.estimators.ensembles.members import Members, ask
 from relaxboost.game.game import Game
+from relaxboost.relaxations import HardMargin
 
 Interval = tuple[Fraction, Fraction]
 
@@ -167,8 +168,8 @@ class EnsembleReport:
         if not w[: self.kept.size].any():
             warnings.warn(
                 "no hypothesis has a weight in the optimum, so every example gets the same label; "
-                "call predict with reoptimised=False, or certify the ensemble with a softer "
-                "relaxation, such as rb.Capped(fraction=0.1)",
+                "call predict with reoptimised=False, or certify the ensemble with "
+                f"{self._softer()}",
                 UserWarning,
                 stacklevel=2,
             )
@@ -185,7 +186,7 @@ class EnsembleReport:
         numerical = self.certificate.level == "numerical"
         proof = "bracketed, numerical" if numerical else f"certified, {self.certificate.level}"
         lines = [
-            f"{self.kind}: {n} hypotheses on {game.m} examples, {game.relaxation!r}; "
+            f"{self.kind}: {n} hypotheses on {game.m} examples, {brief(game.relaxation)}; "
             f"+1 is {self.members.positive(self.classes)}",
             f"scales      {self._say_scales()}",
             f"intercept   {self._say_intercept()}",
@@ -206,7 +207,7 @@ class EnsembleReport:
         if not self.reoptimised.any():
             lines.append(
                 "  (the best weights are 0: all margins are 0, and no vote decides; "
-                "try rb.Capped(fraction=0.1))"
+                f"try {self._softer()})"
             )
         if self.optimum.gap > self.tol:
             lines.append(f"  (the bracket of rho is wider than tol = {self.tol:g})")
@@ -225,6 +226,11 @@ class EnsembleReport:
     def _repr_html_(self) -> str:
         title, _, rest = str(self).partition("\n")
         return card(title, {}, f"<pre>{shown(rest)}</pre>")
+
+    def _softer(self) -> str:
+        # The example need not be softer than a relaxation that the user chose.
+        is_hard = isinstance(self.game.relaxation, HardMargin)
+        return "rb.Capped(fraction=0.1)" if is_hard else "a softer relaxation"
 
     def _say_scales(self) -> str:
         scales = self.scales[: self.kept.size]

@@ -67,7 +67,10 @@ class Hypothesis(ABC):
         raise InputError(f"{cls.__name__} has no SHAP values; use learner='trees'")
 
     def gains(self) -> tuple[Whole, Array] | None:
-        """Return each split's feature and decrease in squared error; None without splits."""
+        """Return the feature of each split, and the decrease in squared error of each split.
+
+        If hypotheses of this class have no splits, return None.
+        """
         return None
 
 
@@ -76,7 +79,8 @@ class Pool(ABC):
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the hypothesis with the multiple nearest to a target, and its training outputs.
+        """Return the hypothesis that has the multiple nearest to a target, and its training
+        outputs.
 
         Parameters
         ----------
@@ -105,7 +109,10 @@ class Pool(ABC):
         )
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
-        """Return leaf values that satisfy constraints on f, such as monotonicity, if any."""
+        """Return the leaf values, changed so that f satisfies constraints such as monotonicity.
+
+        By default there are no constraints, and the values are not changed.
+        """
         return values
 
 
@@ -201,7 +208,7 @@ def check_rows(X: Any, measure: Empirical) -> None:
 
 
 def check_width(X: Any, width: int, owner: str) -> None:
-    """Raise an InputError that begins with `owner` unless X has `width` features."""
+    """Raise an InputError unless X has `width` features. Its message begins with `owner`."""
     if np.ndim(X) != 2 or np.shape(X)[1] != width:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
 

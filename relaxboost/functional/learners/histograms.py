@@ -83,7 +83,9 @@ def _cuts(x: Array, p: Array, most: int | None) -> Array:
 
 
 def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]:
-    """Return the best split over all features; the first of those that are equal up to rounding.
+    """Return the best split over all features.
+
+    Among splits that are equal up to rounding, the first is returned.
 
     The split is described by the feature's row in `bins.codes`, the last bin of the left leaf, and
     the sums of the target in both leaves.
@@ -94,7 +96,8 @@ def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]
     target : array of shape (N, K)
         The target times the weights of the rows.
     signs : bool
-        Whether the score of a leaf with sum s is |s|; otherwise it is ‖s‖² divided by the weight.
+        If true, the score of a leaf with the sum s is |s|. Otherwise it is ‖s‖² divided by the
+        weight of the leaf.
     """
     pool, threads = thread_pool()
     d, rows = bins.codes.shape

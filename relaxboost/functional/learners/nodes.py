@@ -28,7 +28,8 @@ _LINES = {
     "split_feature": "feature", "split_gain": "gain", "threshold": "threshold",
     "decision_type": "kind", "left_child": "left", "right_child": "right",
 }  # fmt: skip
-"""The names of each column of `Nodes.table` in LightGBM's text format and in JSON files."""
+"""The name of each column of `Nodes.table` in LightGBM's text format, and its name in JSON
+files."""
 _KINDS = tuple(
     int(missing | other)
     for missing in (0, _Bit.MISSING)
@@ -67,7 +68,7 @@ class Nodes(NamedTuple):
     for a tree with one leaf."""
 
     def weighted(self, shares: Array) -> Nodes:
-        """Return the nodes with the given shares of the weight in the leaves, which sum to 1."""
+        """Return the nodes with new weights of the leaves, given as shares that sum to 1."""
         if self.leaves == 1:
             return self
         # LightGBM has 32 bits for the sum of all counts.
@@ -93,9 +94,10 @@ class Nodes(NamedTuple):
 
 
 def read(text: str, scale: float = 1.0) -> Nodes:
-    """Return the first tree of a model in LightGBM's text format, or a leaf if there is none.
+    """Return the first tree of a model in LightGBM's text format.
 
-    The target was divided by `scale` for LightGBM.
+    If the model has no tree, the result is a tree with one leaf. The target was divided by `scale`
+    for LightGBM.
     """
     block = text.partition("\nTree=0\n")[2].partition("\n\n")[0]
     lines = dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
@@ -161,7 +163,10 @@ def restored(given: dict[str, Any], width: int) -> Nodes:
 
 
 def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
-    """Return leaf values with which the tree rises (signs[j] = 1) or falls (−1) in feature j."""
+    """Return the leaf values, changed so that the tree is monotone in some features.
+
+    The tree does not decrease in feature j if signs[j] = 1, and does not increase if it is −1.
+    """
     # Two rows that differ only in feature j take the same path until a split on feature j. Hence
     # the tree is monotone if, at each such split, some number separates the leaf values on the two
     # sides. As in LightGBM, it is halfway between the mean leaf values of the two sides.

@@ -144,7 +144,10 @@ class RegressionStumps(WeakLearner):
     def __init__(self, bins: int | None = 255) -> None:
         self.bins = None if bins is None else count("bins", bins)
         if self.bins == 1:
-            raise InputError("bins must be at least 2, one for each leaf; None allows every split")
+            raise InputError(
+                "bins must be at least 2, because each leaf needs one; use None to allow "
+                "every split"
+            )
 
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator

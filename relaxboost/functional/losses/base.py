@@ -23,9 +23,13 @@ class Risk(ABC):
     F has shape (N,) if `outputs` is None, and (N, `outputs`) otherwise. Subgradients are taken in
     the space L²(P̂): R[g] >= R[f] + <∇, g − f>. Hence ∇(x_n) is a subgradient of l(·, y_n) without
     the factor p_n.
+
+    A loss of several numbers for each example needs a subclass with `outputs` = K. The constructor
+    of a subclass must set `measure`.
     """
 
     measure: Empirical
+    """The measure P̂ of the examples, such as ``Empirical(N)`` for N examples of equal weight."""
     loss: Any = None
     """The `Loss` of this risk, whose `bind` also creates the risk on a validation set."""
     outputs: int | None = None
@@ -43,7 +47,7 @@ class Risk(ABC):
     attained: bool = True
     """Whether the risk R has a minimiser on every subspace of functions."""
     shrinkage: float | None = None
-    """The default step of `Refitted`, or None for that of the weak learner."""
+    """The default step of `Refitted`. If it is None, the weak learner sets the default."""
     closed_form: bool = True
     """Whether `conjugate` evaluates a formula. If False, a solver computes the conjugate."""
     centred: bool = False
@@ -65,7 +69,8 @@ class Risk(ABC):
     def conjugate(self, Z: Array) -> float:
         """Return the conjugate R*(Z) of the risk, the supremum over F of <Z, F> − R[F].
 
-        The conjugate is inf outside its domain. Risks are bounded below, so that it contains Z = 0.
+        The conjugate is inf outside its domain. The domain contains Z = 0, because risks are
+        bounded below.
         """
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
@@ -94,9 +99,10 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return how far each entry of Z is from the boundary of R*'s domain, at most 1.
+        """Return the distance of each entry of Z from the boundary of R*'s domain.
 
-        `optimum` changes the entries in proportion to these distances. None means they are unknown.
+        Distances above 1 become 1. If the distances are unknown, the result is None. `optimum`
+        changes the entries in proportion to these distances.
         """
         return None
 
@@ -113,12 +119,16 @@ class Risk(ABC):
     def parts(self) -> tuple[Any, Risk] | None:
         """Return a matrix D and a simpler risk Q with R[f] = Q[D F], or None if there is none.
 
-        D may be sparse. `optimum` minimises Q instead of R.
+        D may be sparse, and has a column for each entry of F, row by row. `optimum` minimises Q
+        instead of R.
         """
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
-        """Return the gradient that `Refitted` projects. For hinges, it is that of a smooth risk."""
+        """Return the gradient that `Refitted` projects.
+
+        For hinges, it is the gradient of a smooth risk that approximates R.
+        """
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
@@ -151,6 +161,11 @@ def check_risk(risk: Any) -> None:
     if not isinstance(risk, Risk):
         raise InputError(
             f"risk must be a loss bound to data, such as Hinge().bind(y), got {risk!r}"
+        )
+    if not isinstance(getattr(risk, "measure", None), Empirical):
+        raise InputError(
+            f"{type(risk).__name__} must have the attribute `measure`; in its constructor, set "
+            "self.measure = Empirical(N) for N examples"
         )
 
 
@@ -364,7 +379,7 @@ class PointwiseLoss(Loss, ABC):
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
-        """Return the first and the second derivatives of the losses in F_n; None if unknown."""
+        """Return the first and second derivatives of the losses in F_n, or None if unknown."""
         return self.pointwise(F, y)[1], None
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -391,7 +406,10 @@ class PointwiseLoss(Loss, ABC):
 
     @abstractmethod
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the loss l(F_n, y_n) and a subgradient in F_n for each example n."""
+        """Return the loss l(F_n, y_n) and a subgradient in F_n for each example n.
+
+        Bounds of `online.hindsight` assume that both have relative errors of at most 64 ulp.
+        """
 
     @abstractmethod
     def atoms(self, F: Any, y: Array) -> Any:

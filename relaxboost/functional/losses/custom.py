@@ -162,8 +162,8 @@ class CustomRisk(MeanRisk):
         if not isinstance(given, cp.Expression) or given.shape != shape:
             got = f"shape {given.shape}" if hasattr(given, "shape") else repr(given)
             raise InputError(
-                f"{self.loss!r} must return the loss of each example, a cvxpy expression of shape "
-                f"{shape}, not their sum; got {got}"
+                f"{self.loss!r} must return the loss of each example as a cvxpy expression of "
+                f"shape {shape}, not their sum; got {got}"
             )
         if not given.is_convex():
             raise InputError(

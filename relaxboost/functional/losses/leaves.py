@@ -38,9 +38,9 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
     """Return, for each leaf, the minimiser v of Σ w max(q (k − v), (q − 1)(k − v)) nearest to 0.
 
-    The sum is over the examples of the leaf. Its slope is −L to the left of all corners k, and each
-    corner adds its weight w >= 0 to the slope. The array `low` contains L for each leaf. If a leaf
-    has weight 0, the result is 0.
+    The sum is over the examples of the leaf. To the left of all corners k, the slope of the sum in
+    v is −L. Each corner adds its weight w >= 0 to the slope. The array `low` contains L for each
+    leaf. If a leaf has weight 0, the result is 0.
     """
     order, ends = _by_leaf(leaf, low.size)
     return _select(kinks[order], weights[order], ends, low)
@@ -192,9 +192,10 @@ def roots(
 ) -> Array:
     """Return, for each leaf, the v at which the weighted slopes sum to zero, for any convex loss.
 
-    `slopes` maps the numbers that are added to f(x_n) to the slopes of the losses, and their second
-    derivatives or None. If the sum jumps over 0, the jump is found up to rounding. If there is no v
-    between −1e100 and 1e100, the result is one of these two numbers.
+    The function `slopes` takes the numbers that are added to f(x_n), and returns the slopes of the
+    losses and their second derivatives, or None if these are unknown. If the sum jumps over 0, the
+    jump is found up to rounding. If there is no v between −1e100 and 1e100, the result is one of
+    these two numbers.
     """
     # The method is Newton's, safeguarded by a bracket. If there are no derivatives, or if Newton's
     # step leaves the bracket, steps double until the sign changes, and bisection follows.

@@ -137,7 +137,10 @@ class RankingRisk(Risk):
         )
 
     def disagreement(self, F: Array) -> float:
-        """Return the weight, in [0, 1], of pairs in the wrong order (f_i <= f_j; GB11, Fig. 2)."""
+        """Return the total weight of the pairs in the wrong order, f_i <= f_j (GB11, Fig. 2).
+
+        The weights of all pairs sum to 1.
+        """
         # Every positive difference is at least the least positive double.
         below, _ = self._violated(F, math.nextafter(0.0, 1.0))
         return self.measure.mean(self._scale * below)

@@ -46,7 +46,7 @@ def _numbers(y: Any, loss: Any) -> Array:
 
 
 def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
-    """Return the index of each label among the classes, by default the sorted labels of y."""
+    """Return each label's index among the classes. By default these are the sorted labels."""
     y = _array(y)
     if y.ndim != 1:
         raise InputError(f"labels must have shape (N,), got {y.shape}")
@@ -78,7 +78,7 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
 
 
 def decided(F: Array, classes: Any) -> Any:
-    """Return the label of each row of the outputs F, or F itself without classes."""
+    """Return the predicted label for each row of the outputs F. Without classes, return F."""
     if classes is None:
         return F
     return classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]

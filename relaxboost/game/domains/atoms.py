@@ -40,9 +40,9 @@ class AtomicSet(Sized):
 
     @abstractmethod
     def prices(self, edges: Vector) -> Vector:
-        """Return the gain of the player of w from each column, without the factor `scale`.
+        """Return the price of each column, a vector of the same shape as `edges`.
 
-        The gain is the edge of the column, or its absolute value if weights may be negative.
+        The price is the edge of the column, or |edge| if weights may be negative.
         """
 
     @abstractmethod
@@ -51,7 +51,10 @@ class AtomicSet(Sized):
 
     @abstractmethod
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(matrix, d)`, and the edges of `columns`, or None if they are unknown."""
+        """Return `best(matrix, d)` and the edges of `columns`.
+
+        The second result is None if the search for the best atom does not compute these edges.
+        """
 
     def spread(self, n: int | None) -> float:
         # The largest edge changes by at most the largest change of an edge.

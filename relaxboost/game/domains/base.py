@@ -29,7 +29,7 @@ class Dense(NamedTuple):
     edge: float
     """The computed size N(Aᵀd) of the edges, where N is the function described in `Domain`."""
     slack: float = 0.0
-    """The slack of the best response, which is always 0, because all edges are used."""
+    """The largest amount by which N(Aᵀd) may exceed `edge`, as in `Best.slack`. It is always 0."""
 
 
 class Domain(ABC):
@@ -37,9 +37,9 @@ class Domain(ABC):
 
     The value of the game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of F(A w) −
     g*(w). If w is restricted to a compact convex set, g is the support function of the set and g*
-    is its indicator. If w has a superlinear penalty, g* is the penalty. In all other cases, g(Aᵀd)
-    may be infinite for some d, and such a d proves no upper bound on ρ. Therefore a domain must be
-    a compact set or a superlinear penalty.
+    is the indicator of the set. If w has a superlinear penalty, g* is the penalty. In all other
+    cases, g(Aᵀd) may be infinite for some d, and such a d proves no upper bound on ρ. Therefore a
+    domain must be a compact set or a superlinear penalty.
 
     For each domain, g(v) = φ(N(v)), where N is the largest edge or a norm of the edges v. N changes
     by at most `spread(n)` times the largest change of an edge, and φ (the method `value`) is convex
@@ -58,7 +58,7 @@ class Domain(ABC):
     """
 
     holds_zero: ClassVar[bool] = True
-    """Whether w = 0 is in the domain and g*(0) = 0, so that weights may be arbitrarily small."""
+    """Whether w = 0 is in the domain and g*(0) = 0. Weights may then be arbitrarily small."""
 
     linear: ClassVar[bool]
     """Whether g is polyhedral, so that a linear program can express g."""
@@ -103,26 +103,30 @@ class Domain(ABC):
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         """Return g(Aᵀd) as a cvxpy expression, and a list of pairs (constraint, sign).
 
-        The weights w are obtained by summing sign times multiplier over these pairs.
+        The weights w are sign · multiplier, summed over these pairs.
         """
 
     @abstractmethod
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return g*(w) as a cvxpy expression of the variable `w`, and its constraints."""
+        """Return g*(w) as a cvxpy expression of the variable `w`, and the constraints on w."""
 
     @abstractmethod
     def key(self) -> str:
         """Return the kind and the exact parameters of the domain as text, for digests of games."""
 
     def describe(self) -> dict[str, str] | None:
-        """Return the entry for the domain in a certificate, or None if it cannot have one."""
+        """Return the entry that describes the domain in a certificate.
+
+        Return None if certificates do not support the domain.
+        """
         return None
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return exact fractions at which g* is finite, near the repaired weights.
+        """Return exact weights at which g* is finite, near the repaired weights `coefficients`.
 
-        By default the weights are rounded towards zero, by less than 2^-96. Sets also move some of
-        them by the rounding error with which the repaired weights satisfy their constraint.
+        By default each weight is rounded towards zero, by less than 2^-96. The repaired weights
+        satisfy the constraint of a set only up to rounding. Sets therefore also change some weights
+        slightly, so that the exact weights satisfy the constraint.
         """
         return [
             Fraction(int(Fraction(c) * WEIGHT_DENOMINATOR), WEIGHT_DENOMINATOR)

@@ -34,17 +34,21 @@ class EuclideanSet(Domain):
 
     @abstractmethod
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return (a, b, c) in the smoothed best response v · a / sqrt(b ‖v‖_2² + c) to edges v.
+        """Return a, b and c > 0 for the smoothed best response v · a / sqrt(b ‖v‖_2² + c).
 
-        It is the gradient of a smooth function whose values are between g and g + tol/2, and c > 0.
+        The response to the edges v is the gradient of a smooth function whose values are between g
+        and g + tol/2.
         """
 
     def cost(self, w: Vector) -> float:
-        """Return the cost g*(w) of a feasible w in doubles, which is 0 for a set."""
+        """Return the penalty g*(w) of a feasible w, computed in doubles. For a set, it is 0."""
         return 0.0
 
     def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
-        """Return (a, b) in g*(w + η·change) = g*(w) + aη + bη²/2, which is (0, 0) for a set."""
+        """Return the coefficients a and b of g*(w + η·change) = g*(w) + aη + bη²/2.
+
+        For a set, both are 0.
+        """
         return 0.0, 0.0
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Dense:

@@ -1,4 +1,4 @@
-"""The l1 penalty on the weights w, which no game accepts. The class only explains why."""
+"""The l1 penalty on the weights w, which no game accepts. An error message explains why."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from relaxboost._core.errors import InputError
 class L1Penalty:
     """The penalty weight · ‖w‖_1 on the weights w, which cannot be used as a domain.
 
-    The function g would be the conjugate of the penalty, which is the indicator of ‖v‖_inf <=
-    weight. If an edge of d is larger than the weight in absolute value, f(d) + g(Aᵀd) is infinite,
-    so d proves no upper bound. The value ρ itself may be infinite, because the penalty does not
-    grow faster than the margins.
+    The conjugate g of the penalty would be the indicator of the set ‖v‖_inf <= weight. If an edge
+    of d is larger than the weight in absolute value, f(d) + g(Aᵀd) is infinite, so d proves no
+    upper bound. The value ρ itself may be infinite, because the penalty does not grow faster than
+    the margins.
 
     Raises
     ------

@@ -23,7 +23,10 @@ _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 def work(
     pages: Pages, vector: Path, then: Callable[[Whole], Any], features: range, rows: range
 ) -> list[Any]:
-    """Sum a vector by code for some features over some rows, and return `then` of the sums."""
+    """Sum a vector over `rows` by the code of each feature, and return the results of `then`.
+
+    The function `then` is called with the sums of one feature.
+    """
     # This function runs on a worker. The vector is a file in the folder of the pages. Features are
     # memory-mapped one by one, because dask treats many memory maps in a worker as a memory leak.
     _check(pages)
@@ -36,10 +39,10 @@ def work(
 class Cluster:
     """The workers of a dask client, which run passes over the pages as tasks.
 
-    Usually a task sums a range of features, and the worker sends back only `then` of the sums. If
-    there are more threads than features, a task sums one feature over some pages, and the worker
-    sends back the sums. The sums are exact, so the result does not depend on the tasks or on the
-    workers. If a worker dies, another worker repeats its tasks.
+    Usually a task sums a range of features, and the worker sends back only the results of `then`
+    for the sums. If there are more threads than features, a task sums one feature over some pages,
+    and the worker sends back the sums. The sums are exact, so the result does not depend on the
+    tasks or on the workers. If a worker dies, another worker repeats its tasks.
     """
 
     def __init__(self, client: Any, pages: Pages) -> None:
@@ -59,7 +62,7 @@ class Cluster:
         self._rows = cut_up(pages.m, -(-threads // len(pages.bins)), pages.page)
 
     def each(self, q: Whole, then: Callable[[Whole], Any]) -> list[Any]:
-        """Sum `q` by code, and return the result of the function `then` for each feature's sums.
+        """Return the results of `then` for the sums of `q` by the codes of each feature.
 
         If the cluster is no longer available, or cannot read the pages, a ClusterError is raised.
         """

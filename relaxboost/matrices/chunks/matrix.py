@@ -71,7 +71,10 @@ class ChunkedMatrix(StumpMatrix):
         return low, high
 
     def _each(self, d: Vector, reduced: Callable[[int, Whole], Any]) -> tuple[list[Any], float]:
-        """Return the result of the function `reduced` for each feature's sums, and their unit."""
+        """Return the results of `reduced` for the sums of each feature.
+
+        Also return the unit of the sums.
+        """
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)
         cluster = self.cluster  # another thread may set it to None meanwhile
@@ -175,10 +178,10 @@ def chunked(
     page : int
         The number of rows that are read and written at a time. The results do not depend on it.
     client : dask.distributed.Client, optional
-        The client whose workers run the passes. The workers may be threads or a cluster. It needs
-        ``pip install '.[dask]'`` in a checkout. Workers read the pages from `directory`, and
-        receive vectors of length m as a file in the same directory. If a worker dies, another
-        worker repeats its tasks.
+        The client whose workers run the passes. The workers may be threads or a cluster. This
+        parameter requires ``pip install '.[dask]'`` in a checkout. Workers read the pages from
+        `directory`, and receive vectors of length m as a file in the same directory. If a worker
+        dies, another worker repeats its tasks.
 
     Returns
     -------

@@ -100,7 +100,11 @@ class Pages:
             )
 
     def codes(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
-        """Map the codes at positions first..last − 1 into memory, feature after feature."""
+        """Map the codes at positions first..last − 1 of the file into memory.
+
+        The file contains the codes of the first feature, then those of the second feature, and so
+        on.
+        """
         last = len(self.bins) * self.m if last is None else last
         start = np.dtype(self.kind).itemsize * first
         path = self.folder / "codes"

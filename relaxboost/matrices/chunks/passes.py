@@ -16,7 +16,7 @@ from relaxboost._core.errors import InputError
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
-    """Return the products `signs` · `d` as integers q, the sum of q, and the unit s of q."""
+    """Return integers q, their sum, and a unit s such that s·q is `signs` · `d` up to rounding."""
     # The unit s is a power of two, and s·q equals `signs` · `d` up to rounding. If Σ|d| is in
     # [2^(e−1), 2^e), then s is 2^(e−61), and each entry is rounded by at most s/2. Hence Σ|q| is
     # below 2^61 + m/2, so every signed sum of entries of q, and twice this sum, fits into 64 bits.
@@ -42,7 +42,7 @@ def _scaled(signs: Vector, d: Vector, scale: float, q: Whole) -> int:
 def each_feature(
     codes: Iterable[NDArray[Any]], bins: Sequence[int], q: Whole, then: Callable[[Whole], Any]
 ) -> list[Any]:
-    """Sum `q` by code, and return the result of the function `then` for each feature's sums.
+    """Return the results of `then` for the sums of `q` by the codes of each feature.
 
     All calls of `then` receive the sums in the same array, and must not keep this array.
     """
@@ -58,7 +58,7 @@ def each_feature(
 
 @njit(nogil=True)
 def histogram(codes: NDArray[Any], q: Whole, out: Whole) -> None:
-    """Sum `q` over the examples with each code, and write the sums to `out`."""
+    """For each code, write the sum of `q` over the examples with this code to `out`."""
     out[:] = 0
     for i in range(codes.shape[0]):
         out[codes[i]] += q[i]

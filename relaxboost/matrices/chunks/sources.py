@@ -30,7 +30,7 @@ class Batch(NamedTuple):
 
 
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
-    """Return an iterator over the unchecked blocks of a source, which it reads once, in order.
+    """Return an iterator that reads the blocks of a source once, in order, without checks.
 
     If the type of the source is not supported, or if `y` does not fit it, an InputError is raised.
     """
@@ -122,7 +122,10 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
 
 
 def values(batch: Any, name: str) -> NDArray[Any]:
-    """Return a column of an Arrow batch. A missing value is nan, or None among objects."""
+    """Return a column of an Arrow batch.
+
+    A missing value becomes nan, or None if the column contains objects.
+    """
     from pyarrow import types
 
     column = batch.column(name)
@@ -152,7 +155,7 @@ def numbers(where: str, names: list[str], batch: Any) -> Array:
 
 
 def check_integers(where: str, name: str, column: NDArray[Any]) -> None:
-    """Raise an InputError if a column has an integer that a double cannot represent exactly."""
+    """Raise InputError if a column contains an integer that a double cannot represent exactly."""
     if (at := rounded_integer(column)) is not None:
         told = f"{where}: column {name!r} has {column[at]}, an integer that doubles round"
         raise InputError(f"{told}; {ROUNDED}")
@@ -178,7 +181,7 @@ class Header:
     def __init__(self, names: Any = None) -> None:
         self.names: tuple[str, ...] = () if names is None else tuple(map(str, names))
         self.given = names is not None
-        """Whether the caller or the source has names for the features."""
+        """Whether the caller or the source provides names for the features."""
         self._columns: list[str] = []
 
     def check(self, block: Batch, features: int) -> None:
@@ -203,7 +206,10 @@ class Header:
 
 
 class LabelledRows:
-    """The checked rows of a source as blocks of doubles, and then their names and labels."""
+    """An iterator over the checked rows of a source, as blocks of doubles.
+
+    After the last block, `names` and `signs` return the names of the features and the labels.
+    """
 
     def __init__(self, source: Any, y: Any, page: int, names: Any) -> None:
         self._blocks = blocks(source, y, page)

@@ -27,8 +27,8 @@ from relaxboost.online.losses import Inner, as_online_loss
 
 MAX_NEWTON_ORDER = 2000
 """The maximum order of the matrices that Newton's method factorises to find the best fixed weights.
-It is the smaller of the numbers of examples and weights. If it is larger, the level method, which
-factorises no such matrix, finds the weights."""
+The order is the number of examples or the number of weights, whichever is smaller. For larger
+orders, the level method finds the weights, because it factorises no such matrix."""
 
 
 class Proved(NamedTuple):
@@ -227,7 +227,10 @@ class _Best:
         self._rounds = 0
 
     def keep(self, state: State) -> str:
-        """Compare a round with the best. Return "optimal" if the bracket is narrow enough."""
+        """Keep the weights or the lower bound of a round if they are the best so far.
+
+        Return "optimal" if the bracket is narrow enough.
+        """
         self._rounds += 1
         # Numbers that overflow make every later bound useless.
         if not math.isfinite(state.upper):

@@ -26,7 +26,7 @@ from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
 from relaxboost.solvers.bundle.cuts import Cut
 
 LOSS_ERROR = 64.0 * UNIT
-"""The assumed relative error of losses and slopes, which take a few operations of libm each."""
+"""The assumed relative error of a loss or a slope, which takes a few operations of libm."""
 
 
 def has_corners(loss: OnlineLoss) -> bool:

@@ -104,7 +104,10 @@ def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock:
 
 
 def _quadratic_model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, QuadraticLosses]:
-    """Return rows and their quadratic functions. The model is the sum of these at <row, w>."""
+    """Return rows, and a quadratic function for each row.
+
+    The model is the sum of these functions, each evaluated at the inner product <row, w>.
+    """
     bulk = _Replayed(problem.replay)
     curvature = sums.curvature
     # With few examples, their own rows are the smaller model.

@@ -128,7 +128,7 @@ def check_piecewise_linear(loss: OnlineLoss) -> None:
 
 
 class LossGame:
-    """The game whose value ρ determines the minimum of a cumulative loss, which is −scale · ρ."""
+    """The game whose value ρ determines a cumulative loss: its minimum is −scale · ρ."""
 
     def __init__(self, problem: Cumulative) -> None:
         check_piecewise_linear(problem.loss)

@@ -14,7 +14,7 @@ from relaxboost.online.kernels.squared import squared_mirror
 from relaxboost.online.kernels.vectors import average, inner, move
 
 SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
-"""The codes of the domains. The proxy is the squared norm on the l2 ball, or else the entropy."""
+"""The codes of the domains. The proxy is the squared norm on L2_BALL, and the entropy on others."""
 ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
 """The positions of the running totals in the array `sums`, which is part of a learner's state."""
 

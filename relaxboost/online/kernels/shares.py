@@ -1,4 +1,4 @@
-"""The compiled rounds of AdaHedge over K learners, which take steps of different sizes."""
+"""Compiled code for rounds of AdaHedge over K learners that take steps of different sizes."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ the earlier gradients by η/√i, which is dual averaging."""
 MIXABILITY = BETA + 1
 """The index of the mixability gap Δ in the array `sums`. The losses of the K learners follow it."""
 MIN_MIXABILITY = 1e-300
-"""The number that replaces a mixability gap Δ of 0, by which log(K) is divided. With so small a
-gap, the best learners get all of the weight. It is a little larger than the smallest double, so
-that the quotient is finite."""
+"""The number that replaces the mixability gap Δ if Δ is 0, because log(K) is divided by Δ. With so
+small a gap, the best learners get all of the weight. The number is a little larger than the
+smallest double, so that the quotient is finite."""
 NEGLIGIBLE_EXPONENT = 60.0
 """If x is at least this number, exp(−x) is treated as 0 in sums whose largest term is 1. The value
 exp(−60) is below the roundoff of such sums, and computations with far smaller numbers are slow."""
 
 Steps = tuple[Vector, Vector]
-"""The step size η of each of the K learners for a loss of slope 1, and the code of its kind of
-steps."""
+"""Two arrays with an entry for each of the K learners: the step size η for a loss of slope 1, and
+the code of the kind of steps."""
 
 
 @njit(fastmath=ENTRIES)

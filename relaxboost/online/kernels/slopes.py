@@ -32,7 +32,7 @@ LOSS_CODES: dict[type, tuple[int, str]] = {
 """The code of each loss in the compiled rounds, and the name of its parameter. The losses that
 depend on the margin y F of a prediction F have the codes 0 to 3."""
 INNER = len(LOSS_CODES)
-"""The code of the linear loss <w, h>, named "inner"."""
+"""The code of the linear loss <w, h>, named "inner", which follows those of the other losses."""
 
 
 @njit()
@@ -41,9 +41,9 @@ def loss_and_slope(code: int, parameter: float, F: float, y: float) -> tuple[flo
     if code <= 3:
         value, slope = _of_margin(code, parameter, y * F)
         return value, y * slope
-    if code < INNER:
-        return _of_residual(code, parameter, F - y)
-    return F, 1.0
+    if code == INNER:
+        return F, 1.0
+    return _of_residual(code, parameter, F - y)
 
 
 @njit()
@@ -59,9 +59,11 @@ def _of_margin(code: int, parameter: float, margin: float) -> tuple[float, float
         u = min(-margin, MAX_LOG_SLOPE)
         height = math.exp(u)
         return height * (1.0 + (-margin - u)), -height
-    short = max(1.0 - margin, 0.0)
-    share = min(short / parameter, 1.0)
-    return share * (short - parameter * share / 2.0), -share
+    if code == 3:
+        short = max(1.0 - margin, 0.0)
+        share = min(short / parameter, 1.0)
+        return share * (short - parameter * share / 2.0), -share
+    return np.nan, np.nan  # no loss has this code
 
 
 @njit()
@@ -73,5 +75,7 @@ def _of_residual(code: int, parameter: float, residual: float) -> tuple[float, f
     if code == 6:
         slope = 1.0 - parameter if residual > 0.0 else -parameter
         return slope * residual, 0.0 if residual == 0.0 else slope
-    slope = min(max(residual, -parameter), parameter)
-    return slope * (residual - slope / 2.0), slope
+    if code == 7:
+        slope = min(max(residual, -parameter), parameter)
+        return slope * (residual - slope / 2.0), slope
+    return np.nan, np.nan  # no loss has this code

@@ -82,9 +82,10 @@ def _largest(h: Vector) -> float:
 
 @njit(nogil=True)
 def dual_norms(H: Matrix, euclidean: bool) -> Vector:
-    """Return the largest absolute entry of each row, or the Euclidean norm of each row.
+    """Return the largest absolute entry of each row.
 
-    The result is nan for a row that contains an infinite entry or nan.
+    If `euclidean` is True, return the Euclidean norm of each row instead. The result is nan for a
+    row that contains an infinite entry or nan.
     """
     sizes = np.empty(H.shape[0])
     for row in range(H.shape[0]):

@@ -35,7 +35,7 @@ NOT_UTF8 = "not in UTF-8; save the file as UTF-8"
 
 
 def parser(header: list[str], sep: str) -> ArrowParser | PlainParser:
-    """Return a parser for rows with the given columns, which uses pyarrow if it is installed."""
+    """Return a parser for rows with the given columns. It uses pyarrow if this is installed."""
     # pyarrow is about ten times as fast, or thirty times if numbers are missing.
     try:
         from pyarrow import csv as _  # noqa: F401

@@ -134,6 +134,9 @@ class _Run:
             if every is None or self.kept.at % every == 0:
                 reported = self.kept.at
                 yield self.record()
+            # The checkpoint follows the record, so that a resumed run has all records.
+            if self.pace.due:
+                self.write()
             self.clock.check()
         # The stream of a resumed run may be shorter than that of the checkpoint.
         end = self._source.rows
@@ -234,21 +237,9 @@ class _Run:
         learner = self.learner
         path = self.path
         try:
-            # The method may depend on the columns, so other columns explain another method.
-            names = state.get("origin", {}).get("names")
-            here = self._source.origin["names"]
-            if names and here and names != here:
-                raise InputError(f"{self._source.name} has {_difference('names', here, names)}")
-            # The bound of a method may depend on the base functions, so they are compared first.
-            _check_base(state, learner.size, self._source.base)
-            found = learner.method.restored(state)
+            found = self._checked(state)
             about = state["run"]
-            seconds = float(exact("a checkpoint", "seconds", about["seconds"]))
-            if about["begin"] != self._begin:
-                raise InputError(
-                    f"its run started at row {about['begin']}, and this run starts at row "
-                    f"{self._begin}"
-                )
+            spent = float(exact("a checkpoint", "seconds", about["seconds"]))
             counts = (natural(name, about[name]) for name in ("at", "mistakes", "positives"))
             self.kept = _Kept(found.arrays(), *counts)
             self._loss_before = float(exact("a checkpoint", "before", about["before"]))
@@ -267,7 +258,24 @@ class _Run:
             ) from None
         learner.origin = found.origin
         self.restore()
-        return seconds
+        return spent
+
+    def _checked(self, state: dict[str, Any]) -> Learner:
+        """Return the learner of a checkpoint, or raise an InputError if this run is another one."""
+        # The method may depend on the columns, so other columns explain another method.
+        names = state.get("origin", {}).get("names")
+        here = self._source.origin["names"]
+        if names and here and names != here:
+            raise InputError(f"{self._source.name} has {_difference('names', here, names)}")
+        # The bound of a method may depend on the base functions, so they are compared first.
+        _check_base(state, self.learner.size, self._source.base)
+        found: Learner = self.learner.method.restored(state)
+        begin = state["run"]["begin"]
+        if begin != self._begin:
+            raise InputError(
+                f"its run started at row {begin}, and this run starts at row {self._begin}"
+            )
+        return found
 
     def _recognise(self, page: Page) -> None:
         # The base functions and columns must be those of the learner's earlier streams.
@@ -409,8 +417,8 @@ def progressive(
     InputError
         If the stream is empty, if the stream or the checkpoint does not fit the learner, or if a
         row is invalid. The learner does not learn the page of an invalid row. The error names the
-        index of this row, counted from 0, and of the first row of the page. `Stream.after`
-        continues after the invalid row.
+        index of this row and the index of the first row of the page, both counted from 0.
+        `Stream.after` continues after the invalid row.
 
     References
     ----------
@@ -426,8 +434,6 @@ def progressive(
 
     def keep(record: ProgressRecord) -> str:
         history.add(record)
-        if way.pace.due:
-            way.write()
         return ""
 
     # The rows before an invalid row stay learned, and are in the checkpoint.

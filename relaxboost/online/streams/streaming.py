@@ -326,8 +326,8 @@ def stream(
     categories : iterable of str, optional
         The columns of files and frames that contain categories. Columns whose first value is a
         word are added. The words of all these columns are hashed to 1024 features with values 0 or
-        1. `Stream.encoded` makes base functions for such features. By default columns of words are
-        rejected.
+        1, so several words may share a feature. `Stream.encoded` makes base functions for such
+        features. By default columns of words are rejected.
 
     Returns
     -------

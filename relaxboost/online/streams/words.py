@@ -20,6 +20,8 @@ HASH = "name it in categories=[...] to encode its words, or drop it"
 HASH_BUCKETS = 1024
 """The number of features into which the words of all columns are hashed. Two given words get the
 same feature with a probability of about 0.001. The features of one row take 8 KB."""
+AND_OTHERS = " and others"
+"""The suffix of the name of a feature that several words of the data share."""
 
 
 class Words:
@@ -33,6 +35,7 @@ class Words:
     def __init__(self, columns: Sequence[str] = ()) -> None:
         self.columns = list(columns)
         self._seen: dict[int, str] = {}
+        self._shared: set[int] = set()
 
     def values(self, columns: Sequence[Sequence[Any]], rows: int) -> Array:
         """Return the features of the words in the columns, shape (rows, HASH_BUCKETS)."""
@@ -48,7 +51,8 @@ class Words:
             named = [f"{name}={word}" for word in words.tolist()]
             places = hasher.transform([[word] for word in named]).indices
             for place, word in zip(places.tolist(), named, strict=True):
-                self._seen.setdefault(place, word)
+                if self._seen.setdefault(place, word) != word:
+                    self._shared.add(place)
             H[np.arange(rows), places[codes]] = 1.0
         return H
 
@@ -61,8 +65,13 @@ class Words:
         return [f"{', '.join(self.columns)} #{place}" for place in range(HASH_BUCKETS)]
 
     def word(self, place: int) -> str:
-        """Return the first word hashed to a feature as column=word, or the feature's number."""
-        return self._seen.get(place, f"#{place}")
+        """Return the first word that was hashed to a feature, as column=word.
+
+        If other words have the same feature, the suffix `AND_OTHERS` follows. If there was no word,
+        return "#" and the number of the feature.
+        """
+        suffix = AND_OTHERS if place in self._shared else ""
+        return self._seen.get(place, f"#{place}") + suffix
 
 
 def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -157,7 +166,10 @@ class WithWords(BaseFunctions):
         return self.base.digest(), self._numbers, tuple(self.words.columns)
 
     def bound_in(self, norm: str, size: int) -> float:
-        """Return a bound on the dual norm of h, in which each column of words has a single 1."""
+        """Return a bound on the dual norm of h.
+
+        In h, each column of words has a single entry 1.
+        """
         # The size may include a constant.
         largest = size - HASH_BUCKETS + len(self.words.columns)
         return math.sqrt(largest) if norm == "l2" else 1.0

@@ -58,7 +58,7 @@ def logistic_distribution(
 
 
 def _clipped(m: int) -> float:
-    """Return a sum of m weights with clipped logits. Sums that are not larger are inaccurate."""
+    """Return the sum of m weights with the smallest possible logit. Smaller sums are inaccurate."""
     return m * math.exp(-MAX_EXPONENT)
 
 

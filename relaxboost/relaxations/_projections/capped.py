@@ -127,7 +127,10 @@ def by_sorting(u: Vector, beta: float, k: float) -> Vector:
 
 
 def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
-    """Return the sorted margins near the index at which Fig. 2 stops, and how many are smaller."""
+    """Return the sorted margins near the index at which Fig. 2 stops.
+
+    Also return the number of margins that are smaller than these.
+    """
     if k == 1.0:
         return np.array([u.min()]), 0
     if u.size <= MAX_SAMPLE:

@@ -23,8 +23,9 @@ from relaxboost.relaxations._projections.wright import add, entries, omegas
 
 MIN_BETA_PER_SPREAD = 2.0**-40
 """The minimum weight β of the entropy of group norms, divided by the spread of the margins. A
-smaller β is replaced. The error of log p is the rounding error of the margins divided by β, which
-is at most 2^-12 for this minimum. With 2^-46, Newton's method fails for large exponents p."""
+smaller β is replaced by the minimum. The error of log p is the rounding error of the margins
+divided by β. With this minimum, the error is at most 2^-12. With a minimum of 2^-46, Newton's
+method fails for large exponents of the norm."""
 
 
 class Grouping(NamedTuple):
@@ -35,7 +36,7 @@ class Grouping(NamedTuple):
     starts: NDArray[np.int64]
     """The index in `order` at which each group starts, followed by the number of examples."""
     a: Vector
-    """For each group g, the factor a_g by which its norm is multiplied."""
+    """The factors a_g of the norms of the groups."""
     q: float
     """The exponent of the norm within a group, minus one."""
 
@@ -282,7 +283,8 @@ class Spreading:
     def _share(self, onwards: float) -> tuple[float, float]:
         """Set the total weights of the groups for the penalty weight λ · e^`onwards`.
 
-        λ is the penalty weight in the last call of `move`, and the result is that of `move`.
+        λ is the penalty weight in the last call of `move`. The function returns the same two
+        numbers as `move`.
         """
         states = self._states
         g = int(np.argmin(states[:, 0]))

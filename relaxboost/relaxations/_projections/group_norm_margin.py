@@ -138,7 +138,7 @@ class Levels:
         return self._inside(g, smallest, 1.0) if sizes[g] <= radius else None
 
     def _inside(self, g: int, weights: Vector, exponent: float) -> Vector:
-        """Return the distribution proportional to weights^exponent in group g, and 0 elsewhere."""
+        """Return the distribution that is proportional to weights^exponent in g and 0 elsewhere."""
         part = slice(self._norm.starts[g], self._norm.starts[g + 1])
         t = np.power(weights[part] / weights[part].max(), exponent)
         d = np.zeros(self._v.size)

@@ -125,8 +125,8 @@ def weigh(
     """Compute the weights x, and the logits if a < 1, at γ = `delta`, and return seven sums.
 
     The sums are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2, then T Σ dx/dγ over the same two
-    sets, T² Σ d²x/dγ² over them, and the number of x > 1/2. `logits` was set by the previous call,
-    and `change` is the change of w since then.
+    sets, T² Σ d²x/dγ² over the same two sets, and the number of x > 1/2. `logits` was set by the
+    previous call, and `change` is the change of w since then.
     """
     sums = np.zeros(7)
     n = min(ENTRIES_PER_CHUNK, v.shape[0])

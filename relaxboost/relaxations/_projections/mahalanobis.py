@@ -27,8 +27,8 @@ class _State(NamedTuple):
     """The errors of the optimality conditions at one point (d, γ, λ), and their derivatives."""
 
     residual: Vector
-    """The error of each condition: the m stationarity conditions, then Σd = 1, then that on
-    ‖Qd‖."""
+    """The errors of the m stationarity conditions, of the condition Σd = 1, and of the condition on
+    ‖Qd‖, in this order."""
     force: Vector
     """The vector QᵀQd, which is the derivative of the stationarity conditions in λ."""
     gradient: Vector

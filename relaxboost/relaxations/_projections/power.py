@@ -35,7 +35,8 @@ from relaxboost.relaxations._projections.wright import sweep
 
 SUM_TOLERANCE = 1e-9
 """The tolerance for the equation Σt = 1 of Newton's method. A smaller error is corrected by one
-step of second order, whose error is about the square of this number and so a rounding error."""
+second-order step. The remaining error is about the square of this number, which is below the
+rounding errors."""
 
 
 def log_sum_exp(x: Vector) -> float:
@@ -202,7 +203,11 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, log_mu: float, power: float, error: float) -> tuple[float, float]:
-        """Return bounds on the g with Σt = 1. `error` is the relative error of `power`."""
+        """Return bounds on the g with Σt = 1.
+
+        `power` is the term μ κ_i t_i^q for the t for which this term is the same for all i. `error`
+        is its relative error.
+        """
         # Some entry of t is at least as large as that of the flattest t, because both have the same
         # sum, and some entry is at most as large. No entry exceeds 1, nor does that of the least
         # margin.

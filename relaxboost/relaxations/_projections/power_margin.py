@@ -28,10 +28,10 @@ MIN_DISTANCE = math.sqrt(MIN_NORMAL)
 def _sums(
     v: Vector, kappa: Vector, s: float, q: float, t: Vector
 ) -> tuple[float, float, float, float]:
-    """Compute t at the distance s, divided by a factor e^top, and return top and three sums.
+    """Compute t / e^top at the distance s for a suitable number top, and return four numbers.
 
-    The sums are Σt, its derivative dΣt/ds, and Σ κ t^{q+1}, each divided by e^top. The vector v
-    contains the margins minus their minimum.
+    They are top, and three sums divided by e^top: Σt, its derivative dΣt/ds, and Σ κ t^{q+1}. The
+    vector v contains the margins minus their minimum.
     """
     # For q != 1 the factor makes the largest t equal to 1, because t may overflow for a small q.
     # In terms of h = |g − u|, the sums are Σ t / (q h) for the derivative and Σ t h for the energy.
@@ -90,7 +90,10 @@ class _Level:
         return x
 
     def evaluate(self, x: float) -> tuple[float, float, float, float]:
-        """Compute t at x = log s. Return log Σt, log Σ κ t^{q+1} and their derivatives in x."""
+        """Compute t at x = log s.
+
+        Return log Σt, log Σ κ t^{q+1} and the derivatives of both in x.
+        """
         self._last = x
         s = self._distance(x)
         self._top, total, slope, energy = _sums(self.v, self.kappa, s, self.q, self.t)

@@ -22,7 +22,8 @@ initial multipliers. The error of estimated ranks is about 1 % of the number of 
 sample takes longer and hardly shortens the passes over all entries that follow."""
 TERMS_PER_BLOCK = 64
 """The number of consecutive terms that a compensated sum adds without compensation. Each block then
-has a relative error of at most 64 roundings. Selections test as many entries at a time."""
+has a relative error of at most 64 roundings. Selections also test this number of entries at a
+time."""
 
 
 @njit(error_model="numpy", fastmath=REORDER)

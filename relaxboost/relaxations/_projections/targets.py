@@ -25,7 +25,10 @@ from relaxboost.relaxations._projections.vectorised import REORDER
 
 
 class EntryKind(IntEnum):
-    """The kind of the terms of the sum S(p) for entries (a_i, b_i). Kernels receive its `value`."""
+    """The kind of the entries (a_i, b_i), which determines the terms of the sum S(p).
+
+    Compiled loops receive the `value` of the kind.
+    """
 
     STEPS = 0
     """The kind of entries for which S(p) is Σ b_i over the entries with a_i <= p."""
@@ -37,7 +40,7 @@ class EntryKind(IntEnum):
 
 @njit(inline="always", error_model="numpy")
 def ramp_end(a: float, b: float) -> float:
-    """Return the p = b/a at which the ramp min(b, p a) reaches b, or the largest p that is used."""
+    """Return the p = b/a at which the ramp min(b, p a) reaches b, but at most `MAX_SUMMABLE`."""
     return min(b / max(a, MIN_NORMAL), MAX_SUMMABLE)
 
 

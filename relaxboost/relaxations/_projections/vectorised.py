@@ -21,7 +21,7 @@ MAX_EXPONENT = 600.0
 The product of e^600, a margin and the number of examples is finite, and e^−600 does not
 underflow."""
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
-"""The options of numba that allow its compiler to change the order of a sum."""
+"""The options that allow the compiler of numba to change the order of a sum."""
 
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})

@@ -19,8 +19,8 @@ INNER_ACCURACY_RATIO = 0.01
 """The accuracy to which a round solves its inner problem, divided by the accuracy of the run.
 
 The inner problem of fully corrective Frank–Wolfe optimises the weights of the distributions in a
-convex hull. That of SoftBoost is the entropy projection. The bounds on the rounds hold for any
-inner accuracy. A more accurate solution saves few rounds, but makes each round slower.
+convex hull. The inner problem of SoftBoost is the entropy projection. The bounds on the rounds hold
+for any inner accuracy. A more accurate solution saves few rounds, but makes each round slower.
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +63,63 @@ class AdaBoost(HardMarginMethod):
         return AdaBoostRun(game, self.step).named(f"adaboost ({self.step})")
 
 
-class AdaBoostRun(Booster):
+class ColumnBooster(Booster):
+    """The code that runs of AdaBoost and AdaBoost* share. A subclass chooses the length of a step.
+
+    In each round, the run adds a step to the weight of one hypothesis, and computes the
+    distribution over the examples from the new weights.
+    """
+
+    inner = "exponential"
+    needs_unit_entries = True
+    """Whether the rule for the length of a step is made for entries in [−1, 1]."""
+    why_no_step = "no step reduces the risk"
+    """The reason why the run takes no step, as a clause of a message."""
+    active: Votes
+
+    def __init__(self, game: Game) -> None:
+        self._relaxation = game.relaxation
+        self._matrix = game.matrix
+        self.active = Votes(game)
+        self.d = self._distribution()
+
+    @abstractmethod
+    def _length(self, edge: float, column: Vector) -> float:
+        """Return the length of the step along a column with a positive edge."""
+
+    def advance(self, best: Best) -> Booster | None:
+        """Add the step of this round to the weight of the hypothesis `best`.
+
+        Return None if no step reduces the exponential risk.
+        """
+        column = best.sign * self._matrix.column(best.id).astype(np.float64)
+        if self.needs_unit_entries:
+            self._check(best, column)
+        eta = self._length(best.edge, column) if best.edge > 0.0 else 0.0
+        # If the largest edge is not positive, all edges are 0, and so is the gradient of the risk.
+        if not eta > 0.0:
+            self.end(f"the largest edge is {best.edge:.3g}, and {self.why_no_step}")
+            return None
+        self.active.vote(best, eta, column)
+        self.step = eta
+        self.d = self._distribution()
+        return self
+
+    def _distribution(self) -> Vector:
+        return self._relaxation.distribution(self.active.raw, 1.0)
+
+    def _check(self, best: Best, column: Vector) -> None:
+        # The entries of a user-defined matrix are unknown until the matrix returns a column.
+        i = int(np.argmax(np.abs(column)))
+        if not abs(column[i]) <= 1.0:
+            raise InputError(
+                f"A[{i}, {best.id}] has absolute value {abs(column[i]):g}, but this step needs "
+                "entries in [-1, 1]; divide A by its largest absolute entry, or use "
+                'AdaBoost(step="line-search")'
+            )
+
+
+class AdaBoostRun(ColumnBooster):
     """A run of AdaBoost, which changes the weight of one hypothesis in each round.
 
     A round has three steps, for the game matrix A with m examples and the weights w.
@@ -89,39 +146,11 @@ class AdaBoostRun(Booster):
     algorithms using confidence-rated predictions, Sec. 3, for real entries.
     """
 
-    inner = "exponential"
-    why_no_step = "no step reduces the risk"
-    """The reason why the run takes no step, as a clause of a message."""
-    active: Votes
-
     def __init__(self, game: Game, rule: str) -> None:
-        self._relaxation = game.relaxation
-        self._matrix = game.matrix
+        super().__init__(game)
         self._rule = rule
-        self.active = Votes(game)
-        self.d = self._distribution()
-
-    def advance(self, best: Best) -> Booster | None:
-        """Add the step of this round to the weight of the hypothesis `best`.
-
-        Return None if no step reduces the exponential risk.
-        """
-        column = best.sign * self._matrix.column(best.id).astype(np.float64)
         # The line search minimises the risk for entries of any size; the other rules do not.
-        if self._rule != "line-search":
-            self._check(best, column)
-        eta = self._length(best.edge, column) if best.edge > 0.0 else 0.0
-        # If the largest edge is not positive, all edges are 0, and so is the gradient of the risk.
-        if not eta > 0.0:
-            self.end(f"the largest edge is {best.edge:.3g}, and {self.why_no_step}")
-            return None
-        self.active.vote(best, eta, column)
-        self.step = eta
-        self.d = self._distribution()
-        return self
-
-    def _distribution(self) -> Vector:
-        return self._relaxation.distribution(self.active.raw, 1.0)
+        self.needs_unit_entries = rule != "line-search"
 
     def _length(self, edge: float, column: Vector) -> float:
         if self._rule == "lecture":
@@ -131,13 +160,3 @@ class AdaBoostRun(Booster):
         if self._rule == "classical":
             return artanh_edge(edge, column, self.active.raw)
         return line_search(edge, column, self.active.raw)
-
-    def _check(self, best: Best, column: Vector) -> None:
-        # The entries of a user-defined matrix are unknown until the matrix returns a column.
-        i = int(np.argmax(np.abs(column)))
-        if not abs(column[i]) <= 1.0:
-            raise InputError(
-                f"A[{i}, {best.id}] has absolute value {abs(column[i]):g}, but this step needs "
-                "entries in [-1, 1]; divide A by its largest absolute entry, or use "
-                'AdaBoost(step="line-search")'
-            )

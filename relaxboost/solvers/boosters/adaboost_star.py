@@ -10,8 +10,8 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.solvers.boosters.accuracy import stage_steps, working_accuracy
-from relaxboost.solvers.boosters.adaboost import AdaBoostRun
-from relaxboost.solvers.boosters.exponential_risk import shorter_step
+from relaxboost.solvers.boosters.adaboost import ColumnBooster
+from relaxboost.solvers.boosters.exponential_risk import LONGEST, artanh_edge
 from relaxboost.solvers.boosters.votes import HardMarginMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import RELATIVE_RESOLUTION, Tolerance
@@ -76,7 +76,7 @@ class AdaBoostStar(HardMarginMethod):
         return stages
 
 
-class AdaBoostStarRun(AdaBoostRun):
+class AdaBoostStarRun(ColumnBooster):
     """A run of AdaBoost*, which differs from AdaBoost in the length of a step.
 
     Let w be the weights of the hypotheses, A the game matrix, and γ the edge of the best column of
@@ -106,7 +106,7 @@ class AdaBoostStarRun(AdaBoostRun):
     why_no_step = "AdaBoost* needs edges > 0"
 
     def __init__(self, game: Game, *accuracies: float) -> None:
-        super().__init__(game, "star")
+        super().__init__(game)
         self._accuracy, *self._later = accuracies
         # The smallest edge is an upper bound on the value of the game over the unit ball.
         self._least = math.inf
@@ -127,7 +127,24 @@ class AdaBoostStarRun(AdaBoostRun):
         return super().advance(best)
 
     def _length(self, edge: float, column: Vector) -> float:
-        return shorter_step(edge, self._least, self._accuracy, column, self.active.raw)
+        # Rounding may push an edge above 1.
+        edge = min(edge, 1.0)
+        rho = self._target()
+        # The length artanh γ − artanh ρ equals artanh x for x = (γ − ρ)/(1 − γρ). As ρ <= γ − ν and
+        # γ <= 1, the denominator is at least ν in exact arithmetic. The numerator is γ − ρ, summed
+        # in an order that does not lose a tiny ν.
+        x = (edge - self._least + self._accuracy) / max(1.0 - edge * rho, self._accuracy)
+        # A difference of two nearly equal artanh would lose digits, and artanh x loses none.
+        if x < 0.5:
+            return math.atanh(x)
+        # Near 1 the edge itself has lost digits, and the margins still determine artanh γ.
+        length = artanh_edge(edge, column, self.active.raw) - math.atanh(min(rho, 1.0 - 2.0**-53))
+        # Rounding may make the difference 0 or negative.
+        return length if length > 0.0 else LONGEST
+
+    def _target(self) -> float:
+        # The margin ρ that the weights of this stage reach.
+        return self._least - self._accuracy
 
     def _begin_stage(self) -> bool:
         # The next stage starts if the gap is at most ν. A stage is skipped if the gap is already at
@@ -142,5 +159,5 @@ class AdaBoostStarRun(AdaBoostRun):
             self._accuracy = self._later.pop(0)
         if self._accuracy == begun:
             return False
-        active.reduce_potential(self._least - self._accuracy)
+        active.reduce_potential(self._target())
         return True

@@ -22,8 +22,8 @@ class ProjectionDual:
     of the matrix A must have an edge of at most `level` for d. The dual function is
     D(w) = min over d of Δ(d, uniform) + <d, Aw> − level Σ w_j, for multipliers w >= 0.
 
-    D is concave. Entry j of its gradient is the edge of column j at the minimising d, minus the
-    level. A change of w by v changes every entry of the gradient by at most ‖v‖_1, because Δ is
+    D is concave. Entry j of the gradient of D is the edge of column j at the minimising d, minus
+    the level. A change of w by v changes every entry of the gradient by at most ‖v‖_1, because Δ is
     1-strongly convex in the l1 norm and the entries of A lie in [-1, 1].
 
     Parameters

@@ -14,8 +14,8 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 LONGEST = math.atanh(1.0 - 2.0**-53)
-"""The step length that is used instead of an infinite one. It is artanh of 1 − 2^-53, the largest
-double below 1, and is about 18.7."""
+"""The step length that is used instead of an infinite one. It is about 18.7, the artanh of the
+largest double below 1, which is 1 − 2^-53."""
 
 MAX_STEP = sys.float_info.max ** (1 / 3)
 """The largest length of a step, which is about 6e102. Sums of such steps and their products with
@@ -39,28 +39,6 @@ def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
         wrong = log_sum_exp(np.log1p(-column) - raw)
     # If all entries are 1, the denominator is 0, and artanh γ is infinite.
     return LONGEST if wrong == -math.inf else 0.5 * (right - wrong)
-
-
-def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw: Vector) -> float:
-    """Return artanh(γ) − artanh(ρ), the length of the step of AdaBoost* along a column.
-
-    Here γ is the edge of the column, and ρ is `least`, the smallest edge of all rounds so far,
-    minus the accuracy ν > 0. `column` and `raw` are those of `artanh_edge`. If rounding makes the
-    difference 0 or negative, the function returns 18.7.
-    """
-    # Rounding may push an edge above 1.
-    edge = min(edge, 1.0)
-    rho = least - accuracy
-    # The difference equals artanh x for x = (γ − ρ)/(1 − γρ). As ρ <= γ − ν and γ <= 1, the
-    # denominator is at least ν in exact arithmetic.
-    x = (edge - least + accuracy) / max(1.0 - edge * rho, accuracy)
-    # A difference of two nearly equal artanh would lose digits, and artanh x loses none.
-    if x < 0.5:
-        return math.atanh(x)
-    # Near 1 the edge itself has lost digits, and the margins still determine artanh γ.
-    classical = artanh_edge(edge, column, raw)
-    shorter = math.atanh(min(rho, 1.0 - 2.0**-53))
-    return LONGEST if classical - shorter <= 0.0 else classical - shorter
 
 
 def line_search(edge: float, column: Vector, raw: Vector) -> float:

@@ -24,12 +24,12 @@ STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 """The step rules of `Corrective`. The docstring of `Corrective` explains the rules."""
 
 EXCHANGING = ("away", "pairwise")
-"""The step rules that move weight away from a single atom, which Euclidean sets do not have."""
+"""The step rules that move weight away from a single atom. Euclidean sets have no atoms."""
 
 SEARCH_ACCURACY = 0.25
 """The accuracy of the line search for a pairwise step: the largest derivative of the smoothed
-margin at the end of the step, as a fraction of that at its start. The number of rounds hardly
-depends on this fraction."""
+margin at the end of the step, as a fraction of the derivative at its start. The number of rounds
+hardly depends on this fraction."""
 
 
 class CorrectiveRun(Booster):

@@ -19,9 +19,9 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import RELATIVE_RESOLUTION, Tolerance
 
 UPDATES_RATIO = 1.1
-"""The ratio of the numbers of updates of d at two successive rounds of Hedge that evaluate the mean
-of all distributions d. A round that evaluates the mean does not update d. With the ratio 1.1, such
-rounds are few, and a run takes at most 10 % more updates than are needed."""
+"""Some rounds of Hedge do not update d, but evaluate the mean of all distributions d. Between two
+such rounds the number of updates of d grows by this factor. With the factor 1.1, such rounds are
+few, and a run takes at most 10 % more updates than are needed."""
 
 Temperature = Callable[[int, float], float]
 """A function that maps (t, squares) to the weight β of the entropy in Hedge. t is the number of
@@ -35,11 +35,11 @@ class Hedge(Method):
 
     The combined hypothesis w is the mean of the hypotheses that the weak learner has returned
     (atoms of the domain of w, or dense weights). After t hypotheses the gap is at most the regret
-    of d divided by t, which is at most β R/t + L²/(2β). R is the range of the relative entropy
-    over the distributions that the relaxation allows: log(m/k) for m examples and `Capped(k)`. L
-    is the largest absolute margin of a hypothesis, which is 1 over the unit l1 ball. With
-    β = L²/tol the bound is tol after 2 R (L/tol)² hypotheses. `rb.online.ScheduledHedge` provides
-    schedules of β that do not use tol.
+    of d divided by t, and this quotient is at most β R/t + L²/(2β). R is the range of the relative
+    entropy over the distributions that the relaxation allows: log(m/k) for m examples and
+    `Capped(k)`. L is the largest absolute margin of a hypothesis, which is 1 over the unit l1 ball.
+    With β = L²/tol the bound is tol after 2 R (L/tol)² hypotheses. `rb.online.ScheduledHedge`
+    provides schedules of β that do not use tol.
 
     References
     ----------

@@ -135,10 +135,10 @@ class LPBoostRun(Booster):
 
 
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
-    """Return a run of LPBoost whose first program has the columns with weight in `before`.
+    """Return a run of LPBoost whose first program contains the columns with weight in `before`.
 
-    If `before`, the weights at the end of another run, stores no columns, the first program has
-    only the column of the first round.
+    `before` contains the weights at the end of another run. If it stores no columns, the first
+    program contains only the column of the first round.
     """
     # The interior point method stores no columns, so a run after it starts without columns.
     active = before if isinstance(before, ActiveSet) else active_set(game)

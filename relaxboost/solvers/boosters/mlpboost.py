@@ -29,9 +29,10 @@ FRANK_WOLFE_STEPS = ("short", "line-search")
 class MLPBoost(SmoothedMethod):
     """MLPBoost, in which each round computes a Frank–Wolfe step and the weights of LPBoost.
 
-    The round keeps the weights w with the larger smoothed margin D(w), the minimum over the
-    distributions d of <d, Aw> + f(d) + β h(d) for the game matrix A and the relaxation f. The
-    Frank–Wolfe step guarantees the bound on the rounds, and LPBoost makes most of the progress.
+    Of these two candidates, the round keeps the weights w with the larger smoothed margin D(w). The
+    smoothed margin is the minimum of <d, Aw> + f(d) + β h(d) over the distributions d, for the game
+    matrix A and the relaxation f. The Frank–Wolfe step guarantees the bound on the number of
+    rounds, and LPBoost makes most of the progress.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ class MLPBoost(SmoothedMethod):
         self.choice("step", FRANK_WOLFE_STEPS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the relaxation is not polyhedral or the domain has no atoms."""
+        """Raise an InputError unless the relaxation is polyhedral and the domain has atoms."""
         super().check(game)
         check_atoms(self, game)
         check_polyhedral("MLPBoost()", game, 'method="auto"')
@@ -70,9 +71,10 @@ class MLPBoost(SmoothedMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return the bound max(2, 64 H (r/tol)²) on the rounds, or nan if the user chose β.
 
-        H is the range of the entropy over the distributions at which the relaxation is finite, or
-        of the binary entropy over all distributions. r is the radius of the l1 ball or the size of
-        the simplex. The result is also nan if the weak learner may miss the best hypothesis.
+        H is the range of the smoothing function: the range of the entropy over the distributions at
+        which the relaxation is finite, or the range of the binary entropy over all distributions. r
+        is the radius of the l1 ball or the size of the simplex. The result is also nan if the weak
+        learner may miss the best hypothesis.
         """
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return self.fig1_rounds_bound(game, tol)

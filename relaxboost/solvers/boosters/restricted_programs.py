@@ -27,9 +27,9 @@ class RestrictedProgram(ABC):
     game : Game
         A game over a set with atoms, such as an l1 ball.
     active : ActiveSet
-        The columns found so far, whose weights `optimise` replaces by the optimal weights.
+        The columns found so far. `optimise` replaces their weights by the optimal weights.
     clock : Clock
-        The clock of the run, whose deadline ends the solver.
+        The clock of the run. The solver stops at its deadline.
     """
 
     def __init__(self, game: Game, active: ActiveSet, clock: Clock) -> None:

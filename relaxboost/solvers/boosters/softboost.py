@@ -61,7 +61,7 @@ class SoftBoost(Method):
     purpose: ClassVar[str] = "is for HardMargin() and Capped(k)"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the method rejects the relaxation or the domain has no atoms."""
+        """Raise an InputError if the relaxation does not fit, or if the domain has no atoms."""
         # TotalBoost rejects a cap, and its generalisation SoftBoost accepts one.
         instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
         check_relaxation(self, game, self.accepts, self.purpose, instead)
@@ -117,9 +117,9 @@ class SoftBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best`, solve the linear program, and project onto the edge constraints.
+        """Add the column `best`, solve the linear program, and project d onto the edge constraints.
 
-        Return None if no distribution met these constraints in the previous round.
+        Return None if the constraints of the previous round were infeasible.
         """
         if self.infeasible:
             self.end(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
@@ -22,7 +22,7 @@ def check_relaxation(
     """
     if not isinstance(game.relaxation, accepted):
         raise InputError(
-            f"{type(method).__name__}() {purpose}, but this game has {game.relaxation!r}; "
+            f"{type(method).__name__}() {purpose}, but this game has {brief(game.relaxation)}; "
             f'use method="{instead}"'
         )
 
@@ -44,7 +44,7 @@ def check_polyhedral(caller: str, game: Game, instead: str) -> None:
     """
     if game.linear_form is None:
         raise InputError(
-            f"{caller} solves a linear program, but {game.relaxation!r} is not polyhedral; "
+            f"{caller} solves a linear program, but {brief(game.relaxation)} is not polyhedral; "
             f"use {instead}"
         )
 

@@ -14,7 +14,7 @@ from relaxboost.solvers.bundle.cuts import Cuts
 
 LEAST_PRICE = 1e4 * SOLVER_TOLERANCE
 """The smallest cost that a variable may have in the l1 penalty, relative to the size of the cuts.
-The multipliers of Clarabel have errors of about the tolerance. A lower bound is useless if these
+The multipliers of Clarabel have errors of about its tolerance. A lower bound is useless if these
 errors exceed the costs."""
 SMALLEST = float(np.finfo(np.float64).tiny) ** 0.5
 """If the size of the cuts is below this number, 1 is used instead. Such a size is a rounding error

@@ -24,9 +24,9 @@ class Block(ABC):
     written = False
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """The sizes of the terms that were added to compute the last result of `gram`, with one number
-    for each diagonal entry. The rounding error of an entry is proportional to its number. None
-    means that no terms cancel."""
+    """For each diagonal entry of the last result of `gram`, the size of the terms whose sum is the
+    entry. The rounding error of the entry is proportional to this size. None means that no terms
+    cancel."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
@@ -50,7 +50,7 @@ class Block(ABC):
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the solution x of K x = h whose first m entries are the step `t` of d."""
+        """Return the solution x of K x = h, given its first m entries: the step `t` of d."""
 
     @abstractmethod
     def add_to(self, gram: Array) -> None:
@@ -64,7 +64,7 @@ class Block(ABC):
 class Diagonal(Block):
     """The diagonal matrix K of a relaxation f with only bounds on single variables.
 
-    The entry of a variable is the sum of multiplier divided by slack over its two bounds.
+    The entry of a variable is multiplier / slack, summed over its lower and its upper bound.
 
     Parameters
     ----------

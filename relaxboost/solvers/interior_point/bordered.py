@@ -6,8 +6,8 @@ diagonal, and each block contains at most one entry of the distribution d. The r
 K⁻¹ for d then form a diagonal matrix plus a matrix of low rank.
 
 For a linear program with the variables x = (d, z) and rows y = R x with multipliers η, K is
-[Θ, Rᵀ; R, −Θ_y⁻¹]. The diagonals Θ and Θ_y contain multiplier divided by slack of the bounds on x
-and y. With the border last, K = [F, V; Vᵀ, C], and block elimination gives
+[Θ, Rᵀ; R, −Θ_y⁻¹]. The diagonals Θ and Θ_y contain multiplier / slack, summed over the bounds of
+each entry of x and y. With the border last, K = [F, V; Vᵀ, C], and block elimination gives
 
     K⁻¹ = [F⁻¹, 0; 0, 0] + [−Y; I] T⁻¹ [−Yᵀ, I],    Y = F⁻¹ V,    T = C − Vᵀ Y.
 """

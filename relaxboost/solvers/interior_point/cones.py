@@ -45,9 +45,8 @@ class Cones(ABC):
         The slacks start near these points. The constructor moves a point into its cone if the
         point is outside or close to the boundary.
     least : float
-        The size of a slack is its largest absolute entry, or this number if it is larger. The
-        distance of the first slack from the boundary of its cone is at least a fixed fraction of
-        this size.
+        The size of a slack is its largest absolute entry, but at least this number. The distance of
+        the first slack from the boundary of its cone is at least a fixed fraction of the size.
     mult : array of shape (number,)
         The approximate size of the multiplier of each cone at the start.
 
@@ -77,10 +76,10 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return whether each row of `s` is in the interior of its cone."""
+        """Return a boolean for each row of `s`: whether the row is in the interior of its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return whether each row of `z` is in the interior of its dual cone."""
+        """Return a boolean for each row of `z`: whether it is in the interior of its dual cone."""
         return self.inside(z)
 
     @abstractmethod
@@ -99,9 +98,8 @@ class Cones(ABC):
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
         """Return the right-hand side r of the equations Δz + H Δs = r of each cone.
 
-        The target of the step is the point of the central path with the parameter `centre`. The
-        arguments `ds` and `dz` are the steps of the predictor, whose second-order terms are
-        included in r, or None.
+        The target of the step is the point of the central path with the parameter `centre`. If `ds`
+        and `dz`, the steps of the predictor, are passed, r includes their second-order terms.
         """
 
     @property

@@ -32,13 +32,13 @@ class _Change(NamedTuple):
 
 
 class Conic(Part):
-    """A relaxation f that is the minimum of cost·x + x·P x/2 over the points of a cone program.
+    """A relaxation f(d), the minimum of cost·x + x·P x/2 over the feasible x of a cone program.
 
     P is a symmetric matrix. The constraints are E x = e and G x + s = h, where the slacks s are in
     cones. The variables are x = (d, z), where d is the distribution and z are further variables.
     The relaxation adds unknowns to Newton's equations: the steps of x and of the multipliers of
-    E x = e. The matrix of these unknowns is `K = [P + GᵀHG, Eᵀ; E, 0]`, where H is the scaling
-    matrix of the cones.
+    E x = e. The matrix of the equations for them is `K = [P + GᵀHG, Eᵀ; E, 0]`, where H is the
+    scaling matrix of the cones.
 
     Parameters
     ----------

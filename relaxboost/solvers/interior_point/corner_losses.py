@@ -121,8 +121,8 @@ class LossIterate(Iterate):
     def advance(self, gap: float = math.inf) -> bool:
         """Take a Newton step. Return False if no step was possible or the steps make no progress.
 
-        `gap` is the current upper bound minus the lower bound, if the caller knows it. The rule is
-        that of `Progress` with a patience of eight steps.
+        `gap` is the current upper bound minus the lower bound, if the caller knows it. `Progress`,
+        with a patience of eight steps, decides whether the steps make progress.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

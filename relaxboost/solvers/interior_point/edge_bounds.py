@@ -68,7 +68,8 @@ class EdgeBounds:
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
         # Over the ball both signs of a column can share the weight that w leaves out.
         self._zeros = np.zeros(int(over.holds_zero and not over.two_sided))
-        """The edge of the appended column of zeros, as the array [0], or an empty array."""
+        """The array [0], the edge of the appended column of zeros. The array is empty if no column
+        is appended."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
         """The slacks and the multipliers of all bounds, in rows as in `BoundsChange`."""
@@ -98,7 +99,7 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """Whether each column has a bound with a multiplier greater than its slack."""
+        """For each column, whether it has a bound whose multiplier is greater than the slack."""
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:

@@ -20,8 +20,8 @@ MAX_FACTOR_ORDER = 12_000
 """The maximum order of a matrix that the interior point method factorises. A matrix of this order
 takes 1.2 GB, and its factorisation takes a minute on one core."""
 MAX_STORED_ENTRIES = MAX_FACTOR_ORDER**2
-"""The maximum number of entries of the game matrix A if a run of the interior point method stores A
-as a dense array. The array takes no more memory than the largest matrix that is factorised."""
+"""The maximum number of entries of a game matrix A that the interior point method stores as a dense
+array. The array takes no more memory than the largest matrix that is factorised."""
 
 
 class Elimination:

@@ -13,8 +13,8 @@ from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.blas import threads_for
 
 ADDITIONS = tuple(10.0**-digits for digits in (14, 12, 10, 8))
-"""The multiples of its own diagonal that may be added to a matrix before it is factorised. They are
-tried in order until the factorisation succeeds."""
+"""Before a matrix is factorised, its diagonal is multiplied by one of these numbers and added to
+the matrix. The numbers are tried in order until the factorisation succeeds."""
 
 
 class Factor:
@@ -58,7 +58,7 @@ class Factor:
         return not failed
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution x of `gram` x = h, where `gram` is the matrix of this factor."""
+        """Return the solution x of G x = h, where G is the matrix that was factorised."""
         from scipy.linalg.blas import dtrsv
 
         # For one vector BLAS is several times faster than LAPACK, which expects a matrix.

@@ -102,8 +102,8 @@ class Iterate:
         # The multiplier λ of the equation Σd = 1.
         self._multiplier = 0.0
         self.infeasibility = 1.0
-        """An upper bound on the residuals of the equations of the program, apart from rounding
-        errors, divided by the residuals at the start."""
+        """An upper bound on the ratio of the residuals of the program's equations to the residuals
+        at the start. The bound ignores rounding errors."""
         self.elimination = Elimination()
 
     @property
@@ -128,7 +128,7 @@ class Iterate:
 
     @property
     def mu(self) -> float:
-        """The mean of the products of slack and multiplier, which converges to zero."""
+        """The mean of the products of slack and multiplier. The mean converges to zero."""
         return self.product / (self.part.count + self.bounds.pairs.count)
 
     @property
@@ -141,7 +141,7 @@ class Iterate:
         return self.part.product + self.bounds.pairs.product
 
     def step(self, sieve: Sieve | None = None) -> float:
-        """Take a predictor-corrector step. Return the longer of its primal and its dual length.
+        """Take a predictor-corrector step. Return its primal or its dual length, the longer one.
 
         The sieve contains the columns outside the restricted problem, if there are any. After the
         step, the bound v on all edges is still greater than the edges of these columns. Some of the

@@ -50,9 +50,9 @@ class Move(NamedTuple):
     total: float
     """The Newton step Δλ of the multiplier λ of the equation Σd = 1."""
     margins: Vector
-    """The step of the margins, which follows from y."""
+    """The step A y of the margins."""
     edges: Vector
-    """The step of the edges, which follows from Δd."""
+    """The step Aᵀ Δd of the edges."""
 
 
 class Right(NamedTuple):
@@ -72,17 +72,18 @@ class ColumnScaling(NamedTuple):
     """
 
     D: Vector
-    """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is the
-    sum of multiplier / slack over the bounds on its edge."""
+    """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is
+    multiplier / slack, summed over the bounds on its edge."""
     E: Vector
-    """The products ε_j D_j, shape (n,). For bounds on edges, the entry of a column is multiplier /
-    slack of the upper bound on its edge, minus that of the lower bound if there is one."""
+    """The products E_j = ε_j D_j, shape (n,). For bounds on edges, the entry of a column is
+    multiplier / slack of the upper bound on its edge, minus multiplier / slack of the lower bound,
+    if any."""
     kappa: float
     """The coefficient κ of the step Δv in Newton's equations."""
     total: float
-    """The number κ + Σ E_j²/D_j. It is Σ D_j if all bounds are on the edges of columns."""
+    """The number κ + Σ E_j²/D_j. It equals Σ D_j if all bounds are on the edges of columns."""
     has_sum: bool = True
-    """Whether Σd = 1 is an equation of the program. Otherwise its multiplier stays 0."""
+    """Whether Σd = 1 is an equation of the program. If it is not, the multiplier λ stays 0."""
 
 
 class Normal(ABC):

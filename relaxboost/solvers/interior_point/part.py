@@ -26,9 +26,10 @@ class Part(ABC):
     """The variables of the relaxation f, with the slacks and multipliers of its constraints.
 
     The value f(d) is the minimum of a program over further variables z. A direction is a step in
-    all variables, slacks and multipliers of this program, in a type of the subclass. The method
-    `change` returns a direction, which the other methods accept as the argument `change`. A primal
-    step moves the variables and slacks, and a dual step moves the multipliers.
+    all variables, slacks and multipliers of this program. Each subclass has its own type of
+    directions. The method `change` returns a direction, and the other methods accept it as the
+    argument `change`. A primal step moves the variables and slacks, and a dual step moves the
+    multipliers.
     """
 
     x: Vector
@@ -39,7 +40,7 @@ class Part(ABC):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows and the variables of the program, or None without rows."""
+        """The multipliers of the rows, and the variables x. It is None if there are no rows."""
         return None
 
     @property

@@ -27,8 +27,7 @@ class _Change(NamedTuple):
 
 
 SIGNS = np.array([[1.0], [-1.0]])
-"""The sign of a variable x in the slack x − low of its lower bound, and in the slack high − x of
-its upper bound."""
+"""The signs of a variable x in its two slacks: 1 in x − low, and −1 in high − x."""
 
 
 class Polyhedron(Part):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relaxboost._core.blas import SMALL_ORDER
+from relaxboost._core.errors import brief
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
@@ -58,13 +59,13 @@ def unfit(game: Game) -> str:
         return ""
     if game.m > MAX_CONE_EXAMPLES:
         return (
-            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() stores the cone "
+            f"{brief(game.relaxation)} is not polyhedral, and InteriorPoint() stores the cone "
             f"program of such a relaxation for at most {MAX_CONE_EXAMPLES} examples"
         )
     if game.cone_form is None:
         return (
-            f"{game.relaxation!r} has no cone program, or its cone program needs other cones than "
-            "half lines, second-order cones and exponential cones"
+            f"{brief(game.relaxation)} has no cone program, or its cone program needs other cones "
+            "than half lines, second-order cones and exponential cones"
         )
     return ""
 
@@ -101,9 +102,10 @@ def _max_restricted(game: Game) -> int:
 def predict_passes(game: Game) -> float:
     """Return the predicted number of passes over the game matrix A until the gap is small.
 
-    Each iteration factorises a matrix, whose order is the number of columns or the number of
-    examples. With column generation, the predicted order is a sixth of the largest possible order,
-    and the predicted number of iterations is four times as large, because columns enter and leave.
+    Each iteration factorises a matrix. The order of this matrix is the number of columns or the
+    number of examples, usually whichever is smaller. With column generation, the predicted order is
+    a sixth of the largest possible order, and the predicted number of iterations is four times as
+    large, because columns enter and leave.
     """
     n = game.n or 0
     iterations = PREDICTED_ITERATIONS

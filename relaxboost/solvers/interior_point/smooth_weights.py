@@ -72,7 +72,7 @@ class SmoothWeights:
 
     @property
     def product(self) -> float:
-        """The multiplier v of the ball times its slack."""
+        """The product of the slack and the multiplier v of the ball."""
         return self.v * self._room(self.w)
 
     @property
@@ -102,7 +102,7 @@ class SmoothWeights:
         return ColumnScaling(D, E, room / self.v, room / self.v + float(self.w @ E))
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the target of a step for the ball's slack times its multiplier.
+        """Return the target of a step for the product of the slack and the multiplier of the ball.
 
         If there is a predictor, its second-order terms are added to `centre`.
         """

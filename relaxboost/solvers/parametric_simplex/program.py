@@ -53,11 +53,11 @@ def linear_program(game: Game) -> LinearForm | None:
 def near_vertex(form: LinearForm, solution: Solution) -> bool:
     """Return whether few simplex pivots lead from a solution to a vertex of its linear program.
 
-    The number of examples whose weight d_i lies strictly between its bounds is the predicted number
-    of pivots, and of rows and columns of the tableau. At a vertex, this number is about the number
-    of hypotheses with nonzero weight, and elsewhere it is larger. The result is True if this
-    tableau is small enough, and if the pivots are predicted to cost at most a third of the work of
-    the interior point method.
+    The predicted number of pivots is the number of examples whose weight d_i lies strictly between
+    its bounds. The tableau has as many rows and as many columns. At a vertex, this number is about
+    the number of hypotheses with nonzero weight, and elsewhere it is larger. The result is True if
+    the tableau is small enough, and if the pivots are predicted to cost at most a third of the work
+    of the interior point method.
     """
     game = solution.game
     assert isinstance(game.over, AtomicSet)
@@ -71,7 +71,7 @@ def near_vertex(form: LinearForm, solution: Solution) -> bool:
 
 
 def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:
-    """Return the distance of each example from the threshold price and from its nearer bound.
+    """Return the distances of all prices from the threshold price, and of d from its bounds.
 
     The first array contains the price of each example minus the threshold price. The second array
     contains the distance of each entry of d from the nearer of its two bounds. In the distribution
@@ -87,7 +87,7 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
 
 
 class GameProgram:
-    """The products with the margin matrix A of a game, and the budget of passes for these products.
+    """Products with the margin matrix A of a game, counted against a budget of passes over A.
 
     If weights may be negative, the linear program has two columns for each hypothesis: one for the
     hypothesis and one for its negative. The columns of the negatives come last.
@@ -110,7 +110,8 @@ class GameProgram:
         self.m = self._bulk.m
         self.n = self._bulk.n
         self.signed = 2 * self.n if self.over.two_sided else self.n
-        """The number of hypotheses and of their negatives, if weights may be negative."""
+        """The number of columns: one for each hypothesis and, if weights may be negative, one for
+        its negative."""
         self.total = self.m + 1 + self.signed
         """The index of the last variable, which is the sum Σd."""
 
@@ -139,12 +140,15 @@ class GameProgram:
         return np.concatenate([edges, -edges]) if self.over.two_sided else edges
 
     def margins(self, weights: Vector) -> Vector:
-        """Return the margin of each example for nonnegative weights, as `separate` returns them."""
+        """Return the margin of each example for nonnegative weights in the form of `separate`."""
         self.spend(1.0)
         return self._bulk.margins(self.combine(weights))
 
     def combine(self, weights: Vector) -> Vector:
-        """Return the weight of each hypothesis minus that of its negative, if there is one."""
+        """Return one weight for each hypothesis: its weight minus the weight of its negative.
+
+        If the weights may not be negative, they are returned unchanged.
+        """
         return weights[: self.n] - weights[self.n :] if self.over.two_sided else weights
 
     def separate(self, w: Vector) -> Vector:
