@@ -248,7 +248,7 @@ def test_what_is_no_file_is_not_read(tmp_path, simple):
 def test_a_file_that_is_too_large_is_not_read(tmp_path, simple, monkeypatch):
     path = tmp_path / "c.json"
     path.write_text(json.dumps(simple))
-    monkeypatch.setattr(check, "LARGEST", 10)
+    monkeypatch.setattr(check, "MAX_BYTES", 10)
     assert check.verdict(str(path))[3] == f"{path} has more than 10 bytes"
 
 
