@@ -79,8 +79,8 @@ def check_all(
         A folder in which the certificate of every optimum is saved.
     jobs : int, optional
         The number of processes. By default it is 2, or 1 on a machine with one core. The results do
-        not depend on it. If a claim is neither built in nor from a file, all claims are checked in
-        this process.
+        not depend on this number. If a claim is neither built in nor from a file, all claims are
+        checked in this process.
     progress : callable, optional
         A function that is called after each claim with three arguments: the number of finished
         claims, the total number of claims, and the id of the claim that has finished.

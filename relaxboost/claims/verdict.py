@@ -195,7 +195,7 @@ class ClaimVerdict:
 
     @property
     def remedy(self) -> str:
-        """The advice to try more instances. It is "" if that alone cannot settle the verdict."""
+        """The advice to try more instances. It is "" if they alone cannot settle the verdict."""
         parts = self.unsettled
         if self.idle or self.interrupted or not parts or not all(part.is_rare for part in parts):
             return ""

@@ -22,7 +22,7 @@ RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
 
 ROUNDS_BEFORE_CYCLE = 600
 """The number of rounds of AdaBoost after which the search for a cycle starts. In earlier
-rounds, the distributions may not have reached their cycle, even for small matrices."""
+rounds, the distributions of small matrices may not have reached their cycle."""
 MAX_PERIOD = 60
 """The maximum number of rounds in a cycle of AdaBoost that the search finds."""
 

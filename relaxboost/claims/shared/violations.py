@@ -122,7 +122,8 @@ def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> I
 def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
     """Return multiples of `v` at which the function is finite.
 
-    If the function is infinite at larger multiples, one of them is near the boundary.
+    If the function is infinite at a larger multiple, one of the returned points is near the
+    boundary.
     """
     if not math.isfinite(function(np.zeros(v.size))):
         return [v] if math.isfinite(function(v)) else []
