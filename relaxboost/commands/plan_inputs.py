@@ -133,8 +133,8 @@ class PlanOptions(SimpleNamespace):
     def read(self, learned: Any = None) -> PlanInput:
         """Return the graph of --edges.
 
-        Its features are those of --features, by default those that the costs `learned` need, or
-        all if `learned` is None.
+        Its features are those of --features. Without --features, they are those that the costs
+        `learned` need. If `learned` is None too, they are all columns except the ends and `edge`.
         """
         if self.edges is None:
             raise InputError("--edges is missing; pass a CSV with a row for each arc")
