@@ -91,7 +91,7 @@ class Claim:
     trials: int = 100
     """The default number of instances that a check draws."""
     file: Path | None = None
-    """The Python file in which a user has defined the claim, or None."""
+    """The user's Python file that defines the claim. Without such a file, it is None."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
     """The entries in the source's TOML file that contain the texts of the corrections."""
 

@@ -1,4 +1,4 @@
-"""Runs of AdaBoost and AdaBoost*, round by round, and independent simple implementations."""
+"""Runs of AdaBoost and AdaBoost*, round by round, and simple implementations for comparison."""
 
 import math
 from collections.abc import Iterable, Iterator

@@ -113,7 +113,7 @@ EXPECTED = LAWS.but(
     theta=Distribution("n"),
     sizes={"k": (1, 3), "n": (2, 4), "t": (1, 5)},
 )
-"""The space of laws, with γ_i, β_i, and a constant `shift` that is added to V."""
+"""The space of laws, together with γ_i, β_i, θ, and the constant `shift` that is added to V."""
 
 
 def _excess(x: Instance, shift: float) -> Slacks:
