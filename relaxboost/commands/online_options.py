@@ -142,7 +142,7 @@ class StreamOptions(SimpleNamespace):
             return pair[0], pair[1]
 
     def label_of(self, sign: int) -> Any:
-        """Return the label of the class −1 or +1."""
+        """Return the user's label of a class, which is given as −1 or +1."""
         pair = self._classes() or (-1, 1)
         return pair[sign > 0]
 
