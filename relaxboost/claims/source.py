@@ -50,7 +50,7 @@ class Line:
     place: str
     """The number or name of the line in the source, e.g. "Eq. 5"."""
     ids: tuple[str, ...]
-    """The ids of the claims about the line, and of the statements about it that have no check."""
+    """The ids of the claims, the misprints and the statements without a check about the line."""
     reason: str
     """The reason why no claim is about the line, or "" if there are claims."""
 

@@ -282,7 +282,8 @@ def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool
 def weak_means(x: Instance, algorithm: int) -> Slacks:
     """Yield the slack of a bound on the worst mean gap, for f_0..f_{T−1} and for f_1..f_T.
 
-    The bound is that of Theorem 5 for Algorithm 2, and that of Theorem 7 for Algorithm 3.
+    The bound is that of the corrected Theorem 5 for Algorithm 2, and of the corrected Theorem 7 for
+    Algorithm 3.
     """
     gamma = fraction(x.gamma)
     q = repeated.wasted(x.gamma)
