@@ -150,7 +150,7 @@ class Matrix(_ArrayField):
 
 
 class Vector(_ArrayField):
-    """A field for a vector with entries in [low, high], whose length is the size of an axis."""
+    """A field for a vector with entries in [low, high]. Its length is the size of an axis."""
 
     def __init__(self, axis: str = "m", low: float = -1.0, high: float = 1.0) -> None:
         super().__init__(low, high, (axis,))

@@ -33,7 +33,7 @@ from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
 MAX_LINE_CHARACTERS = 240
-"""Number of characters of the longest line of code that a verdict prints to record an instance."""
+"""The maximum length of the line of code that a verdict prints to record an instance."""
 
 _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
@@ -85,12 +85,13 @@ class Claim:
     corrections: list[Statement] = field(default_factory=list)
     """The corrected statements. For an ambiguous claim, they are the other readings of the text."""
     resolution: float = 1e-7
-    """The tolerance for equal sides. If the interval of the slack contains zero, the sides are
-    treated as equal if its lower end is at least `-resolution`, and as undecided otherwise."""
+    """The tolerance for equal sides. Suppose that the interval of the slack contains 0. If its
+    lower end is at least `-resolution`, the sides are treated as equal. Otherwise the instance is
+    undecided."""
     trials: int = 100
     """The default number of instances that a check draws."""
     file: Path | None = None
-    """The Python file in which a user has defined the claim, or None."""
+    """The user's Python file that defines the claim. Without such a file, it is None."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
     """The entries in the source's TOML file that contain the texts of the corrections."""
 
@@ -148,8 +149,9 @@ class Claim:
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
         """Yield each instance of a check as a pair: a text about its origin, and its values.
 
-        Recorded counterexamples come first. All instances of a finite space follow, or `trials`
-        drawn instances. Each drawn instance depends only on the seed and on its own number.
+        The recorded counterexamples come first. If the space is finite, all its instances follow.
+        Otherwise `trials` drawn instances follow. Each drawn instance depends only on the seed and
+        on its own number.
         """
         for number, written in enumerate(self.counterexamples, 1):
             yield f"recorded counterexample {number}", self.space.from_json(written)
@@ -337,7 +339,7 @@ class Claim:
         return replace(verdict, effort="budget", recording=self._recording(verdict.counterexample))
 
     def _recording(self, found: Evidence | None) -> str:
-        """Return the line of Python that records a counterexample, or "" if it is not needed."""
+        """Return the line of Python that records a counterexample, or "" to print no line."""
         name = self.stated.check.__name__
         if found is None or self.has_record or not name.isidentifier():
             return ""
@@ -375,8 +377,8 @@ def statement_of(
 ) -> Callable[[Check], Statement]:
     """Return a function that makes a `Statement` from a check.
 
-    The statement uses `words` and `formula` if they are given. Otherwise it uses the entry of
-    `texts` that follows those of the statements in `before`.
+    If `words` is given, the statement has these words and `formula`. Otherwise its texts are the
+    first entry of `texts` that the statements in `before` have not used.
     """
     # Without a note in the entry, the note is empty: the docstring of the check only says what the
     # check measures.

@@ -173,7 +173,7 @@ class Whole(Field):
 
 
 class Choice(Field):
-    """A field for one of several names, such as names of losses that the check looks up."""
+    """A field whose value is one of several names, such as the name of a loss."""
 
     def __init__(self, *names: str) -> None:
         if not names:
@@ -211,7 +211,7 @@ def as_number(written: Any) -> float:
 
 
 def json_number(x: float) -> Any:
-    """Return a float as it is in a JSON file: an integer, a string such as "1/10", or a float."""
+    """Return a float as a JSON value: an integer, a string such as "1/10", or the float itself."""
     if math.isfinite(x) and x == int(x):
         return int(x)
     text = short(x)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CertifiedOptimum:
-    """A certified optimum of a game that was used in a check."""
+    """The certified optimum of a game. A check has used this optimum."""
 
     game: Game
     d: Any

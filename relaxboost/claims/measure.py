@@ -32,7 +32,8 @@ class Bracket:
 
     Both ends are treated as exact numbers, whether they are floats or fractions. Sums, products and
     quotients of intervals are computed in fractions. In a sum, a float is treated as by `bracket`.
-    In a product or a quotient, it is exact. A divisor that contains 0 raises InputError.
+    In a product or a quotient, a float is treated as exact. A divisor that contains 0 raises
+    InputError.
     """
 
     lower: Number
@@ -178,8 +179,8 @@ class Slack:
     def outcome(self, resolution: float) -> str:
         """Return the outcome of the measurement: "holds", "tight", "undecided" or "refuted".
 
-        It is "refuted" if the whole interval is below −rounding. It is "tight", so that the two
-        sides are treated as equal, if the lower end is negative, but at least −resolution.
+        It is "refuted" if the whole interval is below −rounding. It is "tight" if the lower end is
+        negative, but at least −resolution. Then the two sides are treated as equal.
         """
         if self.is_violation:
             return REFUTED
@@ -194,7 +195,10 @@ class Slack:
 
     @property
     def relative(self) -> float:
-        """The midpoint of the slack over |left| + |right|, in [−1, 1]. It is 1 if both are 0."""
+        """The midpoint of the slack, divided by |left| + |right|.
+
+        It is in [−1, 1]. If both sides are 0, it is 1.
+        """
         if self.low <= 0.0 and not self.is_violation:  # The midpoint is a rounding error.
             return 0.0 if self.left or self.right else 1.0
         size = abs(self.left) + abs(self.right)
@@ -225,9 +229,9 @@ def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None 
 
 
 def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of left >= right, which is printed as right <= left.
+    """Return the slack of left >= right. The inequality is printed as right <= left.
 
-    If `where` names both sides, it names the right side first: "δ/√N, γ" for γ >= δ/√N.
+    So if `where` names both sides, it must name the right side first: "δ/√N, γ" for γ >= δ/√N.
     """
     return at_most(right, left, where, round)
 

@@ -19,7 +19,7 @@ FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "
 """The recorded statuses other than "holds"."""
 
 EXPECTED = "expected to hold"
-"""The text that replaces the recorded status of a claim without a record."""
+"""The text that is printed instead of the status for a claim without a record."""
 
 EVIDENCE = ("counterexample", "proof", "worst case", "exact", "instances")
 """The types of evidence for a verdict, as `Claim.evidence` returns them."""
@@ -45,7 +45,7 @@ class Enumeration:
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """A grid of parameters. For each, a check computes the `worst_case` over all instances."""
+    """A grid of parameters. At each point, a check computes the `worst_case` over all instances."""
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
@@ -62,7 +62,7 @@ class Statement:
     formula: str
     check: Check
     steps: list[Any] = field(default_factory=list)
-    """The steps of the proof in `note`, each of which is a `Claim`."""
+    """The steps of the proof that `note` describes. Each step is a `Claim`."""
     text: str | None = None
     """The explanation of the statement in the source's TOML file, or None."""
     step_texts: Sequence[Mapping[str, Any]] = ()
@@ -119,7 +119,7 @@ class Statement:
 
 
 def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
-    """Return a function that makes a `Statement` from its check, with the texts of a table."""
+    """Return a function that makes a `Statement` from a check and the given texts."""
     words, formula = texts["words"], texts.get("formula", "")
     for text in (words, formula):
         if _TEX.search(str(text)):
@@ -138,7 +138,7 @@ def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
 
 @dataclass(frozen=True)
 class Correction:
-    """The check of a corrected statement. It can be called like the check itself."""
+    """The result of declaring a correction. It can be called like the check of the correction."""
 
     check: Check
     step: Callable[..., Callable[[Check], Any]]

@@ -60,7 +60,7 @@ def get(id: str) -> Claim:
 
 
 def _with_steps(claims: list[Claim], pattern: str) -> list[Claim]:
-    """Return the claims, together with the steps of their proofs if a pattern contains a slash."""
+    """Return the claims. If the pattern contains a slash, add the steps of their proofs."""
     parts = [part for claim in claims for part in claim.statements] if "/" in pattern else []
     return [*claims, *(step for part in parts for step in part.steps)]
 
@@ -139,7 +139,7 @@ def _executed(path: Path) -> ModuleType:
 
 
 def _lines(error: BaseException, path: Path) -> Iterator[int]:
-    """Yield the lines of the user's file in a traceback, the innermost first."""
+    """Yield the line numbers of the user's file in a traceback, the innermost first."""
     if isinstance(error, SyntaxError) and error.lineno:
         yield error.lineno
     frames = traceback.extract_tb(error.__traceback__)

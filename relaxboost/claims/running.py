@@ -1,4 +1,4 @@
-"""Check or attack many claims in several processes. The results do not depend on their number."""
+"""Check or attack many claims in parallel. The number of processes does not change the results."""
 
 import os
 import sys
@@ -48,7 +48,8 @@ class Failure:
 Outcome: TypeAlias = ClaimVerdict | Failure
 Results: TypeAlias = Generator[tuple[Claim, Outcome], None, None]
 Task: TypeAlias = tuple[str, str, str, dict[str, Any]]
-"""A task for a worker process, as a tuple (file or "", id, "check" or "attack", options)."""
+"""A task for a worker process: the path of the user's file ("" for a built-in claim), the id of the
+claim, the action ("check" or "attack"), and the options of the action."""
 
 
 def check_all(
@@ -78,8 +79,8 @@ def check_all(
         A folder in which the certificate of every optimum is saved.
     jobs : int, optional
         The number of processes. By default it is 2, or 1 on a machine with one core. The results do
-        not depend on it. If a claim is neither built in nor from a file, all claims are checked in
-        this process.
+        not depend on this number. If a claim is neither built in nor from a file, all claims are
+        checked in this process.
     progress : callable, optional
         A function that is called after each claim with three arguments: the number of finished
         claims, the total number of claims, and the id of the claim that has finished.

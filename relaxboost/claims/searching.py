@@ -13,11 +13,12 @@ DRAWN_SHARE = 0.4
 """The share of the instances of an attack that are drawn at random. The other instances are found
 by changing those drawn instances that come nearest to a counterexample."""
 MAX_FAILED_STEPS = 60
-"""The maximum number of changes in sequence of one instance that do not make its slack smaller.
-Then the attack continues with the next drawn instance."""
+"""The maximum number of consecutive changes of an instance that do not reduce its slack. Afterwards
+the attack continues with the next drawn instance."""
 
 Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
-"""A function that measures a statement on an instance. It also gets a text about its origin."""
+"""A function that measures a statement on an instance. Its second argument is a text about the
+origin of the instance."""
 
 
 def search(

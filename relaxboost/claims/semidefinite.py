@@ -69,10 +69,11 @@ class Program:
         return float(problem.value), found
 
     def multipliers(self, limit: float) -> list[Fraction]:
-        """Return multipliers that prove a bound near `limit`, with the largest margin.
+        """Return multipliers that prove a bound near `limit`.
 
-        They are computed in floats, and then rounded and corrected so that the values of the
-        functionals cancel exactly. So the proved bound may exceed `limit` slightly.
+        The multipliers are computed in floats, with the largest margin in all inequalities of the
+        proof. Then they are rounded and corrected so that the values of the functionals cancel
+        exactly. So the proved bound may exceed `limit` slightly.
         """
         import cvxpy as cp
 
@@ -126,7 +127,7 @@ def _solve(problem: Any) -> None:
 
 
 def _positive_definite(matrix: list[list[Any]]) -> bool:
-    """Return whether it is proved that all matrices in the intervals are positive definite."""
+    """Return whether all matrices in the intervals are proved to be positive definite."""
     ends = [
         [(Fraction(x.lower), Fraction(x.upper)) for x in map(exact_bracket, row)] for row in matrix
     ]

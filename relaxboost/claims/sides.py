@@ -69,7 +69,7 @@ def indicator(inside: Any) -> float:
 
 
 def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> float:
-    """Return the optimal value of a cvxpy problem, or `otherwise` if the solver finds none."""
+    """Return the optimal value of a cvxpy problem. If the solver finds none, return `otherwise`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # The interval arithmetic of cvxpy meets inf − inf.
         if linear:
@@ -116,7 +116,10 @@ def on_simplex(weights: Exact) -> Exact:
 
 
 def under_cap(weights: Exact, k: int) -> Exact:
-    """Mix a distribution with the least share of the uniform one that lowers all weights to 1/k."""
+    """Mix a distribution with the uniform distribution so that no weight exceeds 1/k.
+
+    The share of the uniform distribution is as small as possible.
+    """
     d = on_simplex(weights)
     cap = Fraction(1, k)
     uniform = Fraction(1, len(d))

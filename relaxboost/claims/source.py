@@ -1,4 +1,4 @@
-"""Sources, that is, papers and lectures. TOML files have the texts of their claims."""
+"""Sources, that is, papers and lectures. TOML files contain the texts of their claims."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Misprint:
     """A misprint in a source, which is a row in the source's table of errata."""
 
     id: str
-    """The id of the claim that refutes the printed text, or another unique name."""
+    """A unique name of this entry. If a claim refutes the printed text, the name is the id of this
+    claim."""
     place: str
     printed: str
     read: str
@@ -49,7 +50,7 @@ class Line:
     place: str
     """The number or name of the line in the source, e.g. "Eq. 5"."""
     ids: tuple[str, ...]
-    """The ids of the claims about the line, and of its statements that have no check."""
+    """The ids of the claims, the misprints and the statements without a check about the line."""
     reason: str
     """The reason why no claim is about the line, or "" if there are claims."""
 
@@ -60,9 +61,9 @@ class Declaration:
 
     source: Source
     stated: Callable[[Check], Statement]
-    """A function that makes the statement from its check."""
+    """A function that turns the check of the claim into a `Statement`."""
     fields: Mapping[str, Any]
-    """The other attributes of the claim, by name."""
+    """The other arguments of `Claim`, by name."""
 
     def checked(
         self, *, trials: int = 100, resolution: float = 1e-7, every: Enumeration | None = None

@@ -50,13 +50,20 @@ class Space:
         return Space(self.sizes if sizes is None else sizes, **{**self.fields, **fields})
 
     def including(self, *instances: Mapping[str, Any]) -> Space:
-        """Return a copy that draws the given instances, in the form of `to_json`, before others."""
+        """Return a copy of the space that draws the given instances first.
+
+        The instances are in the form that `to_json` returns.
+        """
         found = self.but()
         found.first = [self.from_json(written) for written in instances]
         return found
 
     def draw(self, rng: Rng, number: int = 0) -> Values:
-        """Return a random instance. Every third one is structured, and the first ones are small."""
+        """Return the instance with the given number.
+
+        The instances of `including` have the first numbers. All other instances are random. Every
+        third instance is structured, and instances with low numbers are small.
+        """
         if number < len(self.first):
             return dict(self.first[number])
         sizes = {}

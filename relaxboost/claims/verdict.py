@@ -78,13 +78,14 @@ class StatementVerdict:
     optima: int = 0
     """The number of certified optima that the check has used."""
     known: list[Evidence | None] = field(default_factory=list)
-    """The evidence at each recorded counterexample, or None if it violates the hypotheses."""
+    """The evidence at each recorded counterexample. It is None if the counterexample violates the
+    hypotheses."""
     steps: list[ClaimVerdict] = field(default_factory=list)
     """The verdicts on the steps of the proof, if the statement has one."""
 
     @property
     def status(self) -> str:
-        """The status of the instances and the steps: "refuted", "undecided" or "holds"."""
+        """The status that follows from the evidence: "refuted", "undecided" or "holds"."""
         if self.counts[REFUTED]:
             return REFUTED
         if any(step.status != HOLDS for step in self.steps):
@@ -143,13 +144,14 @@ class StatementVerdict:
 class ClaimVerdict:
     """The verdict on a claim: the evidence, and the status that follows from the evidence.
 
-    ``status`` is "holds" or "undecided" if no instance refutes the claim as stated. Otherwise it is
-    the recorded status if that is "misprint" or "ambiguous", and "false as stated" if not.
+    If no instance refutes the claim as stated, ``status`` is "holds", "undecided" or "open".
+    Otherwise it is "misprint" or "ambiguous" if this is the recorded status, and "false as stated"
+    for any other recorded status.
     """
 
     id: str
     recorded: str
-    """The recorded status of the claim, or the expected one if the claim has no record."""
+    """The recorded status of the claim. If the claim has no record, it is the expected status."""
     stated: StatementVerdict
     corrections: tuple[StatementVerdict, ...]
     seed: int
@@ -162,7 +164,7 @@ class ClaimVerdict:
     """The option that sets the number of instances: "trials" in a check, "budget" in an attack."""
 
     has_record: bool = True
-    """Whether the status is recorded, as by `Claim.has_record`."""
+    """The value of `Claim.has_record`: whether the status is recorded."""
     recording: str = ""
     """The line of Python that records the counterexample of an attack. It is "" if the claim has a
     record or if the line is long."""
@@ -193,7 +195,7 @@ class ClaimVerdict:
 
     @property
     def remedy(self) -> str:
-        """The advice to try more instances if only this may settle the verdict, or else ""."""
+        """The advice to try more instances. It is "" if they alone cannot settle the verdict."""
         parts = self.unsettled
         if self.idle or self.interrupted or not parts or not all(part.is_rare for part in parts):
             return ""
@@ -201,11 +203,11 @@ class ClaimVerdict:
 
     @property
     def expectation(self) -> str:
-        """The text about the status that a claim without a record should have."""
+        """The text that names the expected status of a claim without a record."""
         return f"its author expects: {self.recorded}"
 
     def requirement(self, slack: Slack) -> str:
-        """Return the text about an inequality that fails: what the statement would require."""
+        """Return the text about an inequality that the statement requires, but that fails."""
         return str(slack) if self.has_record else f"it would require {slack}"
 
     @property
@@ -216,7 +218,7 @@ class ClaimVerdict:
 
     @property
     def optima(self) -> int:
-        """The number of certified optima that the check has used, including steps of proofs."""
+        """The number of certified optima that the check and the steps of proofs have used."""
         parts = (self.stated, *self.corrections)
         return sum(part.optima + sum(step.optima for step in part.steps) for part in parts)
 

@@ -1,4 +1,4 @@
-"""Runs of AdaBoost and AdaBoost*, round by round, and independent simple implementations."""
+"""Runs of AdaBoost and AdaBoost*, round by round, and simple implementations for comparison."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -21,8 +21,8 @@ from relaxboost.solvers.rounds import Rounds
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
 
 ROUNDS_BEFORE_CYCLE = 600
-"""The number of rounds of AdaBoost after which the search for a cycle starts. Before, the
-distributions of small matrices may not have reached their cycle yet."""
+"""The number of rounds of AdaBoost after which the search for a cycle starts. In earlier
+rounds, the distributions of small matrices may not have reached their cycle."""
 MAX_PERIOD = 60
 """The maximum number of rounds in a cycle of AdaBoost that the search finds."""
 
@@ -66,7 +66,10 @@ def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
 
 
 def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
-    """Yield the rounds until an edge exceeds 0.999, for which the step artanh γ_t is very large."""
+    """Yield the rounds before the first one with an edge γ_t > 0.999.
+
+    The step artanh γ_t of that round would be very large.
+    """
     return takewhile(lambda vote: vote.edge <= 0.999, votes)
 
 
@@ -139,7 +142,8 @@ class Cycle:
     d: list[Array]
     edges: Array
     w: Array
-    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period. AdaBoost converges to its direction."""
+    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period, where r_t is the sign of the edge. The
+    weights of AdaBoost converge to the direction of this sum."""
 
 
 def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
@@ -201,7 +205,10 @@ class SignMatrix(Matrix):
 
 
 class Separable(SignMatrix):
-    """A field for a sign matrix. In drawn matrices, some weights v >= 0 have no negative margin."""
+    """A field for a sign matrix.
+
+    For each drawn matrix, there are weights v >= 0 with which no margin is negative.
+    """
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:
         # Each row is multiplied by the sign of its margin for random weights v > 0.

@@ -95,7 +95,10 @@ class Element(_Linear):
 
 
 class Expression(_Linear):
-    """A linear combination of inner products and values. Its comparisons are requirements."""
+    """A linear combination of inner products and of values of functionals.
+
+    The operators <=, >= and == between expressions return a `Requirement`.
+    """
 
     def _terms_of(self, other: Any) -> Terms:
         return other.terms if isinstance(other, Expression) else {(): _exact(other)}
@@ -161,7 +164,8 @@ class ConvexFunctional:
     def at(self, f: Element, gradient: Element | None = None) -> tuple[Expression, Element]:
         """Return the value of the functional and a subgradient at f.
 
-        If `gradient` is given, it is the subgradient. Otherwise a new, unknown `Element` is.
+        If `gradient` is given, it is the subgradient. Otherwise the subgradient is a new, unknown
+        `Element`.
         """
         value = Expression({(next(_fresh),): Fraction(1)})
         gradient = gradient or Element()
@@ -229,7 +233,7 @@ class WorstCase:
         return Bracket(min(2 * Fraction(self.value) - self.upper, self.upper), self.upper)
 
     def coordinates(self, f: Element) -> Array:
-        """Return an element of the worst instance by its coordinates in a Euclidean space."""
+        """Return the Euclidean coordinates of an element in the worst instance."""
         origin = np.zeros(len(self._elements))
         return sum((middle(x) * self._elements[i] for (i,), x in f.terms.items()), origin)
 

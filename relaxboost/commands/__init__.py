@@ -1,4 +1,4 @@
-"""The command line. The module `cli` has a table of the commands, which have a module each."""
+"""The command line. The module `cli` lists the commands, and each command has its own module."""
 
 import os
 import signal

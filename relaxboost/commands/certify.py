@@ -1,4 +1,4 @@
-"""The command `relaxboost certify`, which converts certificates for other checkers or papers."""
+"""The command `relaxboost certify`, which exports certificates for other checkers and papers."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
 
 MAX_INSTANCE_CHARACTERS = 240
-"""The maximum number of characters of an instance in the table of a check, which are three lines of
+"""The maximum number of characters of an instance in the table of a check, or three lines on
 a terminal. A longer instance is cut, because a large matrix would fill the screen."""
 # Output of a check is 80 columns wide in a pipe too.
 _folded = partial(folded, columns=80, hang=2)
@@ -137,7 +137,7 @@ def _statement(title: str, statement: Statement) -> Iterator[str]:
 
 
 def errata(source: Source) -> Iterator[str]:
-    """Yield lines with the printed text, the correct text and the harm of each misprint."""
+    """Yield the lines of `relaxboost claims show` for the misprints of a source."""
     found = source.misprints
     yield f"{source.key}: {source.reference}. {number_of(len(found), 'misprint')}."
     for one in found:
@@ -164,7 +164,10 @@ class Table:
         self.head = self._line("id", "verdict", "instances", "seconds", "slack")
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
-        """Yield the lines for a claim. There are several if it is refuted, or if claims are few."""
+        """Yield the line of a claim in the table, followed by lines with details.
+
+        If the table has many claims, the least slack of a claim that holds is left out.
+        """
         if isinstance(outcome, rb.claims.Failure):
             yield self._line(outcome.id, outcome.status, "", "", "")
             yield _folded(f"    {outcome.error}")

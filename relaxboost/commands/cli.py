@@ -54,7 +54,7 @@ class _Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Load a command and return it, or return None for an unknown name."""
+        """Load a command and return it. For an unknown name, return None."""
         if name not in VERBS:
             return None
         command: click.Command = getattr(import_module(f"relaxboost.commands.{name}"), name)
@@ -71,7 +71,7 @@ class _Verbs(click.Group):
             return super().invoke(ctx)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the command, or raise an InputError that lists all commands."""
+        """Return the command. For an unknown name, raise an InputError that lists all commands."""
         name = args[0]
         if name not in VERBS and not ctx.resilient_parsing and not name.startswith("-"):
             unknown = f"there is no command {name!r}{known_names(name, VERBS)}"

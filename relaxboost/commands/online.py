@@ -60,7 +60,7 @@ _LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and co
 def stream_options(
     command: Callable[..., Any], kind: type[InputFile] = InputFile
 ) -> Callable[..., Any]:
-    """Add options for a stream and a learner to a command, which receives one object."""
+    """Add options for a stream and a learner to a command. It receives them as `StreamOptions`."""
 
     @wraps(command)
     def collected(**given: Any) -> Any:
@@ -438,7 +438,10 @@ def _learned(
     said: str = "",
     at: int = 0,
 ) -> Any:
-    """Run a method on the stream from row `at`, and print the note `said` after the first rows."""
+    """Run a method on the stream, starting at row `at`.
+
+    The note `said` is printed when the first rows have been learned.
+    """
     from relaxboost.commands.online_predictions import PredictionsFile
     from relaxboost.online import progressive
 

@@ -1,4 +1,4 @@
-"""The options of `relaxboost online` for a stream and a learner, and what they describe."""
+"""The options of `relaxboost online`, and the stream and the learner that they describe."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ NARROW_SHARE_OF_RANGE = 0.1
 """The part of the range of a feature that counts as narrow. If nearly all values are within such a
 part around the median, a note says that linear functions hardly distinguish them."""
 MIN_NEAR_SHARE = 0.99
-"""The share of the values of a feature that counts as nearly all in this note. The other values may
-be errors in the data."""
+"""The least share of the values of a feature that must lie in a narrow part of its range before the
+note is printed. The other values may be errors in the data."""
 WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
 """The options that only methods with a radius accept."""
 # Losses for which only methods with a radius are known.
@@ -113,7 +113,7 @@ class StreamOptions(SimpleNamespace):
         return WithIntercept(made)
 
     def saved(self) -> dict[str, Any]:
-        """Return the state in the file of --save, or an empty dictionary without such a file."""
+        """Return the state in the file of --save. Without a file, return an empty dictionary."""
         from relaxboost.online.saving import read_state
 
         save = getattr(self, "save", None)
@@ -142,12 +142,15 @@ class StreamOptions(SimpleNamespace):
             return pair[0], pair[1]
 
     def label_of(self, sign: int) -> Any:
-        """Return the label of the class −1 or +1."""
+        """Return the user's label of a class, which is given as −1 or +1."""
         pair = self._classes() or (-1, 1)
         return pair[sign > 0]
 
     def chosen(self) -> str:
-        """Return the name of --method, or of the method that fits the other options and --save."""
+        """Return the name of the method.
+
+        Without --method, it is the method that fits the other options and the file of --save.
+        """
         if self.method is not None:
             return str(self.method)
         if self.radius == "auto":

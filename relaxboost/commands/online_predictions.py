@@ -56,12 +56,12 @@ class PredictionsFile:
                     if lines == rows:
                         return file.tell()
         raise InputError(
-            f"{self.path} {has}, but the file of --save is after row {rows}; name the predictions "
-            "file of the run that wrote it, or leave out --predictions"
+            f"{self.path} {has}, but the file of --save was written after row {rows}; pass the "
+            "predictions file of the same run, or leave out --predictions"
         )
 
     def __call__(self, first: int, values: Any) -> None:
-        """Append the predictions for consecutive rows, of which `first` is the first."""
+        """Append the predictions for consecutive rows. `first` is the number of the first row."""
         columns: list[Any] = [range(first, first + len(values)), values.tolist()]
         if self._task == "binary":
             # The logistic function by tanh does not overflow.

@@ -114,7 +114,7 @@ def _regret(found: Any, content: dict[str, Any]) -> str:
 
 
 def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
-    """Reword a message about a checkpoint with other options in terms of the command line."""
+    """Reword a message that a checkpoint has other options, in terms of the command line."""
     text = re.sub(
         r"base functions '(\w+)([^']*)', and this run has '(\w+)([^']*)'", _base, found[0]
     )

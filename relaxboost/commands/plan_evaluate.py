@@ -40,8 +40,9 @@ def evaluate(**given: Any) -> None:
     """Compare trips with the paths that are shortest under learned costs.
 
     MODEL is a file written by `plan fit --out` or `plan boost --out`. Without MODEL, the costs are
-    the column length, or the column that --features names. They are a baseline for learned costs.
-    Regret and margin loss depend on the unit of the costs, so do not compare them across models.
+    the column length, or the column that --features names. These costs are a baseline for learned
+    costs. Regret and margin loss depend on the unit of the costs, so do not compare them across
+    models.
     """
     from relaxboost import planning
 

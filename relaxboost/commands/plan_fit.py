@@ -20,8 +20,8 @@ from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.regularisers import REGULARISERS
 
 NEGLIGIBLE_SHARE = 1e-6
-"""A learned weight is printed as 0 if what it adds to the costs of arcs is at most this multiple of
-what the most important weight adds. Such weights are errors of the solver."""
+"""A learned weight is printed as 0 if its contribution to the costs of arcs is at most this share
+of the largest contribution. Such weights are errors of the solver."""
 
 _SPOKEN = {
     "give nonnegative=False": "add --free-signs",

@@ -131,7 +131,11 @@ class PlanOptions(SimpleNamespace):
     note = staticmethod(note)
 
     def read(self, learned: Any = None) -> PlanInput:
-        """Return the graph of --edges, with the features that learned costs need."""
+        """Return the graph of --edges.
+
+        Its features are those of --features. Without --features, they are those that the costs
+        `learned` need. If `learned` is None too, they are all columns except the ends and `edge`.
+        """
         if self.edges is None:
             raise InputError("--edges is missing; pass a CSV with a row for each arc")
         from relaxboost.planning import from_pandas
@@ -169,7 +173,7 @@ class PlanOptions(SimpleNamespace):
             return tables.read_csv(path, self.sep, texts)
 
     def tasks(self, source: PlanInput, path: Path | None, loss: Any = None) -> list[Any]:
-        """Return the trips as tasks, and print a note about trips that were joined or left out."""
+        """Return a `Task` for each trip. Print notes about trips that were joined or left out."""
         from relaxboost.planning import Task, paths_from_pandas
 
         if path is None:
@@ -198,7 +202,10 @@ class PlanOptions(SimpleNamespace):
             ]
 
     def _trips(self, path: Path) -> tuple[Any, dict[str, float]]:
-        """Return a table with a row for each step, and the weights of trips that have one."""
+        """Return a table with a row for each step of a trip, and the weights of trips by name.
+
+        If the rows of the file are steps, there are no weights.
+        """
         import pandas as pd
 
         table = self._table(path, ["trip", "node", "edge", "name", "path"])

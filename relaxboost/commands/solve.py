@@ -70,7 +70,10 @@ class _Options(SimpleNamespace):
         return rb.Capped(**given)
 
     def data(self) -> tuple[Any, Any, Any]:
-        """Return the data, the matrix of stumps, and a table of the CSV, or None for --dataset."""
+        """Return the data set, the matrix of stumps, and the table of the CSV.
+
+        For --dataset, the table is None.
+        """
         datasets = rb.matrices.datasets
         if (self.csv is None) == (self.dataset is None):
             both = ", not both" if self.csv is not None else ""

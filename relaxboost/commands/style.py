@@ -68,10 +68,10 @@ class InputFile(click.Path):
 
 
 class PipedFile(InputFile):
-    """A type like `InputFile`. CSV from a pipe is read as it arrives, without a copy."""
+    """A type like `InputFile`, except that CSV from a pipe is not copied but read as it arrives."""
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Return the pipe itself, or the path of a copy if its content is compressed or Parquet."""
+        """Return the pipe. If its content is compressed or Parquet, return the path of a copy."""
         given = given if hasattr(given, "peek") else io.BufferedReader(given)
         # Parquet has its index at the end, and gzip delays rows, so both are read to the end first.
         packed = given.peek(4)[:4].startswith((b"PAR1", b"\x1f\x8b"))
@@ -79,7 +79,7 @@ class PipedFile(InputFile):
 
 
 class OutputFile(click.Path):
-    """The type of a path of an output file. The name - means standard output."""
+    """A type for options: the path of an output file, or - for standard output."""
 
     def __init__(self, suffix: str) -> None:
         super().__init__(path_type=Path)
@@ -202,7 +202,10 @@ def kept(what: str) -> Iterator[progress.Bar]:
 
 
 def folded(line: str, columns: int, hang: int | None = None) -> str:
-    """Wrap a line, and indent continuation lines by `hang` or to the text after the line's key."""
+    """Wrap a line. By default, continuation lines start below the text after the key of the line.
+
+    If `hang` is given, they are indented by `hang` more than the line.
+    """
     found = _KEY.match(line)
     # A command that is wrapped cannot be copied into a shell.
     if found and _COMMAND.match(line, found.end()):
@@ -220,7 +223,7 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
 
 
 class Verb(click.Command):
-    """A command with the options --json and --quiet, whose errors name options as users type them.
+    """A command with --json and --quiet. Its errors name options as users type them.
 
     It rejects an option of a single value that is passed twice.
     """
@@ -234,7 +237,7 @@ class Verb(click.Command):
             self.params.append(click.Option(flag, is_flag=True, help=said))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments. Raise an InputError if a single value is passed twice."""
+        """Parse the arguments, and reject an option of a single value that is passed twice."""
         # The parser empties its list. Click itself takes the last of several values.
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         for option in order:
@@ -245,7 +248,7 @@ class Verb(click.Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, with its output where the options say."""
+        """Run the command, and direct its output as --quiet, --json and options with - require."""
         quiet = ctx.params.pop("quiet")
         as_json = bool(ctx.params.get("as_json"))
         printed = list(ctx.meta.get(_OUTPUT, {}).values())
@@ -263,7 +266,7 @@ class Verb(click.Command):
 
 
 class VerbGroup(click.Group):
-    """A group of verbs, whose decorator `command` makes a `Verb`."""
+    """A group of commands. Its decorator `command` makes each of them a `Verb`."""
 
     command_class = Verb
 
@@ -307,7 +310,8 @@ def added(*options: Callable[..., Any]) -> Callable[..., Any]:
 
 
 HUGE = "{} has numbers whose squares overflow; if such a number marks a missing value, {}"
-"""A note about columns with numbers too large to be squared. The second {} is the advice."""
+"""A note about columns with numbers that are too large to be squared. The first {} stands for the
+names of the columns, and the second for the advice."""
 
 
 def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
@@ -326,9 +330,10 @@ def note_huge(names: Iterable[str], numbers: Any) -> None:
 
 
 def largest(*values: Mapping[str, float], sizes: Mapping[str, float] | None = None) -> list[str]:
-    """Return lines with the values of names, by decreasing size, without names whose values are 0.
+    """Return a line with the values of each name, by decreasing size.
 
-    By default the size is the absolute value in the first mapping.
+    By default the size is the absolute value in the first mapping. After `MAX_LISTED` names, the
+    others are only counted, and so are names whose values are all 0.
     """
     size = {name: abs(value) for name, value in values[0].items()} if sizes is None else sizes
     # The sort is stable: names of equal size keep their order.

@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 MOST_WORDS, MOST_WORDS_OF_FIRST_PAGES = 46_400, 12_000
 
-BAD = "no recorded counterexample of MADE-few refutes it"
+BAD = "no recorded counterexample of MADE-few refutes the claim"
 
 
 @pytest.fixture(scope="module")

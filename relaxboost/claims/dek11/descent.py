@@ -27,7 +27,10 @@ from relaxboost.online import GradientDescent, Horizon
 
 
 def deviations(law: Samples, run: Passed) -> Array:
-    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) for each sample of D, with Q uniform on the w_i."""
+    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) for each sample.
+
+    Q is the uniform distribution on w_0, ..., w_{m−1}.
+    """
     return np.asarray(law.risk(run.before).mean(axis=1) - run.losses.mean(axis=1))
 
 

@@ -12,7 +12,10 @@ from relaxboost.claims.language import *
 
 
 def excess(law: Samples, samples: Array | None = None) -> Array:
-    """Return the amount l(Q; D) − min l(w; D) − λXB/√m for each sample, in the given order."""
+    """Return l(Q; D) − min l(w; D) − λXB/√m for each sample.
+
+    By default, these are all samples of the law.
+    """
     mean = law.risk(law.run(samples).before).mean(axis=1)
     return np.asarray(mean - float(law.risk(law.best())) - law.regret / law.m)
 

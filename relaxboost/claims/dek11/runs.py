@@ -29,7 +29,8 @@ STREAMS = Space(
     B=Real(0.25, 4.0, log=True),
     loss=Choice(*LOSSES),
 )
-"""The space of streams: examples, labels sign(y), and a comparator w that is projected."""
+"""The space of streams: examples, labels sign(y), and a comparator w. The checks project w onto the
+ball of radius B."""
 
 LAWS = Space(
     sizes={"k": (1, 3), "n": (1, 2)},
@@ -43,7 +44,7 @@ LAWS = Space(
 """The space of laws with k atoms (examples), and the number m of examples that are drawn."""
 
 LINES = LAWS.but(sizes={"k": (1, 3), "n": (1, 1)})
-"""The space of one-dimensional laws, which `Samples.best` needs."""
+"""The space of laws with one-dimensional weights. `Samples.best` needs such laws."""
 
 
 def signs(y: Array) -> Array:
@@ -115,7 +116,11 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Passed:
-    """A run on S streams: weights w_0, ..., w_m, shape (S, m + 1, n), and losses and gradients."""
+    """A run on S streams.
+
+    `w` are the weights w_0, ..., w_m, shape (S, m + 1, n). `losses` and `slopes` are the losses and
+    the gradients at w_0, ..., w_{m−1}, shapes (S, m) and (S, m, n).
+    """
 
     w: Array
     losses: Array
@@ -177,12 +182,12 @@ class Samples:
         return np.asarray(self.p[self.samples].prod(axis=1))
 
     def drawn(self, samples: Array | None = None) -> Sequences:
-        """Return samples as streams of examples. By default, all samples are returned, in order."""
+        """Return samples, by default all of them, as streams of examples."""
         at = self.samples if samples is None else samples
         return Sequences(self.A[at], self.y[at], self.loss)
 
     def run(self, samples: Array | None = None) -> Passed:
-        """Run the algorithm on samples. By default, it runs on all samples, in order."""
+        """Run the algorithm on samples, by default on all of them."""
         of = self.drawn(samples)
         return of.exponentiated(self.eta) if self.experts else of.descended(self.B, self.eta)
 
@@ -197,7 +202,10 @@ class Samples:
         return np.asarray(self.atoms(w) @ self.p)
 
     def best(self) -> Array:
-        """Return the minimiser of the risk in [−B, B] if the weights are one-dimensional."""
+        """Return the minimiser of the risk in [−B, B].
+
+        Skip laws whose weights have more than one dimension.
+        """
         assume(self.A.shape[1] == 1)
         points = self.A[:, 0]
         kinks = [y / a for y, a in zip(self.y, points, strict=True) if abs(a) * self.B > 1.0]
@@ -231,7 +239,10 @@ def azuma(c: float, m: float) -> Callable[[Array], Array]:
 
 
 def tossed(m: int) -> Slack:
-    """Return the slack of the logarithm of the bound `azuma`, for 200·m fair coins and ε = c/5."""
+    """Return the slack of log P(deviation ≥ c/5) ≤ log δ for 200·m tosses of a fair coin.
+
+    Here δ is the bound `azuma` on the probability.
+    """
     N = 200 * m
     left = math.log(float(bdtrc(N * 7 // 10 - 1, N, 0.5)))
     right = float(np.log(azuma(1.0, N)(np.array([0.2])))[0])

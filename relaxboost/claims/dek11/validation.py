@@ -155,9 +155,11 @@ def half_radius(x: Instance) -> float:
 
 
 def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
-    """Return g and t: the weighted experts predict g on new atoms, and g + (1 − g)ty on seen ones.
+    """Return g and t, which determine the predictions of the weighted experts.
 
-    The `seen` atoms are distinct, and `minus` of them had the label y = −1.
+    The experts predict g on an atom that they have not seen, and g + (1 − g)ty on an atom that they
+    have seen with the label y. The `seen` atoms are distinct, and `minus` of them had the label
+    y = −1.
     """
     # The experts that always predict 1 have the weight 2^N exp(η Σ y), and the others have 2^N
     # cosh(η)^seen.
@@ -167,7 +169,10 @@ def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
 
 
 def over(x: Instance, rise: float, best: bool) -> float:
-    """Return a lower bound on P(l(h̃̃; D) > b + rise), where b is l(h_0; D) or l(h̃̃; S')."""
+    """Return a lower bound on P(l(h̃̃; D) > b + rise).
+
+    If `best` is true, b is l(h_0; D). Otherwise b is l(h̃̃; S').
+    """
     # Only samples are counted whose atoms in S' are distinct and whose labels contain a −1. In
     # these samples h̃̃ is the last hypothesis, because all others have seen less of S'.
     N = 2.0**x.bits

@@ -37,7 +37,7 @@ _BASIS = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]]
 
 
 def outputs(C: Array) -> Array:
-    """Return h'(x_n)_k, which is 1 for the predicted class k, or else −1/(K−1), shape (N, K, n)."""
+    """Return h'(x_n)_k, shape (N, K, n): 1 if k is the predicted class, and −1/(K−1) if not."""
     hit = C[:, None, :] == np.arange(1.0, K + 1.0)[None, :, None]
     return np.where(hit, 1.0, -1.0 / (K - 1.0))
 

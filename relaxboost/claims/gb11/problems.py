@@ -114,12 +114,12 @@ class Descent:
         return max(self.norm(f) for f in [*points, self.risk.y])
 
     def mean(self, upto: int, proof: bool) -> float:
-        """Return the mean gap of f_0, ..., f_{upto−1} if `proof`, or else of f_1, ..., f_upto."""
+        """Return the mean gap over f_1, ..., f_upto. If `proof`, use f_0, ..., f_{upto−1}."""
         return float(self.gaps[:upto].mean() if proof else self.gaps[1 : upto + 1].mean())
 
 
 def spans(x: Instance) -> float:
-    """Return the edge of the class of multiples of x.H's columns. Skip x if the edge is <= 0.05."""
+    """Return the edge of the multiples of the columns of H. Skip instances with an edge <= 0.05."""
     gamma = edge(x.H)
     assume(gamma > 0.05)
     return gamma

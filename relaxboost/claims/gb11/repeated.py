@@ -41,7 +41,7 @@ def wasted(gamma: float) -> float:
 
 
 def means(run: Descent, bound: Callable[[int, float, float], float]) -> Slacks:
-    """Yield, for each t, the slacks of a bound on the mean gap over f_0..f_{t−1} and over f_1..f_t.
+    """Yield the slack of a bound on the mean gap, for f_0..f_{t−1} and for f_1..f_t, for each t.
 
     The bound is a function of t, γ and the largest gradient norm G at the points of the mean.
     """

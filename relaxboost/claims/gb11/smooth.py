@@ -63,7 +63,8 @@ def smooth(x: Instance) -> Slacks:
 
 
 _A = np.array([[4.0, 0.0], [0.0, 2.0]])
-"""The rows a_1 and a_2 of R[f] = |<a_1, f>| + |<a_2, f>|, with the gradients (±4, ±2) in L²(P̂)."""
+"""The rows a_1 and a_2 of R[f] = |<a_1, f>| + |<a_2, f>|. The gradients of R in L²(P̂) are
+(±4, ±2)."""
 H = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
 
 STARTS = Space(a=Real(-3, 3), b=Real(-6, 6), T=Whole(1, 60))

@@ -19,7 +19,10 @@ LABELLED = SETS.but(y=Vector("m"))
 
 
 def advantage(x: Instance, y: Array | None = None) -> Number:
-    """Return the exact largest δ of statement (2), for the labels y or for all labelings."""
+    """Return the exact largest δ for which statement (2) holds with the labels y.
+
+    If y is None, the statement must hold for every choice of labels.
+    """
     # An error of at most (1/2 − δ/2) Σ w means Σ w_n y_n h(x_n) >= δ Σ w. So the largest δ is the
     # value of a game.
     labels = product((-1.0, 1.0), repeat=len(x.H)) if y is None else [y]

@@ -104,11 +104,11 @@ class Run:
         self.gradients.append(gradient)
 
     def bounded(self) -> list[Requirement]:
-        """Return the requirements of the run, including ‖∇R‖ <= 1 at all visited points."""
+        """Return the requirements of all projections, and ‖∇R‖ <= 1 at all visited points."""
         return [*self.requirements, *(g @ g <= 1 for g in self.gradients)]
 
     def mean(self, least: Expression, proof: bool) -> Expression:
-        """Return the mean gap of f_0, ..., f_{T−1} if `proof` is true, or else of f_1, ..., f_T."""
+        """Return the mean gap over f_1, ..., f_T. If `proof`, use f_0, ..., f_{T−1} instead."""
         T = len(self.moves)
         return total(self.values[:T] if proof else self.values[1:]) / T - least
 
@@ -214,7 +214,7 @@ def _strong_mean(algorithm: int, T: int, gamma: Fraction, proof: bool) -> WorstC
 
 
 def strong_means(x: Instance, algorithm: int, bound: float) -> Slacks:
-    """Yield the slacks of a bound on the worst mean gap over f_0..f_{T−1}, and over f_1..f_T."""
+    """Yield the slack of a bound on the worst mean gap, for f_0..f_{T−1} and for f_1..f_T."""
     for proof, points in AVERAGES.items():
         worst = _strong_mean(algorithm, x.T, fraction(x.gamma), proof)
         yield at_most(worst.bracket, bound, f"mean gap of {points}", x.T)
@@ -280,7 +280,11 @@ def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool
 
 
 def weak_means(x: Instance, algorithm: int) -> Slacks:
-    """Yield the slacks of the bounds of Theorems 5 and 7 on the two worst mean gaps."""
+    """Yield the slack of a bound on the worst mean gap, for f_0..f_{T−1} and for f_1..f_T.
+
+    The bound is that of the corrected Theorem 5 for Algorithm 2, and of the corrected Theorem 7 for
+    Algorithm 3.
+    """
     gamma = fraction(x.gamma)
     q = repeated.wasted(x.gamma)
     D = 2.0 * x.F

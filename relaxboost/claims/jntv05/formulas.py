@@ -107,7 +107,7 @@ def mirror_of(proxy: str, radius: float) -> Mirror:
 
 
 def iterates(U: Array, gamma: Array, beta: Array, mirror: Mirror) -> Array:
-    """Return the iterates θ_0, ..., θ_t of Eq. 11 for constant gradients, the rows of U."""
+    """Return the iterates θ_0, ..., θ_t of Eq. 11. The gradients are the rows of U for any θ."""
     Z = np.vstack([np.zeros(U.shape[1]), np.cumsum(gamma[:, None] * U, axis=0)])
     return np.array([mirror(z, b) for z, b in zip(Z, beta, strict=True)])
 
@@ -121,7 +121,7 @@ LOSSES: dict[str, tuple[Callable[[Array], Any], Callable[[Array], Any]]] = {
     ),
     "squared": (np.square, lambda v: 2.0 * v),
 }
-"""The losses φ. Each is a pair of the loss and its right derivative."""
+"""The losses by name, each as a pair of the function φ and its right derivative."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class FiniteLaw:
 
     @property
     def lipschitz(self) -> float:
-        """The constant L = K sup |φ'| over [−Kλ, Kλ], or that of Eq. 32 for the squared loss."""
+        """The constant L = K sup |φ'| over [−Kλ, Kλ]. For the squared loss, it is L of Eq. 32."""
         if self.loss == "squared":  # A sum of convex functions of θ is largest at a vertex.
             sizes = np.abs(self.slopes(self.radius * np.eye(self.S.shape[1]))).max(axis=2)
             return math.sqrt(float((sizes**2 @ self.p).max()))

@@ -41,7 +41,8 @@ def _regret(
 ) -> Slack:
     """Return the slack of Proposition 2 for the proxy function V + `shift`.
 
-    The comparator is θ, or θ_t if `last` is true. `least` stands for V(θ_*), and `first` for θ_0.
+    The comparator is θ. If `last` is true, it is θ_t. The number `least` is used as V(θ_*). If
+    `first` is given, it is used as θ_0.
     """
     beta = temperatures(x)
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
@@ -112,11 +113,11 @@ EXPECTED = LAWS.but(
     theta=Distribution("n"),
     sizes={"k": (1, 3), "n": (2, 4), "t": (1, 5)},
 )
-"""The space of laws, with γ_i, β_i, and a constant `shift` that is added to V."""
+"""The space of laws, together with γ_i, β_i, θ, and the constant `shift` that is added to V."""
 
 
 def _excess(x: Instance, shift: float) -> Slacks:
-    """Yield the slacks of (25) at θ and (26) at the minimiser, for V + `shift`."""
+    """Yield the slacks of (25) at θ and of (26) at the minimiser of A, with V + `shift` as V."""
     found = law(x)
     beta = temperatures(x)
     P, means = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))

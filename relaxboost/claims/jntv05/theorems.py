@@ -72,9 +72,10 @@ def theorem_1_start(x: Instance) -> Slack:
 
 
 def bayes(experts: float, t: int, shift: float) -> float:
-    """Return the least expected excess risk of all estimators in t rounds with M = exp(experts).
+    """Return the least expected excess risk that any estimator can have after t rounds.
 
-    One random expert is right with probability 1/2 + shift, and the others with probability 1/2.
+    The number of experts is M = exp(experts). One random expert is right with probability
+    1/2 + shift, and the others with probability 1/2.
     """
     # The best estimator chooses the expert that was right most often, and breaks ties at random.
     counts = np.arange(t + 1)
@@ -143,11 +144,15 @@ GENERAL = Space(
     roof=Real(0.001, 2, log=True),
     t=Whole(1, 4),
 )
-"""The space of regression problems. `shift` is added to V, and V̄ is at least `roof`."""
+"""The space of regression problems. The number `shift` is added to V. The bound V̄ on V(θ*) is the
+larger of `roof` and V(θ*)."""
 
 
 def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
-    """Return the law, the best vertex or centre θ of the simplex, and whether θ minimises A."""
+    """Return the law, a point θ of the simplex, and whether θ minimises A and L ≥ 0.01.
+
+    The point θ has the least risk among the vertices and the centre.
+    """
     found = FiniteLaw(x.p, x.radius, x.H, "squared", x.y)
     size = x.H.shape[1]
     points = x.radius * np.vstack([np.full(size, 1.0 / size), np.eye(size)])
@@ -210,7 +215,7 @@ def second_moment(x: Instance) -> Slack:
 
 
 def _chain(x: Instance) -> tuple[Fraction, Fraction]:
-    """Return E ‖u_2(θ_1)‖² and L², after asserting the conditions of Remark 5."""
+    """Return E ‖u_2(θ_1)‖_∞² and L². Assert that the chain satisfies the conditions of Remark 5."""
     # For each sign, Z is steep with probability p and flat with probability q, where p + q = 1/2.
     # If Z_1 has the sign +, then θ_1 < 1/2, where losses of the sign − have the slope −R. In this
     # case Z_2 is steep and has the sign − with probability 2p, and otherwise it is flat and has the

@@ -22,7 +22,7 @@ class EntryPart:
     """The type of the part: "text", "printed" (a quotation), "data" (an instance) or "step"."""
     text: str
     label: str = ""
-    """The label of the part, which is printed in bold before the text."""
+    """The label of the part. It is printed in bold before the text."""
 
 
 def verdict(claim: Claim) -> str:
@@ -33,9 +33,9 @@ def verdict(claim: Claim) -> str:
 def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     """Yield the text about a claim that follows its statement, part by part.
 
-    If `brief` is true, the text is for a page with a table of errata. It does not quote misprints
-    again, nor claims that hold. Of a refuted claim it has the printed formula, and only the first
-    counterexample.
+    If `brief` is true, the text is for a page with a table of errata. It then quotes neither
+    misprints nor claims that hold. For a refuted claim, it has only the first counterexample, and
+    it leaves out the formula if the quotation contains one.
     """
     refuted = bool(claim.counterexamples)
     in_errata = brief and claim.status == MISPRINT
@@ -68,7 +68,7 @@ def _printed(claim: Claim, brief: bool, in_errata: bool) -> Iterator[EntryPart]:
 
 
 def refutations(claim: Claim, statement: Statement) -> Iterator[Evidence]:
-    """Yield the evidence of each recorded counterexample of the claim that refutes a statement."""
+    """Yield the evidence of those recorded counterexamples of a claim that refute a statement."""
     for written in claim.counterexamples:
         evidence = claim.examine(statement, claim.space.from_json(written), "on record")
         if evidence is not None and evidence.outcome == REFUTED:
@@ -79,7 +79,7 @@ def refutation(claim: Claim) -> Evidence:
     """Return the evidence of the first recorded counterexample that refutes the claim."""
     for evidence in refutations(claim, claim.stated):
         return evidence
-    raise InputError(f"no recorded counterexample of {claim.id} refutes it")
+    raise InputError(f"no recorded counterexample of {claim.id} refutes the claim")
 
 
 def said(statement: Statement) -> str:

@@ -17,10 +17,11 @@ from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
 MAX_POINT_ERROR = 1e-14
-"""The difference between points of games whose entries differ by the rounding of doubles."""
+"""The maximum difference between a number and the short fraction that is printed instead of it.
+Such differences occur because the entries of the game are rounded to doubles."""
 
 MAX_POINT_ENTRIES = 10
-"""The number of rows and of columns up to which the points of an optimum are printed."""
+"""The maximum number of rows, and of columns, of a game whose optimal points are printed."""
 
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",
@@ -148,7 +149,10 @@ def _optima(claim: Claim, written: dict[str, Any]) -> list[str]:
 
 
 def _optimum(found: CertifiedOptimum) -> str:
-    """Return a sentence with an exact optimum and its points, or "" if they are not short."""
+    """Return a sentence with an exact optimum and the points that prove it.
+
+    If the optimum is not exact, or if the numbers are not short, return "".
+    """
     game, value, n = found.game, found.bracket.lower, found.game.n or 0
     if value != found.bracket.upper or max(game.m, n) > MAX_POINT_ENTRIES:
         return ""
@@ -169,9 +173,10 @@ def _optimum(found: CertifiedOptimum) -> str:
 
 
 def _short(x: Any) -> Fraction:
-    """Return the short fraction that is nearest to a number. Without one, raise ValueError.
+    """Return the short fraction that is printed for a number. If there is none, raise ValueError.
 
-    The game has the double that is nearest to 1/10, but the printed matrix has 1/10 itself.
+    The fraction may differ slightly from the number. For example, the entry 1/10 of a printed
+    matrix is the nearest double in the matrix of the game.
     """
     short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
     if abs(short - Fraction(x)) > MAX_POINT_ERROR:
@@ -180,7 +185,7 @@ def _short(x: Any) -> Fraction:
 
 
 def _value(x: float, other: float | None = None) -> str:
-    """Return a number in LaTeX, with enough digits to distinguish it from the other side."""
+    """Return the number x in LaTeX, with enough digits to distinguish it from `other`."""
     if x in (float("inf"), float("-inf")):
         return r"\infty" if x > 0 else r"-\infty"
     short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
@@ -214,7 +219,7 @@ def _set(value: Any) -> str:
 
 
 def _fraction(value: Any) -> Fraction:
-    """Return the exact value of an integer or of a fraction as text. Others raise ValueError."""
+    """Convert an integer, or text such as "1/10", to a Fraction. Other values raise ValueError."""
     if isinstance(value, int) or (isinstance(value, str) and re.fullmatch(r"-?\d+(/\d+)?", value)):
         return Fraction(value)
     raise ValueError
@@ -290,7 +295,7 @@ def _character(c: str) -> str:
         return f"${_SYMBOLS.get(c) or _ACCENTED[c]}$"
     if not c.isascii():
         raise InputError(
-            f"no LaTeX is known for the character {c!r}. Write the text with another one, or add "
-            "it to relaxboost/claims/publishing/latex.py"
+            f"no LaTeX is known for the character {c!r}. Use another character, or add this one "
+            "to relaxboost/claims/publishing/latex.py"
         )
     return c

@@ -168,7 +168,10 @@ def _errata(source: Source) -> Iterator[str]:
 
 
 def _lines(source: Source) -> Iterator[str]:
-    """Yield the places of the source with their claims, and then the others with the reasons."""
+    """Yield lines with the places of the source that have claims, and with links to the claims.
+
+    The places without a claim follow, with the reasons why there is no claim.
+    """
     claims: dict[str, dict[str, None]] = {}
     reasons: dict[str, dict[str, None]] = {}
     for line in source.lines:
@@ -190,7 +193,10 @@ def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]
 
 
 def _link(source: Source, id: str, text: str = "") -> str:
-    """Return a link to a claim or to the errata, or only the text if the id is unknown."""
+    """Return a link to the claim with an id. For a misprint, return a link to the errata.
+
+    If the id is unknown, return only the text.
+    """
     if id in {*source.claims, *(one.id for one in source.not_checked)}:
         return f"[{text or id}]({details_of(source)}#{anchor(id)})"
     for one in source.misprints:
@@ -205,7 +211,7 @@ def _linked(source: Source, markdown: str, here: str = "") -> str:
 
 
 def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
-    """Return a match of `_NAME` as a link to the claim of this name, if there is one."""
+    """Return the text of a match of `_NAME`. If it is the name of a claim, make it a link."""
     name = found[2] or found[0]
     key = name.partition("-")[0]
     full = next((one for one in (source, *sources()) if "-" in name and one.key == key), None)

@@ -70,7 +70,7 @@ def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> An
 
 
 def sides(evidence: Evidence) -> Any:
-    """Return a matplotlib figure of the two sides on one instance. It does not show the data."""
+    """Return a matplotlib figure of the two sides on one instance, without the data."""
     check_drawing()
     from matplotlib.figure import Figure
 
@@ -80,7 +80,7 @@ def sides(evidence: Evidence) -> Any:
 
 
 def svg(figure: Any, salt: str) -> bytes:
-    """Return the reproducible SVG of a matplotlib figure, whose element ids depend on `salt`."""
+    """Return a reproducible SVG of a matplotlib figure. The ids in the SVG depend on `salt`."""
     import matplotlib
 
     buffer = io.BytesIO()

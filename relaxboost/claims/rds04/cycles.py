@@ -30,9 +30,9 @@ def _signs(rows: str) -> list[list[int]]:
 
 
 EIGHT = _signs("-++++--+ -++--+++ +-+++-++ +-++-+++ +-+-+++- ++-++++- ++-+++-+ ++++--+-")
-"""The example of the paper. The margin of AdaBoost converges to 1/3, but the largest is 3/8."""
+"""The example of the paper. The margin of AdaBoost converges to 1/3, but the maximum is 3/8."""
 SEVEN = _signs("-++++-- +--+-+- +-+++++ -+-++-+ +++---+ -++--++ ++-++++")
-"""A smaller example, found by an attack. The margin converges to 0.2341, but the largest is 1/4. In
+"""A smaller example, found by an attack. The margin converges to 0.2341, but the maximum is 1/4. In
 rounds 1 and 9 of a cycle of 58 rounds, the first of several tied columns is chosen."""
 
 SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())

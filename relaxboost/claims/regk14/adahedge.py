@@ -18,7 +18,12 @@ from relaxboost.online.kernels.shares import AVERAGED, CONSTANT, FADING
 
 @dataclass
 class Shares:
-    """The state of AdaHedge: its loss, the losses of K experts, the gap Δ, V and the range S."""
+    """The state of AdaHedge.
+
+    `loss` is the loss of AdaHedge, and `losses` are the losses of the K experts. `gap` is Δ, the
+    sum of the mixability gaps. `variance` is V, the sum of the variances of the costs under the
+    weights. `size` is S, the largest range of the costs of a round.
+    """
 
     loss: float
     losses: Array
@@ -89,8 +94,9 @@ def packaged(costs: Array) -> tuple[float, float]:
 def turned(K: int) -> Array:
     """Return a matrix of costs 0 and 1 on which AdaHedge has nearly the largest regret.
 
-    First, the cost 1 alternates between the two halves of the experts, which makes Δ nearly √(V log
-    K). Then all experts except one have the cost 1, which makes the regret nearly 2Δ.
+    First, the cost 1 alternates between the two halves of the experts. After these rounds, Δ is
+    nearly √(V log K). Then all experts except one have the cost 1. After these rounds, the regret
+    is nearly 2Δ.
     """
     half = np.arange(K) < K // 2
     alternating = np.tile([half, ~half], (500, 1))
@@ -143,13 +149,15 @@ STREAMS = Space(
     loss=Choice(*LOSSES),
     labels=Choice("given", "against"),
 )
-"""The space of streams: features, which are the rows of A over √n, targets, and a comparator w."""
+"""The space of streams: features, targets and a comparator w. The features are the rows of A,
+divided by √n."""
 
 
 class Descents:
     """The 16 learners of `HedgedDescent` on a stream, by the formulas of the paper.
 
-    `excess` is ε, the loss of a correct prediction of the largest possible absolute value, R.
+    `excess` is ε. For labels, it is the loss of a correct prediction with the largest absolute
+    value R. For other targets, it is 0.
     """
 
     def __init__(self, x: Instance) -> None:
@@ -195,7 +203,8 @@ class Descents:
     def of(self, w: Array) -> tuple[float, Array]:
         """Return the loss of w, and a bound on the regret of each learner against w.
 
-        The bound is ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε, or inf if the steps of the learner fade.
+        The bound is ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε. For learners with `FADING` steps, it is
+        inf.
         """
         loss = self.method.loss.loss
         paid = float(loss.pointwise(self.H @ w, self.targets)[0].sum())

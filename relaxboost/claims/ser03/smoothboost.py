@@ -16,7 +16,10 @@ GAMES = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"))
 
 
 def run(x: Instance) -> tuple[float, Iterator[RoundState]]:
-    """Return γ, which is half the value of the game, and the rounds of `SmoothBoostRun`."""
+    """Return γ and the rounds of `SmoothBoostRun`.
+
+    The number γ is half the value of the game, but at most 1/2. Skip games with a value <= 0.1.
+    """
     game = Game(x.A, Capped(x.k))
     rho = float(x.optimum(game).lower)
     assume(rho > 0.1)

@@ -152,9 +152,9 @@ class Law:
             mean risk. "majority" is the majority vote of w_0, ..., w_{t−1}, and its risk is the
             probability of an error.
         order : callable or sequence of numbers, optional
-            Either a function that permutes a sample, which is a tuple of atoms, before the learner
-            sees it, or a sequence with a number for each atom. With a sequence, each sample is
-            sorted by the numbers of its atoms, and only the multisets of t atoms are enumerated.
+            A function gets a sample, which is a tuple of atoms, and returns it in the order in
+            which the learner sees it. A sequence has a number for each atom. Each sample is then
+            sorted by these numbers, and only the multisets of t atoms are enumerated.
 
         Raises
         ------
@@ -349,7 +349,10 @@ def _walk(
 def _branched(
     learner: Learner, law: Law, states: tuple[Array, ...], tree: tuple[Any, Any]
 ) -> tuple[Array, ...]:
-    """Copy the states of the parents, let each copy learn one more atom, and return the copies."""
+    """Return the states of copies of learners after each copy has learned one more atom.
+
+    `tree` has the indices of the learners to copy in `states`, and the atom for each copy.
+    """
     new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
     codes = learner.compiled()
     if codes is not None:

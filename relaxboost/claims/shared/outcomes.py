@@ -48,15 +48,15 @@ class Outcomes:
     samples: NDArray[np.integer[Any]]
     """The indices of the atoms in each sample, in the order of arrival, shape (N, t)."""
     probability: Vector
-    """The probability of each sample, or 1/N for random samples."""
+    """The probability of each sample. For random samples, it is 1/N."""
     risk: Vector
-    """The expected risk, or the probability of an error for "majority", after each sample."""
+    """The expected risk after each sample. For "majority", it is the probability of an error."""
     loss: Vector
     """The cumulative loss Σ l_i(w_{i−1}) of the learner on each sample."""
     promise: Vector
     """The value of `Learner.regret_bound` after each sample."""
     least: tuple[float, float]
-    """An interval that contains the least risk over the domain, or (0, 0) for "majority"."""
+    """An interval that contains the least risk over the domain. For "majority", it is (0, 0)."""
     bound: float
     """The bound on the expected excess risk that the function `promised` returns."""
     rounding: float

@@ -50,7 +50,10 @@ class Violation(NamedTuple):
 
 
 def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
-    """Return a violation that f and f* confirm, or None, and the number of points tried."""
+    """Return a violation that both f and f* confirm, and the number of points tried.
+
+    If the search finds no violation, the first entry is None.
+    """
     tried = 0
     for function, confirm, size, coordinates in (
         (f.penalty, _from_point, max(12, min(40, 2000 // m)), 8),
@@ -117,7 +120,11 @@ def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> I
 
 
 def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
-    """Return multiples of `v` at which the function is finite, one near a boundary if any."""
+    """Return multiples of `v` at which the function is finite.
+
+    If the function is infinite at a larger multiple, one of the returned points is near the
+    boundary.
+    """
     if not math.isfinite(function(np.zeros(v.size))):
         return [v] if math.isfinite(function(v)) else []
     inside, outside = 0.0, 0.0
@@ -160,7 +167,11 @@ def _with(x: Vector, i: int, entry: float) -> Vector:
 def _climb(
     function: Callable[[Vector], float], best: tuple[float, Vector, int], rng: np.random.Generator
 ) -> tuple[tuple[Vector, int] | None, int]:
-    """Perturb the point nearest to a violation. Return a violation or None, and the steps."""
+    """Perturb the point that is nearest to a violation, to find a violation.
+
+    Return the point and the coordinate of the violation as a pair, or None if no violation was
+    found. Also return the number of steps.
+    """
     slope, point, i = best
     radius = 0.5 * float(np.abs(point).max())
     steps = 60

@@ -37,7 +37,10 @@ def _bound(x: Instance) -> float:
 
 
 def smoothing_costs(x: Instance) -> Slack:
-    """Compare the mean margin <d, Aw> of the smoothed best response d with the relaxed margin."""
+    """Return the slack of <d, Aw> ≤ F(Aw) + β log(m/k), where F(Aw) is the relaxed margin.
+
+    The distribution d is the smoothed best response to w.
+    """
     u = x.A @ x.w
     smoothing = beta(len(x.A), x.epsilon)
     mean = float(distribution(u, x.k, smoothing)[0] @ u)

@@ -1,4 +1,4 @@
-"""Vectors of fractions, and the entropic projection (SS09, Eq. 14) by another way than Fig. 2."""
+"""Vectors of fractions, and the entropic projection (SS09, Eq. 14), computed without Fig. 2."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -20,8 +20,9 @@ from relaxboost.claims.ss09 import SOURCE
 MONOTONE = ("max", "sum", "Euclidean")
 """The orthant-monotonic norms, which never increase if an entry is set to zero."""
 NORMS = (*MONOTONE, "paired", "ellipsoid")
-"""The names of all norms. The last two couple pairs of entries: "paired" is the largest of
-2|d_1 − d_2|, |d_1 + d_2|/2, and so on. "ellipsoid" is √(d·Md) with blocks [[1, c], [c, 1]] in M."""
+"""The names of all norms. The last two couple the entries 1 and 2, 3 and 4, and so on. "paired" is
+the maximum over these pairs of 2|d_i − d_{i+1}| and |d_i + d_{i+1}|/2. "ellipsoid" is √(d·Md).
+The blocks of M are [[1, c], [c, 1]]."""
 
 _ORDER = {"max": math.inf, "sum": 1.0, "Euclidean": 2.0, "paired": math.inf, "ellipsoid": 2.0}
 
@@ -59,7 +60,10 @@ def norm(x: Instance) -> Norm:
 
 
 def hinge_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side of the paper, for a norm as a penalty or for a ball of the norm."""
+    """Return the margin side of the paper.
+
+    If `penalty` is true, f is the penalty ν‖d‖. Otherwise f is the indicator of ‖d‖ ≤ ν.
+    """
     if penalty and x.nu < 0.0:
         return -math.inf  # No vector has a negative norm.
     sets = itertools.product((True, False), repeat=len(x.A))
@@ -80,7 +84,11 @@ def _margin_side(x: Instance, penalty: bool, losing: NDArray[np.bool_]) -> float
 
 
 def edge_side(x: Instance, penalty: bool) -> float:
-    """Return the minimum of ‖dᵀA‖_∞ + ν‖d‖ if `penalty`, or else of ‖dᵀA‖_∞ under ‖d‖ ≤ ν."""
+    """Return the edge side of the paper.
+
+    If `penalty` is true, it is the minimum of ‖dᵀA‖_∞ + ν‖d‖. Otherwise it is the minimum of
+    ‖dᵀA‖_∞ under ‖d‖ ≤ ν.
+    """
     if penalty and x.nu < 0.0:  # The least value at a vertex is an upper bound.
         vertices = np.eye(len(x.A))
         return min(float(np.abs(x.A.T @ d).max()) + x.nu * norm(x).size(d) for d in vertices)

@@ -114,4 +114,5 @@ FORMS: dict[str, ClosedForms] = {
         lambda u, k: np.min(_priced(u, k), axis=-1),
     ),
 }
-"""The indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞, and s|d_1|, which is a user-defined function."""
+"""The closed forms by name. The functions f are the indicator of ‖d‖_∞ ≤ 1/k, s h, s‖d‖_∞ and
+s|d_1|. The last one is a user-defined relaxation."""

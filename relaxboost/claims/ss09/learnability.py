@@ -1,4 +1,4 @@
-"""SS09, Sec. 2 to 4.1: Theorem 3, and the equality of hard or soft margins and edges."""
+"""SS09, Sec. 2 to 4.1: Theorem 3, and the equality of margins and edges, both hard and soft."""
 
 import itertools
 import math

@@ -71,7 +71,7 @@ def sharp_error(x: Instance) -> Slacks:
 
 
 def _tail(t: int, q: float) -> float:
-    """Return the probability that at least half of t signs are −1, each with probability q."""
+    """Return P(at least half of t signs are −1), where each sign is −1 with probability q."""
     wrong = range((t + 1) // 2, t + 1)
     return math.fsum(math.comb(t, h) * q**h * (1.0 - q) ** (t - h) for h in wrong)
 

@@ -53,8 +53,8 @@ PENALTIES: dict[str, Penalty] = {
         constant=lambda m, s: 1.0,
     ),
 }
-"""The penalties by name, with a strength s in [0, 1]. The convex penalty "open cube" is 0 inside of
-‖d‖_∞ = 1/m and 1 on it, so that its level sets are not closed."""
+"""The penalties by name, with a strength s in [0, 1]. The convex penalty "open cube" is 0 for
+‖d‖_∞ < 1/m and 1 for ‖d‖_∞ = 1/m, so its level sets are not closed."""
 
 
 CLOSED = tuple(name for name in PENALTIES if name != "open cube")

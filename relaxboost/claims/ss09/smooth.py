@@ -19,7 +19,8 @@ from relaxboost.solvers.rounds import Rounds
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
 )
-"""The space of runs of Fig. 1 with caps: the hard margin, or the soft margin of Eq. 6 for k > 1."""
+"""The space of runs of Fig. 1 with caps. For k = 1 they are about the hard margin, and for k > 1
+about the soft margin of Eq. 6."""
 
 F = Choice(*FORMS)
 FAMILY_RUNS = CAPPED_RUNS.but(f=F)
@@ -38,7 +39,7 @@ def game(x: Instance) -> Game:
 
 
 def smoothed_game(x: Instance) -> Game:
-    """Return the game of an instance with f + βh instead of f. Its value is max D."""
+    """Return the game of an instance with f + βh instead of f. The value of this game is max D."""
     return smoothed(game(x), x.epsilon)
 
 
@@ -67,7 +68,7 @@ def fig1(
 ) -> list[Round]:
     """Run the algorithm of Fig. 1 until the gap is at most `to_gap`, by default ε.
 
-    Return its rounds. The smoothing β is `smoothing`, by default ε/(2 log m).
+    Return the list of rounds. The smoothing β is `smoothing`, by default ε/(2 log m).
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []
@@ -176,6 +177,6 @@ def hat(d: Array, k: int, beta: float, f: str = "caps") -> Array:
 
 
 def least_gain(suboptimality: Bracket, beta: float) -> Bracket:
-    """Return an interval for the gain βε_t²/8 of Lemma 12, from one that contains ε_t >= 0."""
+    """Return an interval for the gain βε_t²/8 of Lemma 12, given an interval for ε_t >= 0."""
     low, high = max(0.0, float(suboptimality.lower)), float(suboptimality.upper)
     return Bracket(low * low, high * high) * (beta / 8.0)
