@@ -18,24 +18,22 @@ COLUMNS = (
     *("limit_seconds", "memory_mb", "fastest_over_auto", "tol", "version", "date", "machine"),
 )
 """The columns of suite.csv; an empty field was not measured."""
+SINCE = "Today's `auto` takes [about 19 % longer](figures/versions.csv) than the version measured."
+"""What has changed since the measurement; becomes empty when suite.csv is measured again."""
 Row = dict[str, str]
 """The result of one solver on one game, as text."""
 
 HOW = """
 ## How to read the figures
 
-* The **ratio** of a game is the time of the fastest general solver divided by the time of `auto`.
-  Times are CPU seconds.
-* If no general solver reaches the gap, also for lack of memory, the limit of {limit} seconds counts
-  as its time, and likewise for `auto`. A ratio above {largest:g} counts as {largest:g}.
-* A general solver gets the whole game as one program. `rb.reference` gives it some columns at a
-  time, which is faster on games with many columns, such as stumps.
+* Means of ratios are geometric.
+* If no general solver reaches the gap, or all run out of memory, the limit of {limit} seconds
+  counts as the time. The same holds for `auto`. A ratio above {largest:g} counts as {largest:g}.
 * The table shows the seconds until both bounds prove a gap of {tol}. `limit` means that `auto` did
   not prove the gap within {limit} seconds, and "none" that no general solver proved it.
 * In the first picture, a solver that was not run on a game, or was stopped early, counts as one
   that does not solve it. So a single general solver may be better than its curve. The curve of the
   fastest general solver is exact.
-* `auto` has changed since: see [the benchmarks](benchmarks.md#how-fast-are-the-solvers).
 
 All results are in [suite.csv](suite.csv): CPU seconds, wall clock, peak memory and the gap of every
 run. Its column `outcome` says how a run ended: `solved`, `limit` (of seconds), `memory`, `ended`
@@ -174,7 +172,7 @@ def _comparison(rows: list[Row], compared: dict[str, float]) -> list[str]:
         f"**`auto` is {solved} times as fast as the fastest general solver**, in geometric mean of "
         f"the {sum(game in best for game in compared)} games that a general solver solves. No "
         "general solver finished the others. If the limit counts as their time, the mean of all "
-        f"{len(compared)} is {mean}. "
+        f"{len(compared)} is {mean}. {SINCE} "
         f"A general solver is faster than `auto` on {_listed(slower) or 'no game'}."
         + (f" `auto` does not reach the gap on {_listed(failed)}." if failed else ""),
         "",
@@ -184,11 +182,14 @@ def _comparison(rows: list[Row], compared: dict[str, float]) -> list[str]:
         "![One bar for each game: how many times as long as auto the fastest general solver "
         "takes](images/suite-ratios.png)",
         "",
-        "| group | fastest general solver / `auto` | games | games that no general solver solves |",
-        "|---|---|---|---|",
+        "The ratio is the time of the fastest general solver divided by that of `auto`:",
+        "",
+        "| group | games | solved by a general solver | ratio on these | ratio on all games |",
+        "|---|---|---|---|---|",
         *(
-            f"| {name} | {short(geometric_mean(compared[game] for game in games))} | {len(games)} "
-            f"| {sum(game not in best for game in games)} |"
+            f"| {name} | {len(games)} | {sum(game in best for game in games)} "
+            f"| {short(geometric_mean(compared[game] for game in games if game in best))} "
+            f"| {short(geometric_mean(compared[game] for game in games))} |"
             for name, games in listed
         ),
         "",
