@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 import types
 import warnings
 from decimal import Decimal
@@ -25,6 +26,7 @@ from docs import family_tables
 from docs.hooks import gallery, reference, scripts
 from relaxboost.claims.publishing.pages import details_of, file_of
 from relaxboost.commands.cli import main
+from relaxboost.instances import generators
 from relaxboost.relaxations.bounds import level_of
 from relaxboost.solvers import METHODS
 
@@ -168,6 +170,17 @@ def test_the_booster_of_contributing_solves_a_game(monkeypatch):
     assert found.upper >= value.lower
     assert found.gap <= 0.1
     assert {record.inner for record in found.history} == {"fictitious"}
+
+
+def test_the_generator_of_contributing_makes_a_matrix(monkeypatch):
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    (code,) = re.findall(r"^ {8}def ternary.*\n(?: {8}.*\n)+", text, re.MULTILINE)
+    names = dict(vars(generators))
+    exec(compile(textwrap.dedent(code), "CONTRIBUTING.md", "exec", dont_inherit=True), names)
+    assert "in `_MAKERS` below it" in text
+    assert [make.__name__ for make in generators._MAKERS] == [*generators._KINDS]
+    monkeypatch.setitem(generators._KINDS, "ternary", names["ternary"])
+    assert {*generators.generate("ternary", 9, 9, 0).flat} == {-1.0, 0.0, 1.0}
 
 
 def test_the_docstring_of_inner_explains_every_word():

@@ -1,5 +1,6 @@
 """Compare solvers on a suite of games: `python -m benchmarks.solvers`, from a checkout.
 
+The clock counts the CPU seconds of a solver's own call, on one thread.
 Every solver has a process for each game, which is killed if it exceeds its limits. Results are
 stored, one file each: the same command continues an interrupted run. The command writes
 OUT/suite.md and OUT/cells.

@@ -67,14 +67,17 @@ def test_the_numbers_and_quotes_are_those_of_the_registry():
 def test_numbers_are_counted(monkeypatch):
     text = "a\n<!-- numbers -->\nold\n<!-- end -->\nb\n"
     found = ledger.renewed(text, [made.MADE])
-    assert found.startswith(
-        "a\n<!-- numbers -->\nWe checked 7 statements of 1 papers and lectures: "
-    )
+    assert found.startswith("a\n<!-- numbers -->\nWe read 7 statements of 1 papers and lectures: ")
     assert found.endswith("\n<!-- end -->\nb\n")
     words = one_line(found)
-    assert "**4 hold**, and **2 are false** as stated. Each false statement has a" in words
+    assert (
+        "**4 hold**, **2 are false** as stated, 0 are ambiguous, 0 are misprints and 0 are" in words
+    )
     assert "has a counterexample, and 1 of them have a corrected statement that is true." in words
-    assert "0 are open, and 1 cannot be decided by computing. <!-- end -->" in words
+    assert (
+        "The other 1 are 0 plain misprints and 1 statements that no computation can decide."
+        in words
+    )
     assert ledger.renewed(found, [made.MADE]) == found
     monkeypatch.setattr(made.few, "page", "not in the paper")
-    assert "checked 6 statements" in ledger.numbers([made.MADE])
+    assert "We read 6 statements" in ledger.numbers([made.MADE])

@@ -121,14 +121,16 @@ def numbers(all_sources: Sequence[Source]) -> str:
     mended = sum(claim.status == FALSE and bool(claim.corrections) for claim in claims)
     rows = sum(len(source.misprints) for source in all_sources)
     statements = len(claims) + left + rows - misprint
+    plain = rows - misprint
     each = "Each false statement has a counterexample"
     instead = " and" if mended == false else f", and {mended} of them have"
     return (
-        f"We checked {statements} statements of {len(all_sources)} papers and lectures: theorems, "
-        f"formulas, steps of proofs and remarks. **{holds} hold**, and **{false} are false** as "
-        f"stated. {each}{instead} a corrected statement that is true. {rows} more are misprints "
-        f"whose meaning is plain, and {ambiguous} are ambiguous. {open_} are open, and {left} "
-        "cannot be decided by computing."
+        f"We read {statements} statements of {len(all_sources)} papers and lectures: theorems, "
+        f"formulas, steps of proofs and remarks. Programs checked {len(claims)} of them: "
+        f"**{holds} hold**, **{false} are false** as stated, {ambiguous} are ambiguous, {misprint} "
+        f"are misprints and {open_} are open. {each}{instead} a corrected statement that is true. "
+        f"The other {left + plain} are {plain} plain misprints and {left} statements that no "
+        "computation can decide."
     )
 
 
