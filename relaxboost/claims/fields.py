@@ -13,6 +13,10 @@ from relaxboost._core.errors import InputError
 Rng: TypeAlias = np.random.Generator
 Sizes: TypeAlias = Mapping[str, Any]
 
+DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
+"""The denominators of the fractions to which a number of a counterexample is rounded. They are
+those of fractions that people write by hand, in halves, thirds, fifths, eighths and decimals."""
+
 MAX_DENOMINATOR = 1000
 """Instances are written with fractions: a float that equals a fraction with at most this
 denominator is written as the fraction, and any other float as a decimal number."""
@@ -219,8 +223,8 @@ def json_number(x: float) -> Any:
 
 
 def nearby_fractions(x: float) -> Iterator[float]:
-    """Yield x rounded to multiples of 1, 1/2, 1/3, ..., 1/10, 1/100 and 1/1000."""
-    for denominator in (*range(1, 11), 100, MAX_DENOMINATOR):
+    """Yield x rounded to multiples of 1/d for each d in `DENOMINATORS`."""
+    for denominator in DENOMINATORS:
         yield round(x * denominator) / denominator
 
 

@@ -26,7 +26,7 @@ from relaxboost.online import (
     risk_bound,
 )
 from relaxboost.online.proxies import PROXIES
-from tests.online.test_learners import LOSSES
+from tests.functional.cases import POINTWISE
 
 THIRDS = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]
 LABELS = Law([[1, -1, 0], [-0.5, 1, 1], [0.25, 0.5, -1]], y=[1, -1, 1], p=THIRDS)
@@ -135,7 +135,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("loss", [Inner(), *LOSSES], ids=str)
+@pytest.mark.parametrize("loss", [Inner(), *POINTWISE], ids=str)
 @pytest.mark.parametrize(("proxy", "over"), SETTINGS, ids=str)
 def test_expected_excess_is_at_most_the_bound(loss, proxy, over):
     """Thm 1, Thm 2, Eqs. 25 and 38, and for greedy steps DEK11 Thms 1 and 3 over m."""
