@@ -45,7 +45,7 @@ gap), `stopped` (another solver was much faster) or `unfit` (for another kind of
   1e-6 and 1e-9. The fastest run that proves the gap counts. The package computes the bounds.
 * Once a general solver had proved the gap in t seconds, the others were stopped at 1.5 t + 2.
 * `rb.reference`, which adds columns step by step, did not take part. It takes 3 seconds instead of
-  45 on breast cancer, and more than 200 on `halfspace-2000x10` and `waveform` (`--peers reference`).
+  45 on breast cancer, and more than 200 on `halfspace-2000x10` and `waveform`.
 
 ## Names of the games
 
