@@ -18,7 +18,7 @@ notebook shows. A repr shows only the length of a longer vector."""
 
 
 def printable(text: str) -> str:
-    r"""Return text in which control characters are escaped, such as \x1b."""
+    r"""Return the text with its control characters replaced by escapes such as ``\x1b``."""
     # Names of columns and files may come from untrusted sources. They may contain control sequences
     # that change the colour, the title or the clipboard of a terminal, or the direction of text.
     if text.isprintable():

@@ -19,7 +19,7 @@ from relaxboost.functional.schedules import Schedule
 
 @dataclass(frozen=True)
 class BoostState:
-    """The state of a run after boosting round t, with f_t on the training set and the last step."""
+    """The state of a run after round t: the values f_t on the training set, and the last step."""
 
     round: int
     """The number t of the boosting round; 0 before the first step."""

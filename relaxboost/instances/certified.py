@@ -37,9 +37,9 @@ class CertifiedGame(Bracketed):
     lower: Fraction
     upper: Fraction
     relaxation_text: str
-    """The relaxation as written in the specification. The attribute `relaxation` is the object."""
+    """The text of f in the specification. The attribute `relaxation` has the object."""
     over_text: str
-    """The domain as written in the specification. The attribute `over` is the object."""
+    """The text of the domain in the specification. The attribute `over` has the object."""
     m: int
     n: int
     source: dict[str, Any] = field(repr=False)

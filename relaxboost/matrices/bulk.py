@@ -1,4 +1,4 @@
-"""Products with all columns of a margin matrix, for methods that weight every column."""
+"""Products of vectors with all columns of a margin matrix, for methods that use every column."""
 
 from __future__ import annotations
 

@@ -155,8 +155,9 @@ class StumpMatrix(MarginMatrix):
 
     Column j has the entries y_i h_j(x_i), where h_j is +1 above the threshold and −1 otherwise. A
     negative weight stands for the stump with the opposite signs. The m x n array is never formed.
-    Instead, a pass sums the products y_i d_i by level of each feature, and takes prefix sums of the
-    levels, in O(m · features + n) operations. Use :func:`stumps` to create such a matrix.
+    Instead, a pass adds the products y_i d_i of the examples at each level of a feature, and takes
+    prefix sums of the levels. This takes O(m · features + n) operations. Use :func:`stumps` to
+    create such a matrix.
     """
 
     edge_roundings: ClassVar[int] = 3

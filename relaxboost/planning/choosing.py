@@ -34,7 +34,7 @@ class Chosen(NamedTuple):
     folds: int
     """The number of folds, or 0 if there were too few trips for folds."""
     ended: str
-    """The reason why weaker strengths were not tried: "time_limit", "interrupted", or ""."""
+    """The reason why smaller strengths were not tried: "time_limit", "interrupted", or ""."""
 
     def __repr__(self) -> str:
         pairs = zip(self.strengths, self.scores, strict=True)

@@ -16,8 +16,9 @@ from relaxboost.relaxations.base import Relaxation, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds
 
 MAX_RADIUS_ERROR = Fraction(1, 10**12)
-"""The largest relative rounding error of a radius that a user passes. If a ball misses the simplex
-by no more than this fraction of its radius, the radius is enlarged. Otherwise an error is raised.
+"""The relative rounding error that is tolerated in a radius that a user passes. If a ball misses
+the simplex by no more than this fraction of its radius, the radius is enlarged. Otherwise an error
+is raised.
 """
 
 

@@ -16,8 +16,8 @@ from relaxboost._core.rounding import MIN_PRECISE, UNIT
 from relaxboost.relaxations.cone_form import ConeForm, square_map
 
 LONG_COLUMN_ENTRIES = 20.0
-"""A column of a sparse matrix S with more nonzero entries than this is long. If most entries are in
-long columns, S Sᵀ has many times as many entries as S, and its factorisation is avoided."""
+"""The number of nonzero entries above which a column of a sparse matrix S counts as long. If most
+entries are in long columns, S Sᵀ has many times as many entries as S, so S Sᵀ is not factorised."""
 
 
 class DualCones:

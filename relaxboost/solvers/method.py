@@ -90,7 +90,7 @@ class Method(ABC):
     def smoothed_test(self) -> bool:
         """Whether the test of Shalev-Shwartz & Singer (2009), Fig. 1, ends the run.
 
-        This test compares the smoothed gap with the requested gap, in place of the certified gap.
+        This test compares the smoothed gap, instead of the certified gap, with the requested gap.
         """
         return False
 

@@ -316,7 +316,7 @@ class Case(Judge):
         return not bounds_of(self.f).is_proved or needs_solver(self.f)
 
     def rough_tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for a distribution that a cone solver may have computed."""
+        """Return the tolerance for checks of a distribution, which is larger for cone solvers."""
         return max(self.tol(scale), _BASE["numerical"] * max(1.0, scale) if self.rough else 0.0)
 
     def solver_tol(self, scale: float = 1.0) -> float:

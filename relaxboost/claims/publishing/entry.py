@@ -1,4 +1,4 @@
-"""The text about a claim in parts, which pages print in Markdown and reports print in HTML."""
+"""The text about a claim, divided into parts. Pages print it in Markdown, and reports in HTML."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

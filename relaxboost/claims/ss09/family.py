@@ -1,7 +1,7 @@
 """Functions f for SS09's Theorem 7, with closed forms for d_t and the margin side −f̃*(−u).
 
-This module does not use the projections of the package. The margins u = Aw are along the last axis,
-with one row for each round. The number k in [m] sets the strength s = 3k/(10m) of f.
+This module does not use the projections of the package. Each row of an array u
+contains the margins Aw of one round. The number k in [m] sets the strength s = 3k/(10m) of f.
 """
 
 import math

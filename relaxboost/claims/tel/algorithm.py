@@ -1,4 +1,4 @@
-"""TEL: the algorithm, and the remarks on its gradient, its direction and the curvature."""
+"""TEL: the algorithm, and the paper's remarks on gradient, direction and curvature."""
 
 import math
 from itertools import product

@@ -33,7 +33,8 @@ class Proxy(ABC):
     name: ClassVar[str] = ""
     """The name that selects the proxy with its default parameters, or "" if there is no name."""
     norm: ClassVar[str] = "l1"
-    """The norm of strong convexity, "l1" or "l2". Gradients are measured in the dual norm."""
+    """The norm in which the proxy is strongly convex, "l1" or "l2". Gradients are measured in the
+    dual norm."""
     domains: ClassVar[tuple[type[Domain], ...]] = ()
     """The types of the domains on which V is a proxy."""
 

@@ -112,7 +112,7 @@ class _Run:
 
     @property
     def has_labels(self) -> bool:
-        """Whether the targets are labels, so that predictions may have the wrong sign."""
+        """Whether the targets are labels. A prediction of the wrong sign is then an error."""
         return bool(self.learner.method.loss.task == "binary")
 
     def record(self) -> ProgressRecord:

@@ -281,7 +281,7 @@ class Spreading:
         decreasing_root(miss, 0.0, 1e-17, 1e-14)
 
     def _share(self, onwards: float) -> tuple[float, float]:
-        """Set the total weights of the groups for the penalty weight λ · e^`onwards`.
+        """Compute and store the total weights of the groups for the penalty weight λ · e^`onwards`.
 
         λ is the penalty weight in the last call of `move`. The function returns the same two
         numbers as `move`.

@@ -65,7 +65,7 @@ class Right(NamedTuple):
 
 
 class ColumnScaling(NamedTuple):
-    """The terms that the weights w and the bound v on all edges add to Newton's equations.
+    """The terms of Newton's equations for the weights w and for v, the bound on all edges.
 
     The fields define the diagonal matrix D, the vector ε and the number κ in the docstring of this
     module.

@@ -21,10 +21,11 @@ from relaxboost.solvers.parametric_simplex.program import (
 def crash_basis(
     program: GameProgram, form: LinearForm, near: Solution
 ) -> tuple[SimplexState, Tableau]:
-    """Return the first state and the first tableau of the simplex method, near a solution.
+    """Return a first state of the simplex method near a given solution, and its tableau.
 
-    The basic variables are the largest edge v and some examples whose weights are likely to lie
-    strictly between their bounds, at most as many as there are hypotheses with nonzero weight. The
+    The basic variables are the largest edge v and the weights of some examples. These weights are
+    likely to lie strictly between their bounds. There are at most as many of them as hypotheses
+    with nonzero weight. The
     nonbasic variables are the sum Σd and the slack of one hypothesis for each of these examples.
     The first state need not be feasible.
 
