@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -74,13 +75,16 @@ def follow(
             rows.append([count, state.value, scores[0], test.value(F), scores[1]])
 
     try:
-        made = boost(
-            half.X,
-            loss.bind(half.y, weights, groups=half.groups),
-            experiment.learner,
-            algorithm=ALGORITHMS[algorithm](step=step, scale=scale * unit),
-            stopping=Stopping(learners, max_learners=learners, callback=watch),
-        )
+        with warnings.catch_warnings():
+            # The largest of the steps that are compared are too long for some data.
+            warnings.filterwarnings("ignore", "the training risk rose")
+            made = boost(
+                half.X,
+                loss.bind(half.y, weights, groups=half.groups),
+                experiment.learner,
+                algorithm=ALGORITHMS[algorithm](step=step, scale=scale * unit),
+                stopping=Stopping(learners, max_learners=learners, callback=watch),
+            )
     except SystemError as error:  # Ctrl-C within a compiled kernel
         if is_interrupt(error):
             raise KeyboardInterrupt from None

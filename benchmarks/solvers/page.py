@@ -31,7 +31,7 @@ HOW = """
 * In the table of games, `limit` means that `auto` did not prove a gap of {tol} in {limit} seconds,
   and "none" that no general solver did.
 * In the first picture, solvers that were not run on a game, or stopped early, count as not solving
-  it. So a general solver may be better than its curve; only that of the fastest one is exact.
+  it. Only the curve of the fastest one is exact.
 
 [suite.csv](suite.csv) has the CPU seconds, wall clock, peak memory and gap of every run. Its column
 `outcome` says how a run ended: `solved`, `limit` (of seconds), `memory`, `ended` (with a wider
