@@ -27,8 +27,9 @@ EVIDENCE = ("counterexample", "proof", "worst case", "exact", "instances")
 ILLEGIBLE = "illegible in our copy"
 """The text of `Claim.printed` if the printed formula cannot be read in our copy of the source."""
 
-_TEX = re.compile(r"\$|\\[A-Za-z]|[\x00-\x09\x0b-\x1f]")
-"""A sign of LaTeX. In a Python string that is not raw, "\\rho" starts with a control character."""
+_TEX = re.compile(r"\$|\\[A-Za-z]{2}|(?<![\w)\]}])\\[A-Za-z]|[\x00-\x09\x0b-\x1f]")
+"""A sign of LaTeX. In a Python string that is not raw, "\\rho" starts with a control character.
+The difference A\\B of two sets is none."""
 
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import run as run_rounds
+from relaxboost._core.rounding import RELATIVE_ROUNDING
 from relaxboost._core.seeds import Rng, accepts_seed, seed_of
 from relaxboost.functional.algorithms import (
     Algorithm,
@@ -185,7 +186,7 @@ def _warn_of_far_targets(risk: Risk, algorithm: Algorithm, rounds: int) -> None:
 
 def _warn_of_long_steps(result: Boosted, algorithm: Algorithm) -> None:
     start = result.history[0].value
-    if result.value > start:
+    if result.value - start > RELATIVE_ROUNDING * abs(start):
         scale = 1.0 if algorithm.scale is None else algorithm.scale
         warnings.warn(
             f"the training risk rose from {start:.4g} to {result.value:.4g}, because the steps are "

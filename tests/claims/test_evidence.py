@@ -8,6 +8,7 @@ import pytest
 
 from relaxboost import InputError, claims
 from relaxboost.claims import Enumeration, Real, Source, Space, WorstCases, assume, at_most
+from relaxboost.claims.publishing.latex import as_latex
 from relaxboost.claims.record import ILLEGIBLE
 
 COMPLETE: tuple[str, ...] = ("DEK11", "GB11", "JNTV05", "RDS04", "RW05", "SS09", "TEL")
@@ -102,6 +103,12 @@ def test_latex_is_no_text_of_a_claim(text):
             Source("S", "a source").claim("a", "p. 1", words, formula=formula, space=UNIT)
     with pytest.raises(InputError, match="not LaTeX"):
         made().corrected("x", text)(lambda x: at_most(x.x, 1))
+
+
+@pytest.mark.parametrize("text", ["A \\ B", "A\\B", "(A ∪ B)\\C", "A_1\\{a}", "A∖B"])
+def test_a_difference_of_sets_is_no_latex(text):
+    Source("S", "a source").claim("a", "p. 1", text, formula=text, space=UNIT)
+    assert r"\setminus" in as_latex(text, formula=True)
 
 
 def test_open_claims_stay_open():

@@ -448,3 +448,10 @@ def test_a_result_worse_than_the_start_causes_a_warning(iterate):
     assert run.value > run.history[0].value
     best = fn.Residual(scale=1000.0, iterate="best")
     assert fn.boost(*given, algorithm=best, stopping=3).chosen == 0  # the start is no worse
+
+
+def test_a_rise_of_the_risk_by_rounding_causes_no_warning():
+    risk = fn.Squared().bind(np.array([-1.3e-6, -2.5e-7]))
+    run = fn.boost(np.ones((2, 1)), risk, fn.RegressionStumps(), algorithm="repeated", stopping=1)
+    start = run.history[0].value
+    assert run.value == pytest.approx(start, rel=1e-14)

@@ -41,7 +41,7 @@ _SYMBOLS = {c: rf"\{name}" for c, name in _GREEK.items()} | {
     "⌈": r"\lceil", "⌉": r"\rceil", "⌊": r"\lfloor", "⌋": r"\rfloor", "∝": r"\propto",
     "°": r"{}^\circ", "ℝ": r"\mathbf{R}", "≡": r"\equiv", "⊆": r"\subseteq", "⊥": r"\bot",
     "∑": r"\sum", "∏": r"\prod", "∅": r"\emptyset", "≪": r"\ll", "≫": r"\gg", "∨": r"\vee",
-    "¬": r"\neg", "′": "'",
+    "¬": r"\neg", "∖": r"\setminus", "′": "'",
 }  # fmt: skip
 
 
