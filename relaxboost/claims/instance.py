@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from relaxboost.certificates import Certificate
     from relaxboost.game.game import Game
 
+MAX_EXACT_ENTRIES = 100_000
+"""The maximum number of entries of a margin matrix whose game `Instance.optimum` solves in exact
+arithmetic. With this number of random entries, the exact solution takes about five seconds. With
+twice the number, it takes minutes, and a numerical solution takes less than a second."""
+
 
 @dataclass(frozen=True)
 class CertifiedOptimum:
@@ -71,7 +76,8 @@ class Instance:
         """Return an interval that contains the optimum of a game, and add the optimum to `optima`.
 
         Polyhedral games over the ℓ1 ball or the simplex are solved in exact arithmetic, so that the
-        interval is a point. `relaxboost.reference` solves all other games.
+        interval is a point. `relaxboost.reference` solves all other games, and games with more than
+        100 000 entries.
         """
         found = _exactly(game) or _numerically(game)
         self.optima.append(found)
@@ -81,6 +87,8 @@ class Instance:
 def _exactly(game: Game) -> CertifiedOptimum | None:
     from relaxboost.certificates import exact_optimum
 
+    if game.m * (game.n or 0) > MAX_EXACT_ENTRIES:
+        return None
     try:
         found = exact_optimum(game)
     except InputError:  # The game is not a linear program with rational data.

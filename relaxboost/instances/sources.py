@@ -97,11 +97,13 @@ def _array(path: Path, kind: str, key: str | None) -> Any:
 
 
 def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:
-    if numbers > check.MAX_MATRIX_ENTRIES:
+    # A double takes up to 25 characters of the certificate, which the checker must be able to load.
+    most = check.MAX_BYTES // 25
+    if numbers > most:
         raise InputError(
-            f"{path} has {numbers} numbers. A matrix from a file may have at most "
-            f"{check.MAX_MATRIX_ENTRIES}, because every certificate contains the whole matrix. "
-            "Select fewer examples or hypotheses, or certify this game alone"
+            f"{path} has {numbers} numbers. A matrix from a file may have at most {most}, because "
+            "every certificate contains the whole matrix. Select fewer examples or hypotheses, or "
+            "certify this game alone"
         )
     return matrix
 

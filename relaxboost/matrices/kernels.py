@@ -238,6 +238,8 @@ def _stump_margins(codes: NDArray[Any], offsets: Whole, w: Array, values: Array,
     for f in range(codes.shape[0]):
         start = offsets[f]
         cuts = offsets[f + 1] - start
+        if not w[start : start + cuts].any():
+            continue  # a pass over the examples takes longer
         above = below = 0.0
         for b in range(cuts, -1, -1):
             values[b] = -above

@@ -281,6 +281,12 @@ class TestSpaces:
         bracket = Instance({}, {}).optimum(game)
         assert bracket.lower == bracket.upper
 
+    def test_the_optimum_of_a_huge_polyhedral_game_is_computed_in_doubles(self):
+        # In exact arithmetic, it would take minutes.
+        game = Game(np.random.default_rng(0).uniform(-1.0, 1.0, (500, 250)))
+        bracket = Instance({}, {}).optimum(game)
+        assert 0.0 < bracket.upper - bracket.lower < 1e-5
+
     @given(st.floats(-1, 1))
     def test_every_double_is_spelled_exactly(self, number):
         space = Space(sizes={"m": (1, 1), "n": (1, 1)}, A=Matrix(), x=Real(-1, 1))

@@ -238,3 +238,10 @@ def test_generators_never_change():
 )
 def test_over(text, expected):
     assert read_over(text) == expected
+
+
+def test_a_matrix_whose_certificate_the_checker_could_not_load_is_rejected(tmp_path):
+    np.save(tmp_path / "large.npy", np.zeros((11_000, 1000), dtype=np.int8))
+    (tmp_path / "spec.toml").write_text('[[game]]\nnpy = "large.npy"')
+    with pytest.raises(rb.InputError, match="may have at most 10737418, because every certif"):
+        read_spec(tmp_path / "spec.toml")

@@ -309,6 +309,20 @@ def test_stumps_are_all_stumps(levels, rng):
         assert np.array_equal(stump(X) * y, A[:, j])
 
 
+def test_margins_skip_features_whose_stumps_have_no_weight(rng):
+    X = rng.standard_normal((30, 3))
+    X[:, 2] = X[:, 2] > 0.0
+    y = rng.choice([-1, 1], 30)
+    matrix = stumps(X, y)
+    w = np.zeros(matrix.n)
+    w[matrix._offsets[1] : matrix._offsets[2]] = rng.random(29)
+    # A pass over the last feature would read a sum of the second feature at this level.
+    codes = matrix._codes.astype(np.int64)
+    codes[2] = 29
+    u = kernels.stump_margins(codes, matrix._offsets, y.astype(float), w)
+    assert u == pytest.approx(matrix.toarray() @ w, abs=1e-13)
+
+
 def test_stump_names_are_short_and_right(cancer_stumps):
     assert cancer_stumps.describe(0) == "mean radius > 7.34"
     assert cancer_stumps.describe(0, -1) == "mean radius <= 7.34"
