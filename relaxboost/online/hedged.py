@@ -120,7 +120,7 @@ class HedgedDescent(OnlineMethod):
             )
         if loss.task != "binary" and math.isinf(self.targets):
             raise InputError(
-                f"{loss!r} needs a bound on the targets; pass an upper bound on |y| as targets="
+                f"{loss!r} needs a bound on the targets; pass targets=, an upper bound on |y|"
             )
 
     @property

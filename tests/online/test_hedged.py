@@ -282,7 +282,7 @@ def test_the_regret_holds_for_the_losses_of_the_predictions(loss):
     [
         (lambda: HedgedDescent("exponential"), "has unbounded slopes; use a"),
         (lambda: HedgedDescent("inner"), "needs a PointwiseLoss, but .* is not one; use a"),
-        (lambda: HedgedDescent("squared"), "pass targets=, a bound on .y."),
+        (lambda: HedgedDescent("squared"), "pass targets=, an upper bound on .y."),
         (
             lambda: HedgedDescent("hinge").start(2).regret_bound([1.0]),
             r"w must have shape \(2,\) and finite entries",
