@@ -32,8 +32,9 @@ from relaxboost.claims.searching import search, shrink
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
-MAX_LINE_CHARACTERS = 240
-"""The maximum length of the line of code that a verdict prints to record an instance."""
+MAX_INSTANCE_CHARACTERS = 240
+"""The maximum number of characters of an instance in the output of a check or an attack, which are
+three lines on a terminal. A large matrix would fill the screen."""
 
 _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
@@ -344,7 +345,7 @@ class Claim:
         if found is None or self.has_record or not name.isidentifier():
             return ""
         line = f"{name}.counterexamples = [{found.instance}]"
-        return line if len(line) <= MAX_LINE_CHARACTERS else ""
+        return line if len(line) <= MAX_INSTANCE_CHARACTERS else ""
 
     def _verdict(
         self, work: Callable[[list[StatementVerdict]], None], seed: int, repeat: str

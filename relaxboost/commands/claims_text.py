@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import relaxboost as rb
 from relaxboost._core.errors import number_of
 from relaxboost._core.rounding import RELATIVE_ROUNDING
+from relaxboost.claims.claim import MAX_INSTANCE_CHARACTERS
 from relaxboost.claims.publishing.entry import verdict
 from relaxboost.claims.publishing.pages import MAX_DETAILED_CLAIMS
 from relaxboost.claims.publishing.prose import reading
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
         Unchecked,
     )
 
-MAX_INSTANCE_CHARACTERS = 240
-"""The maximum number of characters of an instance in the table of a check, or three lines on
-a terminal. A longer instance is cut, because a large matrix would fill the screen."""
 # Output of a check is 80 columns wide in a pipe too.
 _folded = partial(folded, columns=80, hang=2)
 _STATUS = len("not decidable here")
