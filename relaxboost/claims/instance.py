@@ -44,6 +44,8 @@ class CertifiedOptimum:
 class Instance:
     """An instance of a claim. Its data are attributes, such as the array ``x.A``.
 
+    Arrays are read-only. A check that needs to change an array copies it first.
+
     Parameters
     ----------
     values : mapping
@@ -53,7 +55,7 @@ class Instance:
     """
 
     def __init__(self, values: Mapping[str, Any], written: Mapping[str, Any]) -> None:
-        self._values = dict(values)
+        self._values = {name: _protected(value) for name, value in values.items()}
         self._written = written
         self.optima: list[CertifiedOptimum] = []
         """The optima that the check has computed so far."""
@@ -79,9 +81,25 @@ class Instance:
         interval is a point. `relaxboost.reference` solves all other games, and games with more than
         100 000 entries.
         """
+        from relaxboost.game.game import Game
+
+        if not isinstance(game, Game):
+            raise InputError(
+                f"optimum needs a game, got {type(game).__name__}. Write x.optimum(rb.Game(x.A))"
+            )
         found = _exactly(game) or _numerically(game)
         self.optima.append(found)
         return found.bracket
+
+
+def _protected(value: Any) -> Any:
+    """Return a view of an array that a check cannot change. Return other values unchanged."""
+    # A check that changed x.A would measure one instance, and the verdict would name another one.
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
 
 
 def _exactly(game: Game) -> CertifiedOptimum | None:
