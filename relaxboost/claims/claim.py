@@ -421,4 +421,5 @@ def _bounds(x: Instance, certificates: Path | None) -> Iterator[Bound]:
             file = f"{certificates}-{number}.json"
             optimum.certificate().save(file)
         bracket = optimum.bracket
-        yield Bound(optimum.game.digest, str(bracket.lower), str(bracket.upper), file)
+        ends = str(bracket.lower), str(bracket.upper)
+        yield Bound(optimum.game.digest, *ends, optimum.level, file)

@@ -33,6 +33,8 @@ class CertifiedOptimum:
     w: Any
     """The weights that prove the lower bound of the optimum, as a pair (support, coefficients)."""
     bracket: Bracket
+    level: str
+    """The level of proof of the bracket: "exact", "enclosed" or "numerical"."""
 
     def certificate(self) -> Certificate:
         """Return a certificate that contains the matrix. ``relaxboost check`` can verify it."""
@@ -112,7 +114,7 @@ def _exactly(game: Game) -> CertifiedOptimum | None:
     except InputError:  # The game is not a linear program with rational data.
         return None
     return CertifiedOptimum(
-        game, found.d, (found.support, found.w), Bracket(found.lower, found.upper)
+        game, found.d, (found.support, found.w), Bracket(found.lower, found.upper), "exact"
     )
 
 
@@ -133,5 +135,5 @@ def _numerically(game: Game) -> CertifiedOptimum:
         # The optimum is near the bounds, so the interval becomes three times as wide.
         lower, upper = upper - crossing, lower + crossing
     return CertifiedOptimum(
-        game, found.d, (found.support, found.coefficients), Bracket(lower, upper)
+        game, found.d, (found.support, found.coefficients), Bracket(lower, upper), game.level
     )
