@@ -44,7 +44,7 @@ class Space:
         for axis, size in self.sizes.items():
             if np.shape(size) != (2,) or not 1 <= size[0] <= size[1]:
                 raise InputError(
-                    f"sizes must be pairs (least, largest) with 1 <= least <= largest, got {size} "
+                    f"sizes need 1 <= least <= largest, as pairs (least, largest), got {size} "
                     f"for {axis}"
                 )
         known = axes | set(fields)
