@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.errors import InputError, missing
+from relaxboost._core.errors import InputError, brief, missing
 from relaxboost._core.files import check_input, check_output, naming, shallow, write_atomically
 from relaxboost._core.html import DIGEST_CHARACTERS, card
 from relaxboost._core.rounding import float_down, float_up, show_bracket
@@ -290,8 +290,9 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     path : path
         The file of the certificate.
     A : Game, array of shape (m, n), matrix of scipy.sparse or `relaxboost.matrices`, or path
-        The margin matrix, or a game with this matrix. It is needed if the certificate contains
-        only the SHA-256 of the matrix. FORMAT.md describes the files that a path may name.
+        The margin matrix, or the game. The matrix is needed if the certificate contains only the
+        SHA-256 of the matrix. With a game, the certificate must also have the relaxation and the
+        domain of this game. FORMAT.md describes the files that a path may name.
 
     Returns
     -------
@@ -322,7 +323,10 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
         with _settings_kept():
             level, lower, upper, reason = check.verdict(os.fspath(path), given)
     if level is not None:
-        return Verdict(True, level, lower, upper, "")
+        reason = _other_game(Path(path), A)
+        if not reason:
+            return Verdict(True, level, lower, upper, "")
+        return Verdict(False, None, None, None, reason)
     found = ""
     with suppress(InputError, OSError):
         certificate = Certificate.load(path)
@@ -331,6 +335,41 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     # The checker is also a program, and its messages name its option.
     reason = reason.replace("--matrix FILE", MATRIX_ARGUMENT)
     return Verdict(False, "numerical" if found == "numerical" else None, None, None, reason)
+
+
+def _other_game(path: Path, given: Any) -> str:
+    """Return why an accepted certificate is not about the given game, or "" if nothing differs."""
+    from relaxboost.game.game import Game
+    from relaxboost.relaxations.description import description_of
+
+    if not isinstance(given, Game):
+        return ""
+    found = check.load(path)["game"]
+    f = description_of(given.relaxation)
+    # The certificate of an exact optimum has the linear program of a sum instead of its terms.
+    form = f.exact_form(given.m) if found["relaxation"]["kind"] == "polyhedral" else None
+    if found["relaxation"] not in (f.describe(given.m), form and form.describe(given.m)):
+        return (
+            f"the relaxation in the certificate, {summary(found['relaxation'])}, is not that of "
+            f"the game, {brief(given.relaxation)}. To compare the matrix alone, pass game.matrix"
+        )
+    if found["over"] != given.over.describe():
+        return (
+            f"the domain in the certificate, {summary(found['over'])}, is not that of the game, "
+            f"{given.over!r}. To compare the matrix alone, pass game.matrix"
+        )
+    return ""
+
+
+def summary(part: dict[str, Any]) -> str:
+    """Return a relaxation or a domain of a certificate as text, such as "caps(caps=1/2)"."""
+    fields = []
+    for name, value in part.items():
+        if isinstance(value, dict) and "kind" in value:
+            fields.append(f"{name}={summary(value)}")
+        elif name != "kind":
+            fields.append(f"{name}={value if isinstance(value, str | int) else '...'}")
+    return f"{part['kind']}({', '.join(fields)})"
 
 
 def _write_matrix(A: Any, folder: Path) -> str | None:

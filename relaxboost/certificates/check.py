@@ -201,7 +201,8 @@ def stumps(recipe, data, n):
     recipe.done()
     need(most is None or (type(most) is int and most > 0), "'max_cuts' is neither null nor above 0")
     places = [(f, cut) for f, x in enumerate(features, 1) for cut in cuts(x, most)]
-    need(len(places) == n, f"the data give {len(places)} stumps in place of {n}")
+    remedy = "the matrix needs y, 1 or -1, and then the features in each row, not the margins"
+    need(len(places) == n, f"the data give {len(places)} stumps in place of {n}; {remedy}")
     head = f"relaxboost stumps v1 {(len(data), len(features))} max_cuts={most}\n"
     values = [*(x + 0.0 for row in data for x in row[1:]), *y]  # -0 counts as 0
     sha = hashlib.sha256(head.encode() + struct.pack(f"<{len(values)}d", *values))

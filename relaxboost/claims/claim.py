@@ -28,7 +28,7 @@ from relaxboost.claims.record import (
     WorstCases,
     stated_by,
 )
-from relaxboost.claims.searching import search, shrink
+from relaxboost.claims.searching import Examine, search, shrink
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
@@ -334,10 +334,21 @@ class Claim:
             for statement, part in zip(self.statements, parts, strict=True):
                 examine = partial(self.examine, statement)
                 found = search(examine, self.space, draw, budget, part)
-                part.counterexample = found and shrink(examine, self.space, *found, budget)
+                if found is not None:
+                    self._repeat(examine, found[1])
+                    part.counterexample = shrink(examine, self.space, *found, budget)
 
         verdict = self._verdict(work, seed, repeat)
         return replace(verdict, effort="budget", recording=self._recording(verdict.counterexample))
+
+    def _repeat(self, examine: Examine, found: Evidence) -> None:
+        """Raise an InputError if the check refutes an instance only once."""
+        again = examine(self.space.from_json(found.instance), found.origin)
+        if again is None or again.outcome != REFUTED:
+            raise InputError(
+                f"the check of {self.id} must give the same result for the same instance, but it "
+                f"refuted {found.origin} only the first time. Draw random numbers from x.rng"
+            )
 
     def _recording(self, found: Evidence | None) -> str:
         """Return the line of Python that records a counterexample, or "" to print no line."""
@@ -410,4 +421,5 @@ def _bounds(x: Instance, certificates: Path | None) -> Iterator[Bound]:
             file = f"{certificates}-{number}.json"
             optimum.certificate().save(file)
         bracket = optimum.bracket
-        yield Bound(optimum.game.digest, str(bracket.lower), str(bracket.upper), file)
+        ends = str(bracket.lower), str(bracket.upper)
+        yield Bound(optimum.game.digest, *ends, optimum.level, file)

@@ -33,6 +33,8 @@ class CertifiedOptimum:
     w: Any
     """The weights that prove the lower bound of the optimum, as a pair (support, coefficients)."""
     bracket: Bracket
+    level: str
+    """The level of proof of the bracket: "exact", "enclosed" or "numerical"."""
 
     def certificate(self) -> Certificate:
         """Return a certificate that contains the matrix. ``relaxboost check`` can verify it."""
@@ -44,6 +46,8 @@ class CertifiedOptimum:
 class Instance:
     """An instance of a claim. Its data are attributes, such as the array ``x.A``.
 
+    Arrays are read-only. A check that needs to change an array copies it first.
+
     Parameters
     ----------
     values : mapping
@@ -53,7 +57,7 @@ class Instance:
     """
 
     def __init__(self, values: Mapping[str, Any], written: Mapping[str, Any]) -> None:
-        self._values = dict(values)
+        self._values = {name: _protected(value) for name, value in values.items()}
         self._written = written
         self.optima: list[CertifiedOptimum] = []
         """The optima that the check has computed so far."""
@@ -79,9 +83,25 @@ class Instance:
         interval is a point. `relaxboost.reference` solves all other games, and games with more than
         100 000 entries.
         """
+        from relaxboost.game.game import Game
+
+        if not isinstance(game, Game):
+            raise InputError(
+                f"optimum needs a game, got {type(game).__name__}. Write x.optimum(rb.Game(x.A))"
+            )
         found = _exactly(game) or _numerically(game)
         self.optima.append(found)
         return found.bracket
+
+
+def _protected(value: Any) -> Any:
+    """Return a view of an array that a check cannot change. Return other values unchanged."""
+    # A check that changed x.A would measure one instance, and the verdict would name another one.
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
 
 
 def _exactly(game: Game) -> CertifiedOptimum | None:
@@ -94,7 +114,7 @@ def _exactly(game: Game) -> CertifiedOptimum | None:
     except InputError:  # The game is not a linear program with rational data.
         return None
     return CertifiedOptimum(
-        game, found.d, (found.support, found.w), Bracket(found.lower, found.upper)
+        game, found.d, (found.support, found.w), Bracket(found.lower, found.upper), "exact"
     )
 
 
@@ -115,5 +135,5 @@ def _numerically(game: Game) -> CertifiedOptimum:
         # The optimum is near the bounds, so the interval becomes three times as wide.
         lower, upper = upper - crossing, lower + crossing
     return CertifiedOptimum(
-        game, found.d, (found.support, found.coefficients), Bracket(lower, upper)
+        game, found.d, (found.support, found.coefficients), Bracket(lower, upper), game.level
     )

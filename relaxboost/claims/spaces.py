@@ -9,6 +9,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost.claims.fields import Field, Rng, Whole
+from relaxboost.claims.instance import Instance
 
 Values: TypeAlias = dict[str, Any]
 
@@ -29,6 +30,7 @@ class Space:
     """
 
     def __init__(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> None:
+        _check_fields(fields)
         self.fields = fields
         self.first: list[Values] = []
         axes = {axis for field in fields.values() for axis in field.axes}
@@ -39,11 +41,21 @@ class Space:
                 f"no field has an axis {', '.join(sorted(unknown))}. The axes are "
                 f"{', '.join(sorted(axes)) or 'none'}"
             )
-        for axis, (least, most) in self.sizes.items():
-            if not 1 <= least <= most:
+        for axis, size in self.sizes.items():
+            if np.shape(size) != (2,) or not 1 <= size[0] <= size[1]:
                 raise InputError(
-                    f"sizes need 1 <= least <= largest, got {least}, {most} for {axis}"
+                    f"sizes need 1 <= least <= largest, as pairs (least, largest), got {size} "
+                    f"for {axis}"
                 )
+        known = axes | set(fields)
+        for name, field in fields.items():
+            bounds = (field.low, field.high) if isinstance(field, Whole) else ()
+            for bound in bounds:
+                if isinstance(bound, str) and bound not in known:
+                    raise InputError(
+                        f"the bound {bound!r} of {name} must be a number, an axis or a field. The "
+                        f"names are {', '.join(sorted(known))}"
+                    )
 
     def but(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> Space:
         """Return a copy of the space with other sizes, and with other or additional fields."""
@@ -173,6 +185,19 @@ class Space:
         for name, field in self.fields.items():
             repaired[name] = field.repaired(values[name], {**sizes, **_numbers(repaired)})
         return repaired
+
+
+def _check_fields(fields: Mapping[str, Any]) -> None:
+    for name, field in fields.items():
+        if not isinstance(field, Field):
+            raise InputError(
+                f"{name} must be a field, such as Matrix() or Real(0, 1), got {field!r}"
+            )
+        if hasattr(Instance, name):
+            raise InputError(
+                f"a field must not be called {name!r}, because every instance has an attribute of "
+                "this name. Rename the field"
+            )
 
 
 def _read(name: str, field: Field, written: Any) -> Any:

@@ -19,12 +19,14 @@ has hardly tested the statement, and its verdict is "undecided"."""
 
 @dataclass(frozen=True)
 class Bound:
-    """The certified bounds of an optimum, in the form in which a verdict stores them."""
+    """The bounds of an optimum, in the form in which a verdict stores them."""
 
     digest: str
     lower: str
     upper: str
     """The bounds as strings. Each is a fraction or a float."""
+    level: str
+    """The level of proof of the bounds: "exact", "enclosed" or "numerical"."""
     file: str = ""
     """The path of the certificate. It is "" if no certificates were requested."""
 
@@ -76,7 +78,7 @@ class StatementVerdict:
     counterexample: Evidence | None = None
     """The first instance that refutes the statement. An attack simplifies it."""
     optima: int = 0
-    """The number of certified optima that the check has used."""
+    """The number of certified optima that the check has used, without numerical optima."""
     known: list[Evidence | None] = field(default_factory=list)
     """The evidence at each recorded counterexample. It is None if the counterexample violates the
     hypotheses."""
@@ -117,7 +119,7 @@ class StatementVerdict:
         self.slacks.append(evidence.slack.relative)
         self.outcomes.append(evidence.outcome)
         self.inequalities += len(evidence.slacks)
-        self.optima += len(evidence.optima)
+        self.optima += sum(bound.level != "numerical" for bound in evidence.optima)
         if evidence.outcome == REFUTED:
             if self.counterexample is None:
                 self.counterexample = evidence

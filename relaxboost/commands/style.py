@@ -105,7 +105,7 @@ matrix_option = click.option(
     "--matrix",
     type=InputFile(),
     help="The margin matrix, if the certificate contains only its SHA-256: a line for each row, "
-    "with commas between the numbers.",
+    "with commas between the numbers. For stumps, each line has y (1 or -1) and the features.",
 )
 
 

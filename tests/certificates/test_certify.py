@@ -70,6 +70,7 @@ def held(game, solution):
     assert certificate.lower <= certificate.upper <= solution.upper + spare
     verdict = certificate.check()
     assert bool(verdict) == (certificate.level != "numerical"), verdict.reason
+    assert bool(certificate.check(game)) == bool(verdict)
     if verdict:
         assert verdict == (True, certificate.level, certificate.lower, certificate.upper, "")
         assert certificate.gap <= solution.gap + spare
@@ -360,3 +361,16 @@ def test_shifted_relaxations_can_be_enclosed_on_request(f, rng):
     certificate = rb.certify(solution, "enclosed")
     assert certificate.check()
     assert certificate.gap <= 1e-6
+
+
+def test_a_certificate_of_another_game_is_not_accepted(tmp_path):
+    A = np.array([[1, -1, 1], [-1, 1, 1], [1, 1, -1], [0, 0, 0]])
+    path = tmp_path / "proof.json"
+    rb.certify(rb.solve(rb.Game(A, rb.Capped(4)))).save(path)
+    assert rb.check_certificate(path, rb.Game(A, rb.Capped(fraction=1)))
+    assert rb.check_certificate(path, A)
+    other = rb.check_certificate(path, rb.Game(A, rb.HardMargin()))
+    assert not other
+    assert other.reason.startswith("the relaxation in the certificate, caps(caps=1/4), is not that")
+    simplex = rb.check_certificate(path, rb.Game(A, rb.Capped(4), over=rb.Simplex(1)))
+    assert "the domain in the certificate, l1(size=1), is not that of the game" in simplex.reason
