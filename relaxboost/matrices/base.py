@@ -277,4 +277,4 @@ def check_entry(value: float, row: int, column: int) -> None:
         rule = "is outside [-1, 1]; divide A, or each column, by its largest absolute value"
     else:
         rule = "is not a finite number; drop or impute that example"
-    raise InputError(f"A[{row}, {column}] = {float(value)!r} {rule}")
+    raise InputError(f"A[{row}, {column}] = {value:.16g} {rule}")
