@@ -109,6 +109,11 @@ class Expression(_Linear):
     def __ge__(self, other: Any) -> Requirement:
         return Requirement(-(self - other))
 
+    def _strict(self, other: object) -> Requirement:
+        raise InputError("a requirement must not be strict; write <= or >= instead of < or >")
+
+    __lt__ = __gt__ = _strict
+
     def __eq__(self, other: object) -> Requirement:  # type: ignore[override]
         return Requirement(self - other, equality=True)
 
@@ -278,6 +283,12 @@ def worst_case(
     >>> round(found.value, 6), 0 <= found.upper - Fraction(1, 6) < 1e-5
     (0.166667, True)
     """
+    for name, found, kind in (
+        ("requirements", requirements, Requirement),
+        ("functionals", functionals, ConvexFunctional),
+    ):
+        if isinstance(found, kind):
+            raise InputError(f"{name} must be a list; write [...] around the {kind.__name__}")
     given = [*requirements, *(one for R in functionals for one in R.requirements())]
     rows = [one.expression.terms for one in given]
     program = Program(objective.terms, rows, [one.equality for one in given])
@@ -287,4 +298,14 @@ def worst_case(
 
 
 def _exact(number: Number) -> Fraction | Bracket:
-    return number if isinstance(number, Bracket) else Fraction(number)
+    if isinstance(number, Bracket):
+        return number
+    if isinstance(number, _Linear):
+        raise InputError(
+            "a coefficient must be a number, got an Element or an Expression. The inner product of "
+            "two elements is f @ g"
+        )
+    try:
+        return Fraction(number)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"a coefficient must be a finite number, got {number!r}") from None

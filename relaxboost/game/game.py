@@ -72,11 +72,11 @@ class Game:
     ) -> None:
         relaxation = HardMargin() if relaxation is None else relaxation
         if not is_given(relaxation, Relaxation):
-            write = (
-                f"{relaxation.__name__}(...)"
-                if isinstance(relaxation, type)
-                else "Capped(k=3), say"
-            )
+            write = "Capped(k=3), say"
+            if isinstance(relaxation, type):
+                write = f"{relaxation.__name__}(...)"
+            elif isinstance(relaxation, Domain):
+                write = f"Game(A, over={relaxation!r})"
             raise InputError(
                 f"relaxation must be one of relaxboost's relaxations or an instance of a subclass "
                 f"of Relaxation, got {brief(relaxation)}; write {write}"

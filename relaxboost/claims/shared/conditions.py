@@ -210,7 +210,8 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     By Lemma 8, the margin side equals the relaxed margin F(u) under conditions (i)–(iii). It never
     exceeds F(u), but it may be less if (iii) fails. In that case F(u) is the supremum of γ − f*(x)
     over all x >= γ − u. Between two neighbouring margins, [γ − u]_+ is affine in γ. So each piece
-    is a concave program, which cvxpy solves.
+    is a concave program, which cvxpy solves. The result v therefore has the error of a numerical
+    solver, about 1e-8. In a claim, write ``Bracket(v - 1e-8, v + 1e-8)``.
 
     Parameters
     ----------
