@@ -8,8 +8,6 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from relaxboost._core.errors import InputError, brief
 from relaxboost._core.rounding import float_down, float_up
 from relaxboost.certificates import check
@@ -17,7 +15,6 @@ from relaxboost.certificates.certificate import Certificate
 from relaxboost.certificates.exact.evaluate import ExactEvaluation, Unproved
 from relaxboost.certificates.exact.optimum import ExactOptimum
 from relaxboost.certificates.parts import has_program
-from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations.description import description_of
@@ -139,7 +136,8 @@ def exact_d(
     form = description_of(game.relaxation).exact_form(game.m)
     if form is not None and has_program(game.relaxation, described, point):
         # The exact d and z are found together, because equations of f may connect them.
-        moved, z = evaluation.point(form, near, _steepness(source, game))
+        # `reach` is a Lipschitz constant of g(Aᵀd) as a function of d, in the l1 norm.
+        moved, z = evaluation.point(form, near, float(game.over.reach(game.n)))
         with suppress(check.Rejected):  # another term of a sum may be infinite at this d
             return moved, *penalty(moved, z if described["kind"] == "polyhedral" else None)
     return _moved_inside(point, game, penalty)
@@ -170,14 +168,6 @@ def _moved_inside(
         f"no exact point near d is certainly in the domain of {brief(f)} ({reason}), because the "
         "domain hardly intersects the simplex. Enlarge the domain a little"
     )
-
-
-def _steepness(source: GivenPair, game: Game) -> float:
-    # This is a Lipschitz constant of g(Aᵀd) as a function of d, valid near this pair.
-    if isinstance(game.over, AtomicSet):
-        return float(game.over.size)
-    # The slope of g at these edges is w. Twice its norm holds nearby.
-    return 2.0 * float(np.abs(game.repair_w(source.w)[1]).sum())
 
 
 def columns_and_weights(w: Any) -> tuple[Any, Any]:

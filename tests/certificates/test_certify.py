@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import subprocess
 import sys
@@ -306,6 +307,24 @@ def soft(d):
 
 def other(game, f):
     return rb.solve(rb.Game(game.matrix, f))
+
+
+def test_a_squared_norm_whose_best_weights_are_zero():
+    """The slope of g at w = 0 is 0, so that d was moved to any point at which f is finite."""
+    ball = rb.relaxations.TotalVariationBall(0.9)
+    game = rb.Game([[1], [0], [1], [0]], 2 * ball, over=rb.SquaredNorm(1))
+    certificate = rb.certify(rb.solve(game, 1e-5))
+    assert certificate.check()
+    assert abs(certificate.upper) <= 1e-6
+
+
+def test_points_without_a_finite_bound(rng, monkeypatch):
+    """The certificate could be neither printed nor loaded."""
+    game = rb.Game(matrix(rng), rb.Custom(f=soft))
+    solution = rb.solve(game)
+    monkeypatch.setattr(rb.Game, "bracket", lambda game, d, w: (0.5, math.inf))
+    with pytest.raises(rb.InputError, match=r"prove no bracket: the bounds are 0\.5 and inf"):
+        rb.certify(solution)
 
 
 def of(game, f=None, over=None):
