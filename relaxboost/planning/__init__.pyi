@@ -54,8 +54,7 @@ from .plans import PlanCheck as PlanCheck
 from .plans import check_plan as check_plan
 from .problem import FitPoint as FitPoint
 from .problem import Problem as Problem
-from .reference import program as program
-from .reference import reference as reference
+from .program import program as program
 from .regularisers import REGULARISERS as REGULARISERS
 from .regularisers import L1Radius as L1Radius
 from .regularisers import Lasso as Lasso

@@ -62,8 +62,7 @@ class Fit(LinearCosts):
         doubles is negative.
     status : str
         The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
-        "interrupted", or "stalled" if rounding prevents further progress. For a result of
-        `reference`, it is the status of the solver.
+        "interrupted", or "stalled" if rounding prevents further progress.
     exact : bool
         Whether every plan at w is exact. With ``negative="relaxed"``, the bracket is that of the
         convex upper bound that `Oracle` describes. If `exact` is true, `upper` also bounds the
@@ -152,7 +151,7 @@ def fit(
     limits.setdefault("max_rounds", 10_000)
     ends = Limits(**limits)
     clock = Clock(ends.time_limit)
-    problem = as_problem(tasks, regulariser)
+    problem = _as_problem(tasks, regulariser)
     chosen = None
     bundle = Bundle() if method == "bundle" else method
     if not isinstance(bundle, Bundle):
@@ -179,9 +178,26 @@ def fit(
     assert bracket.best is not None
     # The values of the rounds come from plans in doubles; only this one is proved.
     proved = problem.at(bracket.best.w, prove=True)
-    history = tuple(bracket.history)
-    found = bracketed(problem, proved, bracket.lower, status, "bundle", history, clock)
-    found = replace(found, chosen=chosen)
+    if bracket.lower > proved.bound:
+        raise ArithmeticError(
+            f"the lower bound {bracket.lower!r} is above the upper bound {proved.bound!r}: either "
+            "a loss changes from call to call, or this is a bug in relaxboost, which we ask you to "
+            "report"
+        )
+    found = Fit(
+        w=proved.w,
+        names=problem.names,
+        lower=bracket.lower,
+        upper=proved.bound,
+        status=status,
+        method="bundle",
+        rounds=len(bracket.history),
+        exact=proved.plans.exact,
+        seconds=clock.seconds,
+        problem=problem,
+        history=tuple(bracket.history),
+        chosen=chosen,
+    )
     # These warnings also concern costs that satisfy the optimality conditions: costs of 0, and
     # costs of demonstrations that are optimal for every feature.
     remedy = _remedy(found, min(one.value for one in found.history), problem, clock)
@@ -190,7 +206,7 @@ def fit(
     return found
 
 
-def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
+def _as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
     """Return the problem of a list of tasks. A given `Problem` is returned unchanged."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
@@ -226,37 +242,6 @@ class _Bracket:
         self.show((upper - self.lower) / upper if upper > 0.0 else 0.0, done)
         # Without the second term, no value of 0 would be optimal if the floor is below 0.
         return "optimal" if upper - self.lower <= self.tol * upper - self.floor else ""
-
-
-def bracketed(
-    problem: Problem,
-    proved: FitPoint,
-    lower: float,
-    status: str,
-    method: str,
-    history: tuple[FitRecord, ...],
-    clock: Clock,
-) -> Fit:
-    """Return the `Fit` at a point whose upper bound is proved."""
-    upper = proved.bound
-    if lower > upper:
-        raise ArithmeticError(
-            f"the lower bound {lower!r} is above the upper bound {upper!r}: either a loss changes "
-            "from call to call, or this is a bug in relaxboost, which we ask you to report"
-        )
-    return Fit(
-        w=proved.w,
-        names=problem.names,
-        lower=lower,
-        upper=upper,
-        status=status,
-        method=method,
-        rounds=len(history),
-        exact=proved.plans.exact,
-        seconds=clock.seconds,
-        problem=problem,
-        history=history,
-    )
 
 
 def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:

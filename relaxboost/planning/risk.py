@@ -241,7 +241,7 @@ class PlanningRisk(Risk):
         # The conjugate is finite only on a set without interior, and would give the bound 0.
         raise InputError(
             "functional.optimum cannot bound a PlanningLoss from below; for linear costs use "
-            "planning.fit or planning.reference, which bracket the optimum"
+            "planning.fit, which brackets the optimum"
         )
 
     def expression(self, F: Any) -> Any:

@@ -154,7 +154,6 @@ def test_ctrl_c_while_a_strength_is_chosen(monkeypatch, calls, tol):
         lambda tasks: pl.fit(tasks, pl.Lasso(0.1)),
         lambda tasks: pl.fit(tasks, pl.L1Radius(1.0)),
         lambda tasks: pl.fit(pl.Problem(tasks, pl.Ridge(0.1), nonnegative=False)),
-        lambda tasks: pl.reference(tasks, pl.Ridge(0.1)),
     ],
 )
 def test_a_column_of_zeros_has_the_weight_0(learn):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from scipy.sparse import csr_array
 from relaxboost import functional as fn
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
-from relaxboost.planning import maps, reference
+from relaxboost.planning import maps
 
 from . import small
 
@@ -218,11 +217,8 @@ CASES = [
     (lambda: pl.fit(MADE, max_rounds=0), "max_rounds"),
     (lambda: pl.fit(MADE, time_limit=-1.0), "time_limit"),
     (lambda: pl.fit(pl.Problem(MADE), pl.Lasso()), "a Problem, which has its own"),
-    (lambda: pl.reference(pl.Problem(MADE), pl.Ridge()), "a Problem, which has its own"),
-    (lambda: pl.reference(MADE, solver="nonsense"), "not available"),
-    (lambda: pl.reference(MADE, solver="HIGHS"), "HIGHS solves only linear programs"),
     (
-        lambda: pl.reference(pl.Problem(MADE, nonnegative=False, negative="simple")),
+        lambda: pl.program(pl.Problem(MADE, nonnegative=False, negative="simple")),
         'negative="relaxed"',
     ),
     (lambda: pl.program(MADE), r"planning\.Problem"),
@@ -244,8 +240,8 @@ CASES = [
     ),
     (lambda: pl.PlanningLoss("exponential", strength=1.0), "only the additive link has a strength"),
     (lambda: pl.PlanningLoss().bind([], groups=[1]), "groups"),
-    (lambda: pl.PlanningLoss().bind(MADE).conjugate(None), r"planning\.reference"),
-    (lambda: fn.optimum(pl.PlanningLoss().bind(MADE), np.ones((15, 2))), r"planning\.reference"),
+    (lambda: pl.PlanningLoss().bind(MADE).conjugate(None), r"planning\.fit, which"),
+    (lambda: fn.optimum(pl.PlanningLoss().bind(MADE), np.ones((15, 2))), r"planning\.fit, which"),
     (lambda: boosted(algorithm=fn.Residual(step="line-search")), "line-search"),
     (lambda: boosted(stopping=fn.Stopping(validation=3)), r"tasks, such as \[task\], got 3"),
     (lambda: boosted(stopping=fn.Stopping(validation=OTHER)), "graphs with the same features"),
@@ -302,9 +298,3 @@ CASES = [
 def test_wrong_arguments_are_named(work, match):
     with pytest.raises(InputError, match=match):
         work()
-
-
-def test_problems_that_are_too_large_for_a_program(monkeypatch):
-    monkeypatch.setattr(sys.modules[reference.__module__], "MAX_ARC_INEQUALITIES", 10)
-    with pytest.raises(InputError, match="use fit"):
-        pl.reference(MADE)
