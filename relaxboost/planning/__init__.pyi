@@ -22,9 +22,6 @@ from .graphs import ExtraFeatures as ExtraFeatures
 from .graphs import Graph as Graph
 from .graphs import Path as Path
 from .grids import grid as grid
-from .logit import EndlessWalks as EndlessWalks
-from .logit import LogitFit as LogitFit
-from .logit import RecursiveLogit as RecursiveLogit
 from .losses import LOSSES as LOSSES
 from .losses import Distance as Distance
 from .losses import Gains as Gains

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost.planning.graphs import Graph, features_by_name
-from relaxboost.planning.tasks import Task
 
 
 class LearnedCosts(ABC):
@@ -39,13 +37,6 @@ class LearnedCosts(ABC):
     @abstractmethod
     def costs(self, graph: Graph) -> Array:
         """Return the cost c = B C of each arc of a graph, shape (E,)."""
-
-    def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
-        """Return nan for each task, shape (T,).
-
-        A `LogitFit` returns the logarithms of the probabilities of the demonstrations instead.
-        """
-        return np.full(len(tasks), np.nan)
 
 
 @dataclass(frozen=True, eq=False)

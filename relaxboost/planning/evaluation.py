@@ -52,8 +52,6 @@ class PerTask(NamedTuple):
     """The cost of the task's plan."""
     margin: Array
     """The margin loss R_i >= 0 of the task at the given costs."""
-    log_likelihood: Array
-    """The log-likelihood log p of the demonstration, or nan for costs other than a `LogitFit`."""
 
 
 _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
@@ -69,14 +67,12 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
     "cost_ratio": lambda r: (r.shown_cost, r.planned_cost),
     "regret": lambda r: (r.shown_cost - r.planned_cost, 1.0),
     "margin_loss": lambda r: (r.margin, 1.0),
-    "log_likelihood": lambda r: (r.log_likelihood, 1.0),
 }
 """The metrics by name. Each value is a function that returns a numerator and a denominator for
 each task. The metric is the sum of the numerators divided by the sum of the denominators."""
 
-METRICS = tuple(_RATIOS)[:-1]
-"""The names of the metrics that exist for all costs. The metric ``log_likelihood`` is not included,
-because it exists only for a recursive logit."""
+METRICS = tuple(_RATIOS)
+"""The names of the metrics."""
 
 UNITLESS = tuple(name for name in METRICS if name not in ("regret", "margin_loss"))
 """The metrics that do not change if all costs are multiplied by a number > 0."""
@@ -100,7 +96,7 @@ class Evaluation:
     each: PerTask = field(repr=False)
 
     def metric(self, name: str) -> float:
-        """Return the value of a metric, given its name: one of `METRICS`, or ``log_likelihood``.
+        """Return the value of a metric, given its name, which is one of `METRICS`.
 
         The weights of tasks are ignored. If all plans cost 0, `cost_ratio` is inf, or nan if the
         demonstrations cost 0 too.
@@ -115,7 +111,6 @@ class Evaluation:
         * ``regret`` is the mean of the cost of the demonstration minus the cost of the plan, >= 0,
           in the unit of the costs.
         * ``margin_loss`` is the mean of the margin losses R_i, which also depends on this unit.
-        * ``log_likelihood`` is the mean of log p for a `LogitFit`, and nan for other costs.
         """
         numerator, denominator = ratio_parts(name, self.each)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -207,9 +202,7 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     np.add.at(margin, [row.task for row in oracle.rows], share * np.array(values))
     pairs = zip(made, plans, strict=True)
     rows = [compared_with_plan(task, plan, known[task.graph]) for task, plan in pairs]
-    learned = isinstance(costs, LearnedCosts)
-    likely = costs.log_likelihoods(made) if learned else np.full(len(made), np.nan)
-    report = Evaluation(made, plans, PerTask(*[*np.array(rows).T.copy(), margin, likely]))
+    report = Evaluation(made, plans, PerTask(*[*np.array(rows).T.copy(), margin]))
     # Costs of 0 make all paths shortest, and a perfect optimal_match would mislead.
     if len(made) > 1 and report.each.optimal.all() and not report.each.exact.any():
         warnings.warn(
@@ -260,8 +253,8 @@ def compare(
     draws : int
         The number of bootstrap draws, at least 100.
     metrics : sequence of str
-        The metrics to compare: names from `METRICS`, or ``log_likelihood``. By default they are
-        all `METRICS` except ``regret`` and ``margin_loss``, which depend on the unit of the costs.
+        The metrics to compare, which are names from `METRICS`. By default they are all `METRICS`
+        except ``regret`` and ``margin_loss``, which depend on the unit of the costs.
         Learned costs have no common unit, so these two may differ even if the plans are the same.
         Pass their names only if the costs of both evaluations have the same unit.
     by
@@ -351,7 +344,7 @@ def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -
 
 
 def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
-    """Return the entries of `PerTask` for a task, except the loss and the log-likelihood."""
+    """Return the entries of `PerTask` for a task, except the margin loss."""
     cost = plan.cost(costs)
     size = float(np.abs(costs[plan.arcs]).sum())
     nodes = plan.numbers[:-1]

@@ -58,13 +58,6 @@ def boosted(loss=None, **options):
     return pl.boost(MADE, STUMPS, loss, **options)
 
 
-def logit(scale=1.0, columns=(0, 1), **options):
-    """Fit the logit to a trip on a grid whose features are scaled, or some of them."""
-    X = np.random.default_rng(0).uniform(0.2, 1.0, (LAND.arcs, 2))[:, columns] * scale
-    land = pl.Graph(LAND.tail, LAND.head, X, names=["a", "b"])
-    return pl.RecursiveLogit(**options).fit([pl.Task(land, 0, 2, [0, 1, 2])])
-
-
 def compared(tasks, costs=None, **options):
     costs = np.ones(5) if costs is None else costs
     return pl.compare(REPORT, pl.evaluate(tasks, costs), **options)
@@ -250,14 +243,6 @@ CASES = [
     (lambda: boosted(warm_start=3), "warm_start must be the result of planning.boost"),
     (lambda: boosted("exponential"), "loss must be a PlanningLoss"),
     (lambda: pl.boost([*MADE, *OTHER], STUMPS), "tasks must have graphs with the same features"),
-    # the logit
-    (lambda: logit(columns=(0, 0)), "a combination of a, b"),
-    (lambda: logit([1.0, 0.0]), "'b' is 0 on every arc"),
-    (lambda: logit([1.0, 1e-200]), r"the feature 'b' is .* use a unit"),
-    (lambda: logit(start=[1.0]), "start must have 2 finite numbers"),
-    (lambda: logit(start=[1.0, 1.0]), r"no start was found: .* up to 11585; .*raise the costs"),
-    (lambda: logit((np.arange(LAND.arcs) % 2)[:, None]), "no start was found"),
-    (lambda: pl.RecursiveLogit(max_rounds=0), "max_rounds"),
     # evaluations and folds
     (lambda: pl.evaluate(TRIPS, np.ones(6)), r"shape \(5,\).*; graph.costs\(C\) converts"),
     (lambda: pl.evaluate(TRIPS, [1.0]), r"got \(1,\); if these are weights of the 1 features"),
