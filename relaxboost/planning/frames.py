@@ -93,7 +93,7 @@ def from_pandas(
         others = [name for name in edges.columns if name not in used]
         # Column names may be numbers, but features have names of text.
         features = list(map(str, others))
-    X, names = _encoded(edges, features, unseen)
+    X, names = encoded(edges, features, unseen)
     position = None if nodes is None else _positions(nodes)
     # Without a table of nodes, nodes are numbered in the order in which they appear.
     every = list(dict.fromkeys(ends[0] + ends[1]))
@@ -185,7 +185,11 @@ def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]
     return left.split("*"), value if equals else None
 
 
-def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]]:
+def encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]]:
+    """Return the features that are made from the columns of a table, and their names.
+
+    The features are an array with a row for each row of the table.
+    """
     if unseen not in ("refuse", "ignore"):
         raise InputError(f'unseen must be "refuse" or "ignore", got {unseen!r}')
     # Features are found by text, whatever the names of columns are.
