@@ -63,9 +63,7 @@ def from_networkx(
     from scipy.sparse import csr_array
 
     edges = edges_of(G)
-    X, default = None, None
-    if features is not None:
-        X, default = encoded(_table(edges, features), features, unseen)
+    made = None if features is None else encoded(_table(edges, features), features, unseen)
     B = None
     if not G.is_directed():
         n = 2 * len(edges)
@@ -77,8 +75,8 @@ def from_networkx(
     return Graph(
         tail,
         head,
-        X,
-        names=default if names is None else names,
+        None if made is None else made[0],
+        names=made[1] if names is None and made is not None else names,
         sites=B,
         nodes=labels,
         position=None if position is None else _positions(G, position),
@@ -146,26 +144,32 @@ def _table(edges: list[tuple[Any, ...]], features: Wanted) -> Any:
 
     known = dict.fromkeys(str(name) for edge in edges for name in edge[-1])
     # Errors name an edge by its ends and key; a MultiIndex could not hold all labels.
-    labels = [edge[:-1] for edge in edges]
-    table = pd.DataFrame(index=pd.Index(labels, tupleize_cols=False))
+    table = pd.DataFrame(index=pd.Index([edge[:-1] for edge in edges], tupleize_cols=False))
     for name in columns_of(features, known):
         if name not in known:
             raise InputError(
                 f"no edge has an attribute {name!r}; edges have "
                 f"{few(list(known), 8) or 'no attributes'}{did_you_mean(name, known, 0.6)}"
             )
-        values = [edge[-1].get(name) for edge in edges]
-        texts = [isinstance(value, str) for value in values]
-        # An attribute is text on all edges, or on none. Missing values are found with the others.
-        kind = str if all(texts) else Real | np.bool_ | None
-        for label, value in zip(labels, values, strict=True):
-            if not isinstance(value, kind):
-                remedy = "write a number, or a text on every edge"
-                if not isinstance(value, str):
-                    remedy = "compute numbers, and store them with nx.set_edge_attributes"
-                raise InputError(f"attribute {name!r} of edge {label!r} is {value!r}; {remedy}")
-        table[name] = values if all(texts) else np.array(values, dtype=np.float64)
+        values: Any = [edge[-1].get(name) for edge in edges]
+        if not all(isinstance(value, str) for value in values):
+            values = np.array(_checked_numbers(name, edges, values), dtype=np.float64)
+        table[name] = values
     return table
+
+
+def _checked_numbers(name: str, edges: list[tuple[Any, ...]], values: list[Any]) -> list[Any]:
+    """Return the values of an attribute, or raise an InputError at a value that is no number.
+
+    Missing values are accepted here, because they are found when the features are made.
+    """
+    for edge, value in zip(edges, values, strict=True):
+        if not isinstance(value, Real | np.bool_ | None):
+            remedy = "compute numbers, and store them with nx.set_edge_attributes"
+            if isinstance(value, str):
+                remedy = "write a number, or a text on every edge"
+            raise InputError(f"attribute {name!r} of edge {edge[:-1]!r} is {value!r}; {remedy}")
+    return values
 
 
 def _is_number(value: Any) -> bool:
