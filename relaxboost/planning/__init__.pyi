@@ -38,7 +38,6 @@ from .networks import to_networkx as to_networkx
 from .oracle import AugmentedPlan as AugmentedPlan
 from .oracle import AugmentedPlans as AugmentedPlans
 from .oracle import Oracle as Oracle
-from .osm import Imputed as Imputed
 from .osm import from_osmnx as from_osmnx
 from .planners import PLANNERS as PLANNERS
 from .planners import Simple as Simple
