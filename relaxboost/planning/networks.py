@@ -63,7 +63,7 @@ def from_networkx(
     from scipy.sparse import csr_array
 
     edges = edges_of(G)
-    made = None if features is None else encoded(_table(edges, features), features, unseen)
+    X, default = _encoded(edges, features, unseen)
     B = None
     if not G.is_directed():
         n = 2 * len(edges)
@@ -75,8 +75,8 @@ def from_networkx(
     return Graph(
         tail,
         head,
-        None if made is None else made[0],
-        names=made[1] if names is None and made is not None else names,
+        X,
+        names=default if names is None else names,
         sites=B,
         nodes=labels,
         position=None if position is None else _positions(G, position),
@@ -138,10 +138,14 @@ def edges_of(G: Any) -> list[tuple[Any, ...]]:
     return edges
 
 
-def _table(edges: list[tuple[Any, ...]], features: Wanted) -> Any:
-    """Return the attributes that the features need, as a table with a row for each edge."""
+def _encoded(
+    edges: list[tuple[Any, ...]], features: Wanted | None, unseen: str
+) -> tuple[Array | None, list[str] | None]:
+    """Return the features of the edges and their names, or None for both if there are none."""
     import pandas as pd
 
+    if features is None:
+        return None, None
     known = dict.fromkeys(str(name) for edge in edges for name in edge[-1])
     # Errors name an edge by its ends and key; a MultiIndex could not hold all labels.
     table = pd.DataFrame(index=pd.Index([edge[:-1] for edge in edges], tupleize_cols=False))
@@ -155,7 +159,7 @@ def _table(edges: list[tuple[Any, ...]], features: Wanted) -> Any:
         if not all(isinstance(value, str) for value in values):
             values = np.array(_checked_numbers(name, edges, values), dtype=np.float64)
         table[name] = values
-    return table
+    return encoded(table, features, unseen)
 
 
 def _checked_numbers(name: str, edges: list[tuple[Any, ...]], values: list[Any]) -> list[Any]:

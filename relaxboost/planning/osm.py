@@ -60,8 +60,6 @@ def from_osmnx(G: Any, features: Wanted = FEATURES, *, unseen: str = "refuse") -
     Boeing (2017), OSMnx: new methods for acquiring, constructing, analyzing, and visualizing
     complex street networks.
     """
-    import pandas as pd
-
     # An undirected graph would lose the one-way streets.
     every = edges_of(G)
     if not G.is_directed():
@@ -78,23 +76,35 @@ def from_osmnx(G: Any, features: Wanted = FEATURES, *, unseen: str = "refuse") -
     # A DiGraph has no keys, and gets the key 0.
     edges = [(*edge[:2], edge[2] if len(edge) == 4 else 0, edge[-1]) for edge in every]
     edges = [edge for edge in edges if edge[0] != edge[1]]
-    notes = []
-    if len(every) > len(edges):
-        notes.append(f"self-loops left out: {len(every) - len(edges)}")
+    table = _table(edges, features)
+    nodes = _coordinates(G, crs)
+    made = from_pandas(table, "from", "to", features, edge="key", nodes=nodes, unseen=unseen)
+    loops = len(every) - len(edges)
+    made.notes = (*([f"self-loops left out: {loops}"] if loops else []), *_lists(table, edges))
+    return made
+
+
+def _table(edges: list[tuple[Any, ...]], features: Wanted) -> Any:
+    """Return the attributes that the features need, as a table with a row for each edge."""
+    import pandas as pd
+
     names = [edge[:3] for edge in edges]
     # Errors name an edge by its ends and key; a MultiIndex could not hold all labels.
     index = pd.Index(names, tupleize_cols=False)
     table = pd.DataFrame(names, index, columns=["from", "to", "key"])
     for name in columns_of(features):
-        values = [edge[3].get(name) for edge in edges]
-        table[name] = _column(name, names, values)
-        several = sum(isinstance(_list(value), list) for value in values)
+        table[name] = _column(name, names, [edge[3].get(name) for edge in edges])
+    return table
+
+
+def _lists(table: Any, edges: list[tuple[Any, ...]]) -> list[str]:
+    """Return a note about each text attribute of which some edges have a list."""
+    notes = []
+    for name in table.columns[3:]:
+        several = sum(isinstance(_list(edge[3].get(name)), list) for edge in edges)
         if several and table[name].dtype.kind != "f":
             notes.append(f"{name} is a list on {several} edges; the first in the alphabet counts")
-    nodes = _coordinates(G, crs)
-    made = from_pandas(table, "from", "to", features, edge="key", nodes=nodes, unseen=unseen)
-    made.notes = tuple(notes)
-    return made
+    return notes
 
 
 def _coordinates(G: Any, crs: Any) -> Any:
