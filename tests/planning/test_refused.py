@@ -269,12 +269,9 @@ CASES = [
     (lambda: maps.paths("map"), "a picture needs a Task, a list of tasks or a Graph"),
     (lambda: maps.paths([LAND]), "a picture needs a Task, a list of tasks or a Graph"),
     (lambda: maps.paths([]), "the list of tasks is empty"),
-    (lambda: maps.zoom(maps.paths(LAND)), "zoom needs a picture with at least one path"),
     (lambda: maps.paths(LAND, [(0, 0), (0, 1)]), "planned must be a Path, a Plan or a list of"),
     (lambda: maps.paths(LAND, TWO.path(["s", "a"])), "is a path of another graph"),
     (lambda: maps.paths(LAND, costs=np.ones(3)), r"costs must have shape \(12,\), one per site"),
-    (lambda: maps.paths(LAND, costs=np.arange(12.0), scale="log"), "omit the argument scale"),
-    (lambda: maps.paths(LAND, costs=np.ones(12), scale="square"), "scale must be linear or log"),
     (lambda: maps.paths(pl.Graph(np.arange(400), np.arange(1, 401))), "picture of 401 nodes"),
 ]
 
