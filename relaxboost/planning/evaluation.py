@@ -60,11 +60,7 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
     "arc_recall": lambda r: (r.shared_arcs, r.shown_arcs),
     "arc_precision": lambda r: (r.shared_arcs, r.planned_arcs),
     "arc_f1": lambda r: (2.0 * r.shared_arcs, r.shown_arcs + r.planned_arcs),
-    "mean_arc_recall": lambda r: (r.shared_arcs / r.shown_arcs, 1.0),
-    "mean_arc_precision": lambda r: (r.shared_arcs / r.planned_arcs, 1.0),
-    "mean_arc_f1": lambda r: (2.0 * r.shared_arcs / (r.shown_arcs + r.planned_arcs), 1.0),
     "node_recall": lambda r: (r.shared_nodes, r.shown_nodes),
-    "cost_ratio": lambda r: (r.shown_cost, r.planned_cost),
     "regret": lambda r: (r.shown_cost - r.planned_cost, 1.0),
     "margin_loss": lambda r: (r.margin, 1.0),
 }
@@ -98,23 +94,18 @@ class Evaluation:
     def metric(self, name: str) -> float:
         """Return the value of a metric, given its name, which is one of `METRICS`.
 
-        The weights of tasks are ignored. If all plans cost 0, `cost_ratio` is inf, or nan if the
-        demonstrations cost 0 too.
+        The weights of tasks are ignored.
 
         * ``exact_match`` is the fraction of tasks whose plan is a demonstration.
         * ``optimal_match`` is the fraction of tasks with a demonstration that is a shortest path.
         * ``arc_recall``, ``arc_precision`` and ``arc_f1`` count the arcs of all tasks together.
-          The metrics whose names begin with ``mean_`` are averages over tasks.
         * ``node_recall`` counts the nodes of all tasks together, without targets.
-        * ``cost_ratio`` is the cost of the demonstrations divided by the cost of the plans. It is
-          at least 1 for costs >= 0.
         * ``regret`` is the mean of the cost of the demonstration minus the cost of the plan, >= 0,
           in the unit of the costs.
         * ``margin_loss`` is the mean of the margin losses R_i, which also depends on this unit.
         """
         numerator, denominator = ratio_parts(name, self.each)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return float(numerator.sum() / denominator.sum())
+        return float(numerator.sum() / denominator.sum())
 
     def metrics(self) -> dict[str, float]:
         """Return the values of all `METRICS`, as a dictionary by name."""
@@ -287,8 +278,7 @@ def compare(
         columns = [*ratio_parts(name, first.each), *ratio_parts(name, second.each)]
         np.add.at(sums[:, 4 * j : 4 * j + 4], group, np.stack(columns, axis=1))
     drawn = _resampled(sums, generator(rng), draws).reshape(draws, len(metrics), 4)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        differences = drawn[:, :, 2] / drawn[:, :, 3] - drawn[:, :, 0] / drawn[:, :, 1]
+    differences = drawn[:, :, 2] / drawn[:, :, 3] - drawn[:, :, 0] / drawn[:, :, 1]
     found = {}
     for name, low, high in zip(metrics, *np.percentile(differences, [2.5, 97.5], 0), strict=True):
         a = first.metric(name)
@@ -365,7 +355,7 @@ def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
 
 
 def arc_f1(task: Task, plan: Path) -> float:
-    """Return the F1 score of the arcs of a task's plan. The metric ``mean_arc_f1`` is its mean."""
+    """Return the F1 score of the arcs of a task's plan, with the demonstrations as the truth."""
     pairs = [(_shared(plan.arcs, shown.arcs), len(shown)) for shown in task.demonstrations]
     shared, length = np.mean(pairs, axis=0)
     return float(2.0 * shared / (length + len(plan)))

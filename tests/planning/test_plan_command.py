@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -105,15 +104,6 @@ def test_evaluate_compares_with_demonstrations(folder, capsys):
     assert content["metrics"]["exact_match"] == 0.5
     assert content["metrics"]["arc_recall"] == pytest.approx(1 / 3)
     assert [one["exact"] for one in content["each"]] == [True, False]
-
-
-def test_numbers_that_are_not_there_are_null(folder, capsys):
-    run("fit --edges edges.csv --trips trips.csv --loss none --out costs.json", capsys)
-    assert json.loads((folder / "costs.json").read_text())["weights"] == [0.0, 0.0]
-    _, out, _ = run("evaluate costs.json --edges edges.csv --trips held_out.csv --json", capsys)
-    assert parsed(out)["metrics"]["cost_ratio"] is None
-    _, out, _ = run("evaluate costs.json --edges edges.csv --trips held_out.csv", capsys)
-    assert re.search(r"^cost ratio +nan$", out, re.M)
 
 
 def test_show_draws(folder, capsys):
