@@ -14,11 +14,11 @@ from .evaluation import Evaluation as Evaluation
 from .evaluation import PerTask as PerTask
 from .evaluation import compare as compare
 from .evaluation import evaluate as evaluate
+from .features import ExtraFeatures as ExtraFeatures
 from .fitting import Fit as Fit
 from .fitting import FitRecord as FitRecord
 from .fitting import fit as fit
 from .frames import from_pandas as from_pandas
-from .graphs import ExtraFeatures as ExtraFeatures
 from .graphs import Graph as Graph
 from .graphs import Path as Path
 from .grids import grid as grid

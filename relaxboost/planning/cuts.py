@@ -1,4 +1,4 @@
-"""Cuts of the margin loss, computed from plans, with bounds on their rounding errors."""
+"""Cutting planes of the margin loss, computed from plans, with bounds on their rounding errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from relaxboost.solvers.bundle.cuts import Cuts
 
 
 class PlanFunctions:
-    """A collection of affine functions loss + <slope, w>, each from a demonstration and a plan."""
+    """A collection of affine functions of the weights w, each from a demonstration and a plan.
+
+    Each function is a number, called its loss, plus the inner product of w with a slope.
+    """
 
     def __init__(self, features: Sequence[Array]) -> None:
         self._features = features
@@ -30,7 +33,9 @@ class PlanFunctions:
     def add(
         self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
     ) -> None:
-        """Add the function constant + gains·plan + <f_shown − f_plan, w> to the collection.
+        """Add the function ℓ + <f_shown − f_plan, w>, a lower bound on the loss of a demonstration.
+
+        Here ℓ is the constant of `gains` plus the gains of the arcs of the plan.
 
         f_shown is the sum of the features over the arcs `shown` of the demonstration. If `shown` is
         None, f_shown and the constant are 0. f_plan is the sum over the arcs `taken` of the plan,
@@ -59,7 +64,11 @@ class PlanFunctions:
         self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
-        """Return a cut, with its rounding errors, for each row of weights >= 0 of the functions."""
+        """Return a cutting plane for each row of `rates`: a weighted sum of the functions.
+
+        A row has a weight >= 0 for each function. Each cutting plane has bounds on its rounding
+        errors.
+        """
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
         # A number of the result has at most this many roundings on the way of each term.
         γ = roundoff(self._terms + rates.shape[1] + 8)

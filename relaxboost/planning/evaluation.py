@@ -25,7 +25,7 @@ from relaxboost.planning.tasks import Task, checked_tasks
 
 
 class PerTask(NamedTuple):
-    """The comparison of each task's plan with its demonstration, in arrays of shape (T,).
+    """The comparison of each task's plan with its demonstration, in arrays with an entry per task.
 
     If a task has several demonstrations, `exact` and `optimal` are 1 if the plan matches at least
     one of them, and the other numbers are means over the demonstrations.
@@ -47,11 +47,11 @@ class PerTask(NamedTuple):
     shown_nodes: Array
     """The number of nodes of the task's demonstration, without the target."""
     shown_cost: Array
-    """The cost of the task's demonstration, or the cost of the plan if this is larger."""
+    """The cost of the task's demonstration, or the cost of the plan if the plan costs more."""
     planned_cost: Array
     """The cost of the task's plan."""
     margin: Array
-    """The margin loss R_i >= 0 of the task at the given costs."""
+    """The margin loss of the task at the given costs, which is >= 0."""
 
 
 _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
@@ -82,7 +82,7 @@ class Evaluation:
     ----------
     tasks : tuple of Task
     plans : tuple of Path
-        The path planned for each task, without loss augmentation.
+        The shortest path for each task, planned without the loss.
     each : PerTask
         The numbers of each task from which the metrics are computed.
     """
@@ -102,7 +102,7 @@ class Evaluation:
         * ``node_recall`` counts the nodes of all tasks together, without targets.
         * ``regret`` is the mean of the cost of the demonstration minus the cost of the plan, >= 0,
           in the unit of the costs.
-        * ``margin_loss`` is the mean of the margin losses R_i, which also depends on this unit.
+        * ``margin_loss`` is the mean of the margin losses, which also depends on this unit.
         """
         numerator, denominator = ratio_parts(name, self.each)
         return float(numerator.sum() / denominator.sum())
@@ -118,7 +118,8 @@ class Evaluation:
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the evaluation of some tasks, given their indices or a mask of shape (T,)."""
+        """Return the evaluation of some tasks, given their indices, or a mask with an entry per
+        task."""
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
@@ -296,7 +297,8 @@ def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
 
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Return the sum of n of the n rows, drawn with replacement, for each bootstrap draw."""
+    """Draw as many rows of `sums` as there are, with replacement, and return the sum of each
+    draw."""
     n = sums.shape[0]
     parts = []
     left = draws
@@ -324,7 +326,10 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
 
 
 def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
-    """Return the plan of a task. `ordered` has the arc costs in the order of `Graph.forward`."""
+    """Return a shortest path for a task, from its source to its target.
+
+    `ordered` has the arc costs `costs` in the order of `Graph.forward`.
+    """
     graph = task.graph
     # Dijkstra's search needs costs >= 0.
     if costs.min() < 0.0:

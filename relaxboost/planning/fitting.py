@@ -1,4 +1,4 @@
-"""The function `fit`, which learns linear costs from demonstrations with a certified gap."""
+"""The function `fit`, which learns linear costs from demonstrations, with proved bounds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class FitRecord(NamedTuple):
 
     round: int
     value: float
-    """The value of the objective Ω(w) + R(w) at the weights w of this round."""
+    """The value of the objective, the regulariser plus the mean loss, at the weights of this
+    round."""
     lower: float
     """The best lower bound on the minimum of the objective so far."""
     upper: float
@@ -37,7 +38,7 @@ class FitRecord(NamedTuple):
 
 
 class Ends(TypedDict, total=False):
-    """The limits that end a run of `fit`."""
+    """The limits that end a call of `fit`."""
 
     max_rounds: int | None
     time_limit: float | None
@@ -46,17 +47,19 @@ class Ends(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Fit(LinearCosts):
-    """Linear costs c = B X w, with a proved bracket of the minimum of the objective.
+    """Linear costs that `fit` learned, with proved bounds on the minimum of the objective.
+
+    The objective Ω(w) + R(w) is the regulariser Ω plus the mean margin loss R, as in `Problem`.
 
     Attributes
     ----------
     w : array of shape (d,)
         The weights with the least objective value that `fit` found.
     lower, upper : float
-        The bracket: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an
-        average of cuts, and the upper bound from the potentials of all plans. Both bounds account
-        for rounding, but not for underflow, which affects losses below 1e-300. The arc features B X
-        are treated as exact numbers. Two things are assumed without proof. For
+        The bounds: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an
+        average of cutting planes, and the upper bound from the potentials of all plans. Both bounds
+        account for rounding, but not for underflow, which affects losses below 1e-300. The features
+        of the arcs are treated as exact numbers. Two things are assumed without proof. For
         ``negative="simple"``, the bounds of the integer program are assumed to be correct. For
         ``"exact"``, a cycle is assumed to have a negative exact cost at w only if its cost in
         doubles is negative.
@@ -64,9 +67,10 @@ class Fit(LinearCosts):
         The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
         "interrupted", or "stalled" if rounding prevents further progress.
     exact : bool
-        Whether every plan at w is exact. With ``negative="relaxed"``, the bracket is that of the
-        convex upper bound that `Oracle` describes. If `exact` is true, `upper` also bounds the
-        exact objective at w. This objective may still be below `lower` if some costs are negative.
+        Whether every loss-augmented plan at w is exact. With ``negative="relaxed"``, `lower` and
+        `upper` bound the minimum of a convex upper bound on the objective, which `Oracle`
+        describes. If `exact` is true, `upper` also bounds the exact objective at w. The exact
+        objective at w may still be below `lower` if some costs are negative.
     chosen : Chosen, optional
         The record of how the strength of the ridge was chosen, if the caller passed none.
     """
@@ -124,7 +128,7 @@ def fit(
     Returns
     -------
     Fit
-        The learned costs. After Ctrl-C they have the best bracket so far.
+        The learned costs. After Ctrl-C they have the best bounds so far.
 
     Raises
     ------
@@ -219,7 +223,7 @@ def _as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None
 
 
 class _Bracket:
-    """The state of a run of `fit`: its best point, its best lower bound and its history."""
+    """The state of a call of `fit`: the best point, the best lower bound, and the history."""
 
     def __init__(self, tol: float, clock: Clock, floor: float) -> None:
         self.tol = tol
@@ -245,7 +249,8 @@ class _Bracket:
 
 
 def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:
-    """Return a warning with advice if the learned costs do not help, and otherwise ""."""
+    """Return a warning with advice if the learned costs do not help, and otherwise an empty
+    string."""
     # Costs below this share of the loss are rounding errors of 0.
     at_zero = bool(np.abs(problem.scale * fit.w).max() <= 1e-9 * fit.upper)
     if at_zero and value == 0.0:

@@ -171,9 +171,10 @@ def _terms(features: Wanted) -> list[str]:
 
 
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
-    """Split the name of a feature into the names of its columns and the text value of the last.
+    """Return the names of the columns that a feature multiplies, and the text value of the last
+    column.
 
-    If the name has no text value, None is returned instead of the value.
+    If no column of the feature has a text value, None is returned instead of the value.
     """
     if name in known:
         return [name], None
@@ -210,7 +211,8 @@ def encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]
 
 
 class _Columns:
-    """The columns of a table, which are converted to numbers or to text categories when needed."""
+    """The columns of a table, which are converted to numbers or to categories when they are
+    needed."""
 
     def __init__(self, table: Any) -> None:
         self.table = table

@@ -85,7 +85,7 @@ def from_networkx(
 
 
 def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> Any:
-    """Return a networkx DiGraph, or a MultiDiGraph if some arcs are parallel.
+    """Return a graph as a networkx DiGraph, or as a MultiDiGraph if some arcs are parallel.
 
     Parameters
     ----------
