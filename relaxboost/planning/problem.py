@@ -254,7 +254,7 @@ class Problem:
         for row, answer, own in zip(self.oracle.rows, found.each, self.least, strict=True):
             # The plan of a demonstration without loss is the demonstration itself.
             if answer.value > 0.0:
-                functions.add(row.graph, row.gains, answer.taken, None, row.path.arcs)
+                functions.add(row.graph, row.gains, answer.taken, row.path.arcs)
             else:
                 functions.add_constant(float(own))
         return functions.combined(self.rates)

@@ -60,8 +60,10 @@ class Regulariser(ABC):
         return _half_square(w, square, 1.0) + (absolute and absolute * float(np.abs(w).sum()))
 
     def conjugate(self, v: Array, nonnegative: bool) -> float:
-        """Return the conjugate Ω*(v) or, if `nonnegative`, the supremum over w >= 0. It may be
-        inf."""
+        """Return the supremum of <v, w> − Ω(w) over all w or, if `nonnegative`, over w >= 0.
+
+        The supremum is the conjugate Ω*(v). It may be inf.
+        """
         # If Ω has a ball, Ω*(v) is the minimum over μ >= 0 of radius · μ + Ω₁*(v), where Ω₁ is Ω
         # without the ball and with the coefficient absolute + μ. Every μ >= 0, even a rounded one,
         # gives an upper bound on Ω*(v).
