@@ -374,7 +374,9 @@ def _tie(task: Task, plan: Path) -> str:
     # Arcs are named in the order of the paths.
     ways = [x[np.isin(x, some)].tolist() for x, some in zip((shown, plan.arcs), apart, strict=True)]
     first, second = (few(way, 3, graph.arc_name) or "no other arc" for way in ways)
-    return f"{task.name}: several paths cost the same; it takes {first}, and the plan {second}"
+    return (
+        f"{task.name}: several paths cost the same; the trip takes {first}, and the plan {second}"
+    )
 
 
 def _shared(first: Whole, second: Whole) -> float:

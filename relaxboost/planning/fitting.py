@@ -262,7 +262,7 @@ def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> s
     if at_zero and fit.gap > 0.01 * fit.upper:
         return (
             f"the learned costs are all 0, as the run ended with {fit.status!r} after "
-            f"{number_of(fit.rounds, 'round')}; give it more of them or more time, or fewer tasks"
+            f"{number_of(fit.rounds, 'round')}; allow more rounds or more time, or give fewer tasks"
         )
     if at_zero:
         return (

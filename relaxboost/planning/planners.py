@@ -338,8 +338,8 @@ def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
         return found
     # The search found a negative cycle, but the exact sum of its costs is not negative.
     return InputError(
-        f"costs of sizes from {np.abs(c).min():g} to {np.abs(c).max():g} differ too much to "
-        "compute the sign of the cost of a cycle in doubles; round the small costs"
+        f"the sizes of costs, from {np.abs(c).min():g} to {np.abs(c).max():g}, differ too much: "
+        "doubles cannot decide whether a cycle has negative cost; round the small costs"
     )
 
 

@@ -64,9 +64,9 @@ class NegativeCycle(InputError):
         if len(cycle.nodes) > 6:
             shown += " -> ..."
         super().__init__(
-            f"costs are negative around a cycle of {len(cycle)} arcs, {shown}: "
-            f"{self.cost:.6g} a round; raise them to >= 0, or plan over paths that visit no "
-            'node twice (planner="simple"; negative="simple" in Problem and evaluate)'
+            f"the costs around a cycle of {len(cycle)} arcs, {shown}, sum to {self.cost:.6g}; "
+            "raise the costs to >= 0, or plan over paths that visit no node twice "
+            '(planner="simple"; negative="simple" in Problem and evaluate)'
         )
 
 
@@ -146,7 +146,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     if plan.potential is None:
         said = "" if plan.complete else ", which a time limit ended"
         if plan.claimed > -math.inf:
-            said = f"; its solver{said} says {plan.claimed:.17g}"
+            said = f"; the planner's solver{said} reports the lower bound {plan.claimed:.17g}"
         return nothing(
             f"the plan of {plan.planner!r} has no potentials, so nothing is proved from below{said}"
         )
@@ -160,7 +160,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     worst, arc, size = worst_slack(graph.tail, graph.head, c, π)
     # An arc leads out of the part that the potentials declare closed.
     if worst == -math.inf:
-        return nothing(f"infinite potentials do not separate: {graph.arc_name(arc)}")
+        return nothing(f"{graph.arc_name(arc)} shows that the infinite potentials are wrong")
     # The error of each slack is at most that of three roundings of numbers up to 3 · size.
     wrong = 8.0 * UNIT * size
     # A slack that is positive beyond rounding needs no allowance.

@@ -119,7 +119,8 @@ class PlanningLoss(Loss):
             site = int(made.argmin())
             raise InputError(
                 f"base must give costs > 0 for the exponential link, but site {site} of {graph} "
-                f'has {made[site]:g}; raise it, give PlanningLoss("additive"), or take a number'
+                f"has {made[site]:g}; raise this cost, "
+                'give PlanningLoss("additive"), or take a number'
             )
         return made
 

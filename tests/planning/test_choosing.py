@@ -183,7 +183,9 @@ def test_what_went_wrong_is_said_with_the_remedy():
         pl.fit([pl.Task(g, 0, 1, [0, 1])])
     rng = np.random.default_rng(0)
     network, costs = roads(rng, 60)
-    with pytest.warns(UserWarning, match="ended with 'max_rounds' after 1 round; give it more"):
+    with pytest.warns(
+        UserWarning, match="ended with 'max_rounds' after 1 round; allow more rounds"
+    ):
         pl.fit(trips(rng, network, costs, 8), pl.Ridge(1e-6), max_rounds=1)
 
 

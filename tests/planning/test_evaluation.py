@@ -109,8 +109,8 @@ def test_ties_name_the_arcs():
     tasks = [pl.Task(g, 0, 4, [0, 2, 3, 4]), pl.Task(g, 0, 1, [0, 1])]
     report = pl.evaluate(tasks, np.array([1.0, 1.0, 1.0, 1.0, 0.0, 9.0]))
     assert report.ties == (
-        "0 -> 4: several paths cost the same; it takes arc 2 (0 -> 2), arc 3 (2 -> 3), and the "
-        "plan arc 0 (0 -> 1), arc 1 (1 -> 3)",
+        "0 -> 4: several paths cost the same; the trip takes arc 2 (0 -> 2), arc 3 (2 -> 3), and "
+        "the plan arc 0 (0 -> 1), arc 1 (1 -> 3)",
     )
     assert str(report).endswith(f"ties                1, such as {report.ties[0]}")
     assert not pl.evaluate(tasks[1:], np.ones(6)).ties

@@ -229,7 +229,7 @@ CASES = [
     (lambda: boosted(pl.PlanningLoss(base=lambda g: np.full(g.size, np.nan))), "finite costs"),
     (
         lambda: boosted(pl.PlanningLoss("exponential", base=lambda g: np.zeros(g.size))),
-        "base must give costs > 0 for the exponential link, but site 0 .* has 0; raise it",
+        "base must give costs > 0 for the exponential link, but site 0 .* has 0; raise this cost",
     ),
     (lambda: pl.PlanningLoss("exponential", strength=1.0), "only the additive link has a strength"),
     (lambda: pl.PlanningLoss().bind([], groups=[1]), "groups"),
