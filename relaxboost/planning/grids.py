@@ -101,7 +101,8 @@ def grid(
 
 
 def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flags]:
-    """Return layers of shape (L, H, W), and the mask of the passable cells, shape (H, W)."""
+    """Return the layers as an array with the axes layer, row and column, and the passable cells as
+    a mask with the axes row and column."""
     X = doubles("layers", layers)
     X = X[None] if X.ndim == 2 else X
     if X.ndim != 3 or 0 in X.shape:

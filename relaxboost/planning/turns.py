@@ -1,4 +1,4 @@
-"""Graphs in which turns have costs. The nodes of such a graph are the arcs of another graph."""
+"""Graphs in which turns have costs, because their nodes are the arcs of another graph."""
 
 from __future__ import annotations
 
