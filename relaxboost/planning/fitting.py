@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.loop import Clock, Limits, run
+from relaxboost._core.names import explains_arguments
 from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
 from relaxboost.planning.bundle import Bundle, FitState
@@ -35,14 +36,6 @@ class FitRecord(NamedTuple):
     upper: float
     """The least objective value found so far."""
     seconds: float
-
-
-class Ends(TypedDict, total=False):
-    """The limits that end a call of `fit`."""
-
-    max_rounds: int | None
-    time_limit: float | None
-    callback: Callable[[FitState], Any] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,14 +74,23 @@ class Fit(LinearCosts):
     chosen: Chosen | None = field(default=None, repr=False)
 
 
+@explains_arguments(
+    loss="the loss belongs to each task, as in Task(graph, source, target, path, Strayed())",
+    strength="pass a regulariser, such as Ridge(1e-2)",
+    negative="pass a Problem, such as Problem(tasks, negative=...)",
+    nonnegative="pass a Problem, such as Problem(tasks, nonnegative=...)",
+    scale="pass a Problem, such as Problem(tasks, scale=...)",
+)
 def fit(
     tasks: Sequence[Task] | Problem,
     regulariser: Regulariser | None = None,
     *,
     method: str | Bundle = "bundle",
     tol: float = 1e-3,
+    max_rounds: int | None = 10_000,
+    time_limit: float | None = None,
+    callback: Callable[[FitState], Any] | None = None,
     verbose: int = 0,
-    **limits: Unpack[Ends],
 ) -> Fit:
     """Learn linear costs by maximum-margin planning, with a certified relative gap.
 
@@ -110,20 +112,24 @@ def fit(
         The relative tolerance, > 0. The run ends when upper − lower <= tol · upper + rounding,
         where upper is the best value so far, and rounding is −`Problem.floor`. The rounding, and
         the rounding errors of the final proof, matter only for values close to 0.
+    max_rounds : int, optional
+        The maximum number of rounds, >= 1. A run usually ends by the gap long before the default.
+    time_limit : float, optional
+        The maximum number of seconds from the call, > 0. It can end the run within a round. The
+        first evaluation, and the last one, which proves the upper bound, are always completed. The
+        choice of the strength takes one more evaluation, and at most half of the time.
+    callback : callable, optional
+        A function that is called with the `FitState` of each round, and ends the run if it returns
+        a true value.
     verbose : int
         If it is above 0, a progress bar shows the gap on a terminal.
-    **limits
-        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, in seconds from the call, can
-        end the run within a round. The first evaluation, and the last one, which proves the upper
-        bound, are always completed. The choice of the strength takes one more evaluation, and at
-        most half of the time. ``callback`` is called with the `FitState` of each round, and ends
-        the run if it returns a true value.
 
     Warns
     -----
     UserWarning
         If all learned costs are 0, if the demonstrations are shortest paths by each of the features
-        alone, or if a feature is 0 on every arc. The warning suggests what to change.
+        alone, if a feature is 0 on every arc, or if the time limit ends the choice of the strength
+        before all strengths are tried. The warning suggests what to change.
 
     Returns
     -------
@@ -151,9 +157,7 @@ def fit(
     >>> found.status
     'optimal'
     """
-    # Runs end by the gap long before this, unless rounding prevents it.
-    limits.setdefault("max_rounds", 10_000)
-    ends = Limits(**limits)
+    ends = Limits(max_rounds, time_limit, callback)
     clock = Clock(ends.time_limit)
     problem = _as_problem(tasks, regulariser)
     chosen = None
@@ -205,8 +209,9 @@ def fit(
     # These warnings also concern costs that satisfy the optimality conditions: costs of 0, and
     # costs of demonstrations that are optimal for every feature.
     remedy = _remedy(found, min(one.value for one in found.history), problem, clock)
-    for said in filter(None, (zero_features(problem.oracle.graphs), remedy)):
-        warnings.warn(said, UserWarning, stacklevel=2)
+    brief = chosen.cut_short if chosen else ""
+    for said in filter(None, (zero_features(problem.oracle.graphs), brief, remedy)):
+        warnings.warn(said, UserWarning, stacklevel=3)
     return found
 
 

@@ -54,7 +54,7 @@ class Description:
         return numerical.solver_form(self, m)
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the entry for f in a certificate, in the format of FORMAT.md.
+        """Return the entry for f in a certificate, in the format of certificates/FORMAT.md.
 
         By default the entry is the linear program `exact_form`. Return None if f has no entry.
         """
