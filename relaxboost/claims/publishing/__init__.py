@@ -1,1 +1,1 @@
-"""The publication of claims: HTML reports, pages of the documentation, LaTeX and pictures."""
+"""The publication of claims: pages of the documentation, LaTeX and pictures."""

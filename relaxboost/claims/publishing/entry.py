@@ -1,4 +1,4 @@
-"""The text about a claim, divided into parts. Pages print it in Markdown, and reports in HTML."""
+"""The text about a claim, divided into parts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
