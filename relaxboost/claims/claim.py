@@ -192,6 +192,25 @@ class Claim:
             optima=tuple(_bounds(x, certificates)),
         )
 
+    def refutations(self, statement: Statement) -> Iterator[Evidence]:
+        """Yield the evidence of the recorded counterexamples that refute a statement."""
+        for written in self.counterexamples:
+            evidence = self.examine(statement, self.space.from_json(written), "on record")
+            if evidence is not None and evidence.outcome == REFUTED:
+                yield evidence
+
+    def refutation(self) -> Evidence:
+        """Return the evidence of the first recorded counterexample that refutes the claim.
+
+        Raises
+        ------
+        InputError
+            If no recorded counterexample refutes the claim.
+        """
+        for evidence in self.refutations(self.stated):
+            return evidence
+        raise InputError(f"no recorded counterexample of {self.id} refutes the claim")
+
     def command(self, action: str, options: str) -> str:
         """Return the command line that repeats a check or an attack."""
         # A step of a proof cannot be run alone. The command line repeats the whole claim.

@@ -31,6 +31,9 @@ _TEX = re.compile(r"\$|\\[A-Za-z]{2}|(?<![\w)\]}])\\[A-Za-z]|[\x00-\x09\x0b-\x1f
 """A sign of LaTeX. In a Python string that is not raw, "\\rho" starts with a control character.
 The difference A\\B of two sets is none."""
 
+_WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
+"""First words that are safe to capitalise. Symbols such as ρ_k, f(x) or max_γ do not match."""
+
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 
 
@@ -135,6 +138,15 @@ def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
         text=texts.get("note"),
         step_texts=texts.get("step", ()),
     )
+
+
+def reading(words: str) -> str:
+    """Return the words of a statement as a sentence, without the prefix "reading: ".
+
+    The corrections of an ambiguous claim have this prefix, because they are readings of its text.
+    """
+    words = words.removeprefix("reading: ")
+    return words[:1].upper() + words[1:] if _WORD.match(words) else words
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
 
     If ID is the name of a source, such as SS09, show the misprints of the source.
     """
-    from relaxboost.claims.publishing.latex import errata, in_a_paper
+    from relaxboost.claims.latex import errata, in_a_paper
 
     sources = {source.key: source for source in rb.claims.sources()} if file is None else {}
     if id in sources:

@@ -10,10 +10,7 @@ import relaxboost as rb
 from relaxboost._core.errors import number_of
 from relaxboost._core.rounding import RELATIVE_ROUNDING
 from relaxboost.claims.claim import MAX_INSTANCE_CHARACTERS
-from relaxboost.claims.publishing.entry import verdict
-from relaxboost.claims.publishing.pages import MAX_DETAILED_CLAIMS
-from relaxboost.claims.publishing.prose import reading
-from relaxboost.claims.record import EXPECTED
+from relaxboost.claims.record import EXPECTED, reading
 from relaxboost.claims.source import DISPLAYS
 from relaxboost.claims.verdict import in_one_line, optima_of
 from relaxboost.commands.style import folded
@@ -34,6 +31,9 @@ if TYPE_CHECKING:
 _folded = partial(folded, columns=80, hang=2)
 _STATUS = len("not decidable here")
 _VERDICT = len("false as stated")
+MAX_CLAIMS_WITH_SLACKS = 10
+"""The maximum number of claims in a table that shows the least slack of claims that hold. If there
+are more claims, the table shows only the inequalities of claims that fail."""
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
 LEGEND = _folded(
     "slack: (right − left)/(|left| + |right|) of the inequality nearest to failing, from −1 to 1. "
@@ -64,6 +64,11 @@ def _record(claim: Claim, statement: Statement) -> tuple[str, str]:
     return (claim.status, claim.evidence(statement)) if claim.has_record else (EXPECTED, "")
 
 
+def _verdict(claim: Claim) -> str:
+    status, evidence = _record(claim, claim.stated)
+    return f"{status} ({evidence})" if evidence else status
+
+
 def shown(claim: Claim) -> Iterator[str]:
     """Yield the lines of `relaxboost claims show` for a claim."""
     file = "" if claim.file is None else f" --file {claim.file}"
@@ -91,7 +96,7 @@ def shown(claim: Claim) -> Iterator[str]:
         yield from _statement(title, correction)
         yield from _filled("    rests on:", _record(claim, correction)[1])
     for number, part in enumerate(_parts(claim)):
-        yield f"  {'' if number else 'parts:':12} {part.id}: {verdict(part)}"
+        yield f"  {'' if number else 'parts:':12} {part.id}: {_verdict(part)}"
     yield f"  data:        {', '.join(claim.space.fields)}; {claim.trials} instances by default"
     yield f"  check:       relaxboost claims check {claim.id}{file}"
     yield f"  attack:      relaxboost claims attack {claim.id}{file}"
@@ -158,7 +163,7 @@ class Table:
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self.width = max([len("id"), *(len(claim.id) for claim in claims)])
-        self.few = len(claims) <= MAX_DETAILED_CLAIMS
+        self.few = len(claims) <= MAX_CLAIMS_WITH_SLACKS
         self.head = self._line("id", "verdict", "instances", "seconds", "slack")
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:

@@ -9,9 +9,9 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
+from docs.hooks.claim_pages import pictures
+from docs.hooks.claim_pages.pictures import draw_sides, sides, svg
 from relaxboost.claims import at_most, equal
-from relaxboost.claims.publishing import pictures
-from relaxboost.claims.publishing.pictures import draw_sides, sides, svg
 from relaxboost.claims.verdict import Evidence
 from tests.claims import made
 

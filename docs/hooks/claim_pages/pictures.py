@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import check_drawing
 from relaxboost.claims.measure import REFUTED, Slack
 from relaxboost.claims.verdict import Evidence
 
@@ -24,7 +23,6 @@ with readable labels."""
 
 def sides(evidence: Evidence) -> Any:
     """Return a matplotlib figure of the two sides on one instance, without the data."""
-    check_drawing()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.5, 3.6), layout="constrained")

@@ -3,12 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from relaxboost._core.errors import InputError
 from relaxboost.claims.claim import Claim
-from relaxboost.claims.measure import REFUTED
-from relaxboost.claims.publishing.prose import code, columns, measured, paragraphs, reading
-from relaxboost.claims.record import AMBIGUOUS, EXPECTED, ILLEGIBLE, MISPRINT, Statement, WorstCases
-from relaxboost.claims.verdict import Evidence
+from relaxboost.claims.record import (
+    AMBIGUOUS,
+    EXPECTED,
+    ILLEGIBLE,
+    MISPRINT,
+    Statement,
+    WorstCases,
+    reading,
+)
+
+from .prose import code, columns, measured, paragraphs
 
 _RELATIONS = "=≤≥<>≪∈"
 """Relation signs. A printed text with one of these characters is assumed to contain a formula."""
@@ -42,7 +48,7 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     yield from _printed(claim, brief, in_errata)
     if claim.caused_by:
         yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "Caused by")
-    for evidence in [refutation(claim)] if brief and refuted else refutations(claim, claim.stated):
+    for evidence in [claim.refutation()] if brief and refuted else claim.refutations(claim.stated):
         yield EntryPart(
             "text", code(measured(evidence.slack)), "Refuted. The statement would require:"
         )
@@ -67,21 +73,6 @@ def _printed(claim: Claim, brief: bool, in_errata: bool) -> Iterator[EntryPart]:
         yield EntryPart("printed", claim.printed)
 
 
-def refutations(claim: Claim, statement: Statement) -> Iterator[Evidence]:
-    """Yield the evidence of those recorded counterexamples of a claim that refute a statement."""
-    for written in claim.counterexamples:
-        evidence = claim.examine(statement, claim.space.from_json(written), "on record")
-        if evidence is not None and evidence.outcome == REFUTED:
-            yield evidence
-
-
-def refutation(claim: Claim) -> Evidence:
-    """Return the evidence of the first recorded counterexample that refutes the claim."""
-    for evidence in refutations(claim, claim.stated):
-        return evidence
-    raise InputError(f"no recorded counterexample of {claim.id} refutes the claim")
-
-
 def said(statement: Statement) -> str:
     """Return the words and the formula of a statement as one string."""
     return f"{reading(statement.words)} {code(statement.formula)}".strip()
@@ -92,7 +83,7 @@ def _title(claim: Claim, correction: Statement) -> str:
     if claim.status != AMBIGUOUS:
         verb = "Read" if claim.status == MISPRINT else "True"
         return f"{verb} instead ({evidence})"
-    refuted = any(refutations(claim, correction))
+    refuted = any(claim.refutations(correction))
     return f"Read as follows, it {'is refuted as well' if refuted else f'holds ({evidence})'}"
 
 

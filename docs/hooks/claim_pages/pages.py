@@ -6,11 +6,12 @@ from functools import partial
 
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import HOLDS
-from relaxboost.claims.publishing.entry import parts, verdict
-from relaxboost.claims.publishing.prose import as_html, as_markdown, paragraphs, reading
-from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN, Unchecked
+from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN, Unchecked, reading
 from relaxboost.claims.registry import sources
 from relaxboost.claims.source import DISPLAYS, Source
+
+from .entry import parts, verdict
+from .prose import as_html, as_markdown, paragraphs
 
 PICTURES = "images/claims"
 """The folder of the pictures, relative to the folder of the documentation."""
@@ -31,9 +32,8 @@ _OTHERS = {
 """For each status, the text that introduces the list of statements that are not results."""
 
 MAX_DETAILED_CLAIMS = 10
-"""The maximum number of claims whose details stand together with the overview: on the first page of
-a source, and in the table that a check prints. If there are more, the details are on a second
-page, and the table shows only the inequalities of claims that fail."""
+"""The maximum number of claims whose details stand on the first page of a source, together with the
+overview. If a source has more claims, the details are on a second page."""
 
 _HEAD = "[What the verdicts mean, and how to repeat a check](index.md).\n"
 

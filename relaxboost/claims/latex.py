@@ -11,8 +11,6 @@ from relaxboost.claims.claim import Claim
 from relaxboost.claims.fields import MAX_DENOMINATOR
 from relaxboost.claims.instance import CertifiedOptimum
 from relaxboost.claims.measure import Slack
-from relaxboost.claims.publishing.entry import refutation
-from relaxboost.claims.publishing.prose import rows_of
 from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
@@ -94,7 +92,7 @@ def in_a_paper(claim: Claim) -> str:
     if claim.given:
         lines.append(f"Given: {as_latex(claim.given).rstrip('.')}.")
     if claim.counterexamples:
-        found = refutation(claim)
+        found = claim.refutation()
         fields = [f"{_name(name)}={_set(value)}" for name, value in found.instance.items()]
         data = r",\quad ".join(fields)
         lines += ["It is false for", rf"\[ {data}. \]", _sides(found.slack)]
@@ -218,6 +216,11 @@ def _set(value: Any) -> str:
         return _value(value) if isinstance(value, float) else rf"\text{{{as_latex(str(value))}}}"
 
 
+def rows_of(value: Any) -> Any:
+    """Return the rows of a matrix. A vector is treated as a matrix with one row."""
+    return value if value and isinstance(value[0], (list, tuple)) else [value]
+
+
 def _fraction(value: Any) -> Fraction:
     """Convert an integer, or text such as "1/10", to a Fraction. Other values raise ValueError."""
     if isinstance(value, int) or (isinstance(value, str) and re.fullmatch(r"-?\d+(/\d+)?", value)):
@@ -296,6 +299,6 @@ def _character(c: str) -> str:
     if not c.isascii():
         raise InputError(
             f"no LaTeX is known for the character {c!r}. Use another character, or add this one "
-            "to relaxboost/claims/publishing/latex.py"
+            "to relaxboost/claims/latex.py"
         )
     return c
