@@ -86,9 +86,9 @@ class Claim:
     corrections: list[Statement] = field(default_factory=list)
     """The corrected statements. For an ambiguous claim, they are the other readings of the text."""
     resolution: float = 1e-7
-    """The tolerance for equal sides. Suppose that the interval of the slack contains 0. If its
-    lower end is at least `-resolution`, the sides are treated as equal. Otherwise the instance is
-    undecided."""
+    """The size up to which the difference of two sides counts as 0. If the interval of the slack
+    contains 0 and its lower end is at least `-resolution`, the sides are treated as equal. If its
+    lower end is below `-resolution`, the instance is undecided."""
     trials: int = 100
     """The default number of instances that a check draws."""
     file: Path | None = None
@@ -168,9 +168,11 @@ class Claim:
     def examine(
         self, statement: Statement, values: Values, origin: str, certificates: Path | None = None
     ) -> Evidence | None:
-        """Measure a statement on an instance. Return None if the instance violates a hypothesis.
+        """Measure a statement on the instance with the given values, and return the evidence.
 
-        The certificates of optima are saved to files whose paths start with `certificates`.
+        The result is None if the instance violates a hypothesis, or if the check yields nothing.
+        `origin` is a text about the origin of the instance. If `certificates` is given, the
+        certificates of optima are saved to files whose paths start with it.
         """
         x = self.make(values)
         try:
@@ -212,7 +214,10 @@ class Claim:
         raise InputError(f"no recorded counterexample of {self.id} refutes the claim")
 
     def command(self, action: str, options: str) -> str:
-        """Return the command line that repeats a check or an attack."""
+        """Return the command line that repeats an action on the claim, "check" or "attack".
+
+        The text `options` is appended to the command line.
+        """
         # A step of a proof cannot be run alone. The command line repeats the whole claim.
         if not self.is_built_in:
             options = f" --file {shlex.quote(str(self.file or 'FILE'))}{options}"
@@ -247,9 +252,9 @@ class Claim:
         every: Enumeration | None = None,
         resolution: float | None = None,
     ) -> Callable[[Check], Claim]:
-        """Return a decorator that declares the check of a step of a proof.
+        """Return a decorator that declares the check of the next step of a proof.
 
-        The step becomes a claim, with a space and instances like any other claim.
+        The step becomes a claim with instances of its own.
 
         Parameters
         ----------
@@ -370,7 +375,11 @@ class Claim:
             )
 
     def _recording(self, found: Evidence | None) -> str:
-        """Return the line of Python that records a counterexample, or "" to print no line."""
+        """Return the line of Python that records a counterexample found by an attack.
+
+        The result is "" if there is no counterexample, if the claim has a record, or if the line
+        would be long.
+        """
         name = self.stated.check.__name__
         if found is None or self.has_record or not name.isidentifier():
             return ""

@@ -1,4 +1,4 @@
-"""Claims and tables of errata in LaTeX for a paper."""
+"""The conversion of claims, and of tables of misprints, to LaTeX for a paper."""
 
 import re
 import unicodedata
@@ -77,9 +77,9 @@ _FUNCTIONS = ("max", "min", "sup", "inf", "log", "ln", "exp", "arg")
 
 
 def in_a_paper(claim: Claim) -> str:
-    """Return a claim and its smallest recorded counterexample as LaTeX text for a paper.
+    """Return a claim and its smallest recorded counterexample as LaTeX for a paper.
 
-    The text needs the package amsmath. Sides that equal short fractions are printed as
+    The LaTeX needs the package amsmath. Sides that equal short fractions are printed as
     fractions, and other sides are rounded. An exact optimum is printed with the two points that
     prove it, if these are short.
     """
@@ -109,7 +109,10 @@ def in_a_paper(claim: Claim) -> str:
 
 
 def errata(source: Source) -> str:
-    """Return the misprints of a source as a LaTeX table. The table needs the package booktabs."""
+    """Return the misprints of a source as a table in LaTeX.
+
+    The table needs the LaTeX package booktabs.
+    """
     rows = []
     for one in source.misprints:
         cells = one.place, one.printed, one.read
@@ -171,9 +174,10 @@ def _optimum(found: CertifiedOptimum) -> str:
 
 
 def _short(x: Any) -> Fraction:
-    """Return the short fraction that is printed for a number. If there is none, raise ValueError.
+    """Return the short fraction that is printed instead of a number.
 
-    The fraction may differ slightly from the number. For example, the entry 1/10 of a printed
+    If no short fraction is near the number, raise ValueError. The fraction may differ slightly from
+    the number. For example, the entry 1/10 of a printed
     matrix is the nearest double in the matrix of the game.
     """
     short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
@@ -248,7 +252,10 @@ def as_latex(text: str, formula: bool = False) -> str:
 
 
 def _in_math_mode(text: str) -> str:
-    """Return text with formulas as one formula. The words of the text are set in text mode."""
+    """Return one LaTeX formula that contains the given text and its formulas.
+
+    The words of the text are set in text mode.
+    """
     pieces = text.split("$")
     # Neighbouring words share a box, but a brace of the formula does not end one.
     worded = (_WORD.sub(_worded, piece) for piece in pieces[::2])

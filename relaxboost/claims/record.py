@@ -28,8 +28,8 @@ ILLEGIBLE = "illegible in our copy"
 """The text of `Claim.printed` if the printed formula cannot be read in our copy of the source."""
 
 _TEX = re.compile(r"\$|\\[A-Za-z]{2}|(?<![\w)\]}])\\[A-Za-z]|[\x00-\x09\x0b-\x1f]")
-"""A sign of LaTeX. In a Python string that is not raw, "\\rho" starts with a control character.
-The difference A\\B of two sets is none."""
+"""Text that is probably LaTeX. In a Python string that is not raw, "\\rho" starts with a control
+character. The set difference A\\B does not match."""
 
 _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
 """First words that are safe to capitalise. Symbols such as ρ_k, f(x) or max_γ do not match."""
@@ -49,7 +49,7 @@ class Enumeration:
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """A grid of parameters. At each point, a check computes the `worst_case` over all instances."""
+    """A finite grid of parameters for a check that calls `worst_case` at each point of the grid."""
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
@@ -151,7 +151,10 @@ def reading(words: str) -> str:
 
 @dataclass(frozen=True)
 class Correction:
-    """The result of declaring a correction. It can be called like the check of the correction."""
+    """The object that replaces the check of a correction after the correction has been declared.
+
+    A call of the object calls the check.
+    """
 
     check: Check
     step: Callable[..., Callable[[Check], Any]]

@@ -1,4 +1,4 @@
-"""Sources, that is, papers and lectures. TOML files contain the texts of their claims."""
+"""Sources of claims, that is, papers and lectures. TOML files contain the texts of the claims."""
 
 from __future__ import annotations
 
@@ -37,15 +37,18 @@ class Misprint:
     """A unique name of this entry. If a claim refutes the printed text, the name is the id of this
     claim."""
     place: str
+    """The place of the misprint in the source, e.g. "p. 8, Eq. 12"."""
     printed: str
+    """The text as the source prints it."""
     read: str
+    """The text that the authors meant."""
     harm: str
     """The consequence of the misprint for the reader."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A displayed formula, definition, statement or remark in a source, with its claims."""
+    """A displayed formula, definition, statement or remark of a source, and the claims about it."""
 
     place: str
     """The number or name of the line in the source, e.g. "Eq. 5"."""

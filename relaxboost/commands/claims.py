@@ -45,7 +45,7 @@ def claims() -> None:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The claims that a command line selects."""
+    """The arguments and options of a command line that select claims."""
 
     ids: tuple[str, ...]
     source: str | None
@@ -227,7 +227,7 @@ Examples:
     type=click.IntRange(1),
     default=2000,
     show_default=True,
-    help="Instances to try for each statement; shrinking may take as many again.",
+    help="Number of instances to try for each statement. Shrinking may try as many again.",
 )
 @_SEED
 @_JOBS

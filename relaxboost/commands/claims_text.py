@@ -1,4 +1,4 @@
-"""The text output of `relaxboost claims`: table rows and complete claims."""
+"""The text that `relaxboost claims` prints: tables of verdicts, and claims in full."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ LEGEND = _folded(
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
-    """Yield the lines of `relaxboost claims list`: first all results, and then their parts."""
+    """Yield the lines that `relaxboost claims list` prints.
+
+    Results come first. Lines of proofs, remarks and formulas follow.
+    """
     rows = [
         (c.id, *_record(c, c.stated), f"{c.location}: {c.stated.words}")
         for c in sorted(claims, key=lambda claim: bool(claim.part_of))
@@ -159,7 +162,10 @@ def not_checked(statement: Unchecked) -> Iterator[str]:
 
 
 class Table:
-    """The table of `relaxboost claims check`, 80 columns wide and written claim by claim."""
+    """The table of `relaxboost claims check`, which has at most 80 columns of text.
+
+    Its rows are printed one by one, when the checks of their claims end.
+    """
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self.width = max([len("id"), *(len(claim.id) for claim in claims)])
@@ -167,7 +173,7 @@ class Table:
         self.head = self._line("id", "verdict", "instances", "seconds", "slack")
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
-        """Yield the line of a claim in the table, followed by lines with details.
+        """Yield the row of a claim in the table, and the lines with details below the row.
 
         If the table has many claims, the least slack of a claim that holds is left out.
         """

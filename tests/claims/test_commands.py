@@ -327,13 +327,16 @@ def test_certificates(call, toys, tmp_path):
 
 BAD_INPUT = {
     "unknown": (["check", "SS09-T99"], "no claim 'SS09-T99'; did you mean SS09-T9"),
-    "pattern": (["check", "SS09-T9", "TS09-*"], "what there is; your own need --file FILE)"),
+    "pattern": (
+        ["check", "SS09-T9", "TS09-*"],
+        "for your own claims, add --file FILE)",
+    ),
     "attacked": (["attack", "ss09-t9"], "no claim 'ss09-t9'; did you mean SS09-T9"),
     "shown": (["show", "SS09-T9-round"], "did you mean SS09-T9-rounds"),
     "source": (["check", "--source", "SS10"], "no source 'SS10'; did you mean SS09?"),
     "both": (["list", "--source", "SS09", "--file", "FILE"], "--file selects your own claims"),
     "no file": (["check", "--file", "none.py"], "the file none.py does not exist"),
-    "in the file": (["check", "SS09-T9", "--file", "FILE"], "toys.py` shows what is there)"),
+    "in the file": (["check", "SS09-T9", "--file", "FILE"], "toys.py` lists the claims)"),
     "unchecked": (["check", "TOY-hard", "--file", "FILE"], "TOY-hard cannot be checked: a matter"),
     "trials": (["check", "--trials", "0"], "'--trials': 0 is not in the range"),
     "seed": (["attack", "SS09-T9", "--seed", "-1"], "'--seed': -1 is not in the range"),

@@ -1,4 +1,4 @@
-"""The text about a claim, divided into parts."""
+"""The text that follows the statement of a claim on its page, divided into parts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _RELATIONS = "=≤≥<>≪∈"
 
 @dataclass(frozen=True)
 class EntryPart:
-    """A part of the text about a claim."""
+    """A part of the text about a claim, such as a quotation or a step of a proof."""
 
     kind: str
     """The type of the part: "text", "printed" (a quotation), "data" (an instance) or "step"."""

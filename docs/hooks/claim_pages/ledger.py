@@ -111,12 +111,12 @@ def numbers(all_sources: Sequence[Source]) -> str:
     holds, false, misprint, ambiguous, open_, left = counts(
         claims, [one for source in all_sources for one in source.not_checked]
     )
-    mended = sum(claim.status == FALSE and bool(claim.corrections) for claim in claims)
+    corrected = sum(claim.status == FALSE and bool(claim.corrections) for claim in claims)
     rows = sum(len(source.misprints) for source in all_sources)
     statements = len(claims) + left + rows - misprint
     plain = rows - misprint
     each = "Each false statement has a counterexample"
-    instead = " and" if mended == false else f", and {mended} of them have"
+    instead = " and" if corrected == false else f", and {corrected} of them have"
     return (
         f"We read {statements} statements of {len(all_sources)} papers and lectures: theorems, "
         f"formulas, steps of proofs and remarks. Programs checked {len(claims)} of them: "
