@@ -103,16 +103,16 @@ class Claim:
     def status(self) -> str:
         """The recorded status: "holds", "false as stated", "misprint", "ambiguous" or "open".
 
-        It is "holds" if the claim has no record.
+        A claim without a record has the status "holds".
         """
         return self.ruling or (FALSE if self.counterexamples else HOLDS)
 
     @property
     def has_record(self) -> bool:
-        """Whether the status is recorded. If not, the author of the claim expects that it holds.
+        """Whether the status is recorded. Otherwise the author of the claim expects that it holds.
 
-        The package records the status of its own claims. A user records it by a ruling or by
-        counterexamples.
+        The status of a claim of the package is always recorded. A user records the status of a
+        claim by a ruling or by counterexamples.
         """
         return self.is_built_in or bool(self.ruling or self.counterexamples)
 
@@ -162,7 +162,10 @@ class Claim:
             yield f"instance {number}", self.space.draw(self.generator(seed, number), number)
 
     def generator(self, seed: int, number: int) -> np.random.Generator:
-        """Return the random generator that draws the instance with the given number."""
+        """Return the random generator for the instance with the given number.
+
+        The generator depends on the seed, the id of the claim and the number.
+        """
         return np.random.default_rng([seed, zlib.crc32(self.id.encode()), number])
 
     def examine(
@@ -230,8 +233,8 @@ class Claim:
     def corrected(self, words: str = "", formula: str = "") -> Callable[[Check], Correction]:
         """Return a decorator that declares the check of a corrected statement.
 
-        The result has a method `step`, which declares the steps of the proof. By default the
-        statement is the next correction in the TOML file of the source.
+        The decorated function has a method `step`, which declares the steps of the proof. By
+        default the statement is the next correction in the TOML file of the source.
         """
 
         def add(check: Check) -> Correction:
@@ -366,7 +369,7 @@ class Claim:
         return replace(verdict, effort="budget", recording=self._recording(verdict.counterexample))
 
     def _repeat(self, examine: Examine, found: Evidence) -> None:
-        """Raise an InputError if the check refutes an instance only once."""
+        """Raise an InputError if a second check of a counterexample does not refute the claim."""
         again = examine(self.space.from_json(found.instance), found.origin)
         if again is None or again.outcome != REFUTED:
             raise InputError(
@@ -415,10 +418,10 @@ class Claim:
 def statement_of(
     id: str, texts: Sequence[Mapping[str, Any]], before: Sequence[Any], words: str, formula: str
 ) -> Callable[[Check], Statement]:
-    """Return a function that makes a `Statement` from a check.
+    """Return a function that makes a `Statement` from the check of a correction or a step.
 
-    If `words` is given, the statement has these words and `formula`. Otherwise its texts are the
-    first entry of `texts` that the statements in `before` have not used.
+    If `words` is given, the statement has these words and the given formula. Otherwise its texts
+    are the first entry of the list `texts` that the statements in the list `before` have not used.
     """
     # Without a note in the entry, the note is empty: the docstring of the check only says what the
     # check measures.

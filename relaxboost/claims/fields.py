@@ -51,11 +51,17 @@ class Field(ABC):
         return self.random(rng, sizes)
 
     def doubled(self, value: Any, axis: str, at: int) -> Any:
-        """Return a copy of the value with the entry at index `at` along `axis` duplicated."""
+        """Return a copy of the value in which one entry along an axis, such as a row, is repeated.
+
+        The entry has the index `at`.
+        """
         return value
 
     def fewer(self, value: Any, axis: str, at: int) -> Any:
-        """Return a copy of the value without the entry at index `at` along `axis`."""
+        """Return a copy of the value without one entry along an axis, such as one row.
+
+        The entry has the index `at`.
+        """
         return value
 
     def simpler(self, value: Any) -> Iterator[Any]:
@@ -79,7 +85,10 @@ class Field(ABC):
         return value
 
     def from_json(self, written: Any) -> Any:
-        """Convert data in the form of `to_json`, as read from a JSON file, back to a value."""
+        """Return the value of the field that data from a JSON file stand for.
+
+        The data have the form that `to_json` returns.
+        """
         return written
 
 
@@ -237,7 +246,10 @@ def nearby_fractions(x: float) -> Iterator[float]:
 
 
 def simpler_numbers(x: float, low: float, high: float) -> Iterator[float]:
-    """Yield numbers near x that are shorter than x when written as text, the shortest first."""
+    """Yield simple numbers that may replace x: 0, 1, −1, and fractions near x.
+
+    Numbers outside [low, high], and numbers whose text is longer than that of x, are left out.
+    """
     length = len(short(x))
     for simple in dict.fromkeys((0.0, 1.0, -1.0, *nearby_fractions(x))):
         if low <= simple <= high and simple != x and len(short(simple)) <= length:

@@ -143,7 +143,7 @@ def _sides(slack: Slack) -> str:
 
 
 def _optima(claim: Claim, written: dict[str, Any]) -> list[str]:
-    """Return a sentence for each exact optimum that has short points d and w."""
+    """Return a sentence for each exact optimum whose distribution d and weights w are short."""
     x = claim.instance(written)
     claim.stated.measure(x)
     return list(dict.fromkeys(filter(None, map(_optimum, x.optima))))
@@ -177,8 +177,7 @@ def _short(x: Any) -> Fraction:
     """Return the short fraction that is printed instead of a number.
 
     If no short fraction is near the number, raise ValueError. The fraction may differ slightly from
-    the number. For example, the entry 1/10 of a printed
-    matrix is the nearest double in the matrix of the game.
+    the number, because the matrix of a game has the double nearest to 1/10 instead of 1/10.
     """
     short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
     if abs(short - Fraction(x)) > MAX_POINT_ERROR:
@@ -187,7 +186,7 @@ def _short(x: Any) -> Fraction:
 
 
 def _value(x: float, other: float | None = None) -> str:
-    """Return the number x in LaTeX, with enough digits to distinguish it from `other`."""
+    """Return a number x in LaTeX, with enough digits to differ from a second number, `other`."""
     if x in (float("inf"), float("-inf")):
         return r"\infty" if x > 0 else r"-\infty"
     short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
@@ -235,8 +234,9 @@ def _fraction(value: Any) -> Fraction:
 def as_latex(text: str, formula: bool = False) -> str:
     """Convert text with formulas in Unicode to LaTeX.
 
-    A formula becomes one formula of LaTeX. In other text, single letters are set in math mode,
-    except those that are also words, such as “a”. An unknown character raises InputError.
+    If `formula` is true, the whole text becomes one formula. Otherwise, single letters are set in
+    math mode, except letters that are also words, such as “a”. An unknown character raises
+    InputError.
     """
     text = text.replace("<=", "≤").replace(">=", "≥")
     parts = []

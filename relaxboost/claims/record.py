@@ -39,7 +39,7 @@ Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 
 @dataclass(frozen=True)
 class Enumeration:
-    """An enumeration of all instances of a finite space."""
+    """All instances of a claim that has finitely many instances."""
 
     words: str
     """A description of the instances, e.g. "all 81 matrices 2 x 2 with entries −1, 0, 1"."""
@@ -53,7 +53,10 @@ class WorstCases(Enumeration):
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
-        """Return the grid of all combinations of values. The last parameter varies fastest."""
+        """Return the grid of all combinations of the values of the parameters.
+
+        The last parameter varies fastest. `words` is a description of the grid.
+        """
         rows = [dict(zip(values, row, strict=True)) for row in product(*values.values())]
         return cls(words, lambda: rows)
 
@@ -123,7 +126,11 @@ class Statement:
 
 
 def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
-    """Return a function that makes a `Statement` from a check and the given texts."""
+    """Return a function that makes a `Statement` with the given texts from its check.
+
+    The keys of the texts are "words", "formula", "note" and "step", as in the TOML file of a
+    source.
+    """
     words, formula = texts["words"], texts.get("formula", "")
     for text in (words, formula):
         if _TEX.search(str(text)):

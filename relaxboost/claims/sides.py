@@ -55,7 +55,7 @@ def root(x: int | Fraction) -> Fraction | Bracket:
 
 
 def near(value: float, tolerance: float = ASSUMED_ERROR) -> Bracket:
-    """Return the interval value ± tolerance · max(1, |value|)."""
+    """Return the interval of all numbers within tolerance · max(1, |value|) of the value."""
     error = tolerance * max(1.0, abs(value))
     return Bracket(value - error, value + error)
 
@@ -129,10 +129,10 @@ def on_simplex(weights: Exact) -> Exact:
 
 
 def under_cap(weights: Exact, k: int) -> Exact:
-    """Return a mixture of a distribution with the uniform one, in which no weight exceeds 1/k.
+    """Return a distribution that is near the given weights and has no weight above 1/k.
 
-    The share of the uniform distribution is as small as possible. The distribution has the absolute
-    values of the given weights, divided by their sum.
+    The absolute values of the weights are divided by their sum, and then mixed with the uniform
+    distribution. The share of the uniform distribution is as small as possible.
     """
     d = on_simplex(weights)
     cap = Fraction(1, k)
@@ -145,6 +145,6 @@ def under_cap(weights: Exact, k: int) -> Exact:
 
 
 def in_l1_ball(w: Exact) -> Exact:
-    """Return a point of the unit ℓ1 ball: w, divided by its ℓ1 norm if the norm exceeds 1."""
+    """Return the vector w if its ℓ1 norm is at most 1, and otherwise w divided by its norm."""
     size = sum(abs(v) for v in w)
     return w / size if size > 1 else w

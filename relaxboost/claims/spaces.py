@@ -15,7 +15,7 @@ Values: TypeAlias = dict[str, Any]
 
 
 class Space:
-    """The space of a claim's instances: named fields, and the ranges of the sizes that they share.
+    """The space of the instances of a claim: their fields, and the ranges of the shared sizes.
 
     An example is ``Space(A=Matrix(), k=Whole(1, "m"))``.
 
@@ -149,11 +149,14 @@ class Space:
         return sum(field.length(values[name]) for name, field in self.fields.items())
 
     def to_json(self, values: Values) -> dict[str, Any]:
-        """Return an instance as JSON values. Short fractions become strings such as "1/10"."""
+        """Return an instance in a form that JSON can store: a dictionary from field to data.
+
+        Short fractions become strings such as "1/10".
+        """
         return {name: field.to_json(values[name]) for name, field in self.fields.items()}
 
     def from_json(self, written: Mapping[str, Any]) -> Values:
-        """Return the instance with the given JSON values, which are in the form of `to_json`."""
+        """Return the instance whose data are given in the form that `to_json` returns."""
         if not isinstance(written, Mapping):
             raise InputError(f"an instance must be a mapping from names to values, got {written!r}")
         if missing := set(self.fields) ^ set(written):

@@ -117,7 +117,10 @@ class StatementVerdict:
         return sum(self.counts[outcome] for outcome in (HOLDS, TIGHT, UNDECIDED, REFUTED))
 
     def add(self, evidence: Evidence | None) -> None:
-        """Add the evidence of an instance, or None if the instance violates the hypotheses."""
+        """Count an instance, and keep its evidence if it is decisive.
+
+        The evidence is None if the instance violates the hypotheses.
+        """
         if evidence is None:
             self.counts["vacuous"] += 1
             return
@@ -186,17 +189,17 @@ class ClaimVerdict:
 
     @property
     def agrees(self) -> bool:
-        """Whether the verdict agrees with the record and the run was not interrupted.
+        """Whether the verdict agrees with the record, and the check was not interrupted.
 
-        The verdict agrees if three conditions hold. Its status is the recorded status, every
-        recorded counterexample refutes the claim, and every correction holds. The other readings of
+        The verdict agrees with the record if its status is the recorded status, every recorded
+        counterexample refutes the claim, and every correction holds. The other readings of
         an ambiguous claim may hold or be refuted, but must not be undecided.
         """
         return not (self.unsettled or self.idle or self.interrupted)
 
     @property
     def unsettled(self) -> list[StatementVerdict]:
-        """The verdicts on the statements whose status differs from the recorded status."""
+        """The verdicts on those statements whose status differs from the recorded status."""
         settled = (HOLDS, REFUTED) if self.recorded == AMBIGUOUS else (HOLDS,)
         wrong = [part for part in self.corrections if part.status not in settled]
         return wrong if self.status == self.recorded else [self.stated, *wrong]

@@ -122,7 +122,10 @@ def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
 
 
 def weak_learnability(x: Instance) -> Bracket:
-    """Return γ, the infimum over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1. Skip instances with γ = 0."""
+    """Return the number γ of weak learnability, the infimum over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1.
+
+    Instances with γ = 0 are skipped.
+    """
     gamma = x.optimum(Game(x.A))
     assume(gamma.lower > 0)
     return gamma

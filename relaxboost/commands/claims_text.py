@@ -257,7 +257,11 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
 def summary(
     outcomes: Sequence[ClaimVerdict | Failure], claims: Sequence[Claim], seconds: float
 ) -> str:
-    """Return the last line of a check, which counts the verdicts and names the differences."""
+    """Return the last line that a check prints.
+
+    The line counts the verdicts and certified optima, and names the claims whose verdict differs
+    from the record.
+    """
     word = "recorded" if all(claim.has_record for claim in claims) else "expected"
     whole = [outcome for outcome in outcomes if not outcome.interrupted]
     differing = [outcome.id for outcome in whole if not outcome.agrees]

@@ -39,9 +39,9 @@ def verdict(claim: Claim) -> str:
 def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     """Yield the text about a claim that follows its statement, part by part.
 
-    If `brief` is true, the text is for a page with a table of errata. It then quotes neither
-    misprints nor claims that hold. For a refuted claim, it has only the first counterexample, and
-    it leaves out the formula if the quotation contains one.
+    If `brief` is true, the text is for a page that also has a table of errata. Misprints and claims
+    that hold are then not quoted. The text about a refuted claim has only the first counterexample,
+    and leaves out the formula if the quotation contains a formula.
     """
     refuted = bool(claim.counterexamples)
     in_errata = brief and claim.status == MISPRINT

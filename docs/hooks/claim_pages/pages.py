@@ -168,9 +168,10 @@ def _errata(source: Source) -> Iterator[str]:
 
 
 def _lines(source: Source) -> Iterator[str]:
-    """Yield lines with the places of the source that have claims, and with links to the claims.
+    """Yield the lines of the section "Line by line" of a page, in Markdown.
 
-    The places without a claim follow, with the reasons why there is no claim.
+    The places of the source with claims come first, with links to the claims. The places without a
+    claim follow, with the reasons why there is no claim.
     """
     claims: dict[str, dict[str, None]] = {}
     reasons: dict[str, dict[str, None]] = {}
@@ -211,7 +212,10 @@ def _linked(source: Source, markdown: str, here: str = "") -> str:
 
 
 def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
-    """Return the text of a match of `_NAME`. If it is the name of a claim, make it a link."""
+    """Return a link in Markdown if a match of `_NAME` is the name of a claim.
+
+    Otherwise return the text of the match.
+    """
     name = found[2] or found[0]
     key = name.partition("-")[0]
     full = next((one for one in (source, *sources()) if "-" in name and one.key == key), None)

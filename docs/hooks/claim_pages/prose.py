@@ -47,7 +47,7 @@ def escaped(text: Any) -> str:
 
 
 def as_html(text: str) -> str:
-    """Convert text to HTML. Code and emphasis become elements."""
+    """Convert text to HTML. Code becomes a <code> element, and emphasis an <em> element."""
     tags = {"code": "code", "emphasis": "em"}
     return "".join(
         f"<{tags[kind]}>{escaped(part)}</{tags[kind]}>" if kind in tags else escaped(part)

@@ -50,9 +50,10 @@ class Violation(NamedTuple):
 
 
 def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
-    """Return a violation that both f and f* confirm, and the number of points tried.
+    """Search for a violation of condition (iii) of SS09 Thm 7 that both f and f* confirm.
 
-    If the search finds no violation, the first entry is None.
+    Return the violation and the number of points tried. If the search finds no violation, return
+    None instead of the violation.
     """
     tried = 0
     for function, confirm, size, coordinates in (
