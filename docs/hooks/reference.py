@@ -36,7 +36,7 @@ MODULES = {
     "matrices": ["matrices.datasets"],
     "relaxations": ["relaxations.affine", "relaxations.multiples", "relaxations.sums"],
     "planning": ["planning.maps"],
-    "claims": ["claims.plugin", "claims.publishing.report", "claims.publishing.pictures"],
+    "claims": ["claims.plugin"],
     "instances": ["instances.plugin", "instances.generators", "instances.corners"],
     "certificates": ["views.plots", "views.report"],
 }

@@ -26,13 +26,16 @@ twice the number, it takes minutes, and a numerical solution takes less than a s
 
 @dataclass(frozen=True)
 class CertifiedOptimum:
-    """The certified optimum of a game. A check has used this optimum."""
+    """The certified optimum of a game that the check of a claim has solved."""
 
     game: Game
     d: Any
+    """The distribution over the examples that proves the upper bound of the optimum."""
     w: Any
-    """The weights that prove the lower bound of the optimum, as a pair (support, coefficients)."""
+    """The weights of the columns that prove the lower bound of the optimum, as a pair of the
+    indices of the columns and their weights."""
     bracket: Bracket
+    """The interval that contains the optimum."""
     level: str
     """The level of proof of the bracket: "exact", "enclosed" or "numerical"."""
 
@@ -79,9 +82,10 @@ class Instance:
     def optimum(self, game: Game) -> Bracket:
         """Return an interval that contains the optimum of a game, and add the optimum to `optima`.
 
-        Polyhedral games over the ℓ1 ball or the simplex are solved in exact arithmetic, so that the
-        interval is a point. `relaxboost.reference` solves all other games, and games with more than
-        100 000 entries.
+        If the penalty f of the game is polyhedral, and the weights are in the ℓ1 ball or the
+        simplex, the game is solved in exact arithmetic, so that the interval is a point. All other
+        games, and games whose matrix has more than 100 000 entries, are solved by
+        `relaxboost.reference` in floats.
         """
         from relaxboost.game.game import Game
 

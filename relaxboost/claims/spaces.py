@@ -1,4 +1,4 @@
-"""Spaces of instances, which define how to draw, change, simplify and write instances."""
+"""Spaces of the instances of claims, which draw, change, simplify and write instances."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Values: TypeAlias = dict[str, Any]
 
 
 class Space:
-    """The space of a claim's instances: named fields, and the ranges of the sizes that they share.
+    """The space of the instances of a claim: their fields, and the ranges of the shared sizes.
 
     An example is ``Space(A=Matrix(), k=Whole(1, "m"))``.
 
@@ -73,8 +73,9 @@ class Space:
     def draw(self, rng: Rng, number: int = 0) -> Values:
         """Return the instance with the given number.
 
-        The instances of `including` have the first numbers. All other instances are random. Every
-        third instance is structured, and instances with low numbers are small.
+        The instances that were passed to `including` have the first numbers. All other instances
+        are random. Every third instance has fields of a special form, at which inequalities tend
+        to be tight. Instances with low numbers are small.
         """
         if number < len(self.first):
             return dict(self.first[number])
@@ -90,7 +91,10 @@ class Space:
         return values
 
     def neighbour(self, rng: Rng, values: Values) -> Values:
-        """Return an instance with one changed field, or with one row or column more or less."""
+        """Return an instance that differs from the given instance in one place.
+
+        One field is changed, or one row or column is added or removed.
+        """
         axes = sorted(self.sizes)
         if axes and rng.random() < 0.2:
             axis = axes[int(rng.integers(len(axes)))]
@@ -111,7 +115,10 @@ class Space:
         return self._repaired({**values, name: near})
 
     def smaller(self, values: Values) -> Iterator[Values]:
-        """Yield simpler instances: first those with fewer rows or columns, then shorter numbers."""
+        """Yield instances that are simpler than the given instance.
+
+        Instances with fewer rows or columns come first. Instances with shorter numbers follow.
+        """
         for axis in sorted(self.sizes):
             size = self.size(values, axis)
             if size > self.sizes[axis][0]:
@@ -135,15 +142,21 @@ class Space:
         return self._sizes(values)[axis]
 
     def complexity(self, values: Values) -> float:
-        """Return the length of an instance, which is the number of digits of all its numbers."""
+        """Return the length of an instance, which is the sum of the lengths of its fields.
+
+        The length of a number is the number of characters with which it is written.
+        """
         return sum(field.length(values[name]) for name, field in self.fields.items())
 
     def to_json(self, values: Values) -> dict[str, Any]:
-        """Return an instance as JSON values. Short fractions become strings such as "1/10"."""
+        """Return an instance in a form that JSON can store: a dictionary from field to data.
+
+        Short fractions become strings such as "1/10".
+        """
         return {name: field.to_json(values[name]) for name, field in self.fields.items()}
 
     def from_json(self, written: Mapping[str, Any]) -> Values:
-        """Return the instance with the given JSON values, which are in the form of `to_json`."""
+        """Return the instance whose data are given in the form that `to_json` returns."""
         if not isinstance(written, Mapping):
             raise InputError(f"an instance must be a mapping from names to values, got {written!r}")
         if missing := set(self.fields) ^ set(written):

@@ -71,10 +71,10 @@ class _Linear(ABC):
 
 
 class Element(_Linear):
-    """An element of the Hilbert space, or a combination of elements such as ``f - g / 2``.
+    """An unknown element of a Hilbert space, or a linear combination such as ``f - g / 2``.
 
-    Each instance chooses the elements. ``f @ g`` is the inner product, and ``Element({})`` is the
-    origin.
+    The worst case is taken over all choices of the elements. ``f @ g`` is the inner product of two
+    elements, and ``Element({})`` is the origin.
     """
 
     def __init__(self, terms: Terms | None = None) -> None:
@@ -122,10 +122,11 @@ class Expression(_Linear):
 
 @dataclass(frozen=True)
 class Requirement:
-    """A requirement on all instances: an expression is at most 0, or equal to 0."""
+    """A requirement that all instances satisfy: an expression is at most 0, or equal to 0."""
 
     expression: Expression
     equality: bool = False
+    """Whether the expression must be equal to 0. Otherwise it must be at most 0."""
 
 
 def total(parts: Iterable[Any]) -> Any:
@@ -135,11 +136,11 @@ def total(parts: Iterable[Any]) -> Any:
 
 
 def unit(elements: Iterable[Element]) -> Requirement:
-    """Return the requirement that the sum of the squared norms is 1.
+    """Return the requirement that the squared norms of the elements add up to 1.
 
-    It excludes the trivial instance 0. The requirement loses no generality if multiplying all
-    elements by c multiplies all expressions by c². The worst case is then 0 if and only if the
-    inequality is tight at an instance other than the origin.
+    This requirement excludes the instance in which all elements are 0. It loses no generality if
+    multiplying all elements by c multiplies all expressions by c². The worst case is then 0 if and
+    only if the inequality is tight at an instance with an element other than 0.
     """
     return Requirement(total(f @ f for f in elements) - 1, equality=True)
 
@@ -167,7 +168,7 @@ class ConvexFunctional:
         self.known: list[tuple[Element, Expression, Element | None]] = []
 
     def at(self, f: Element, gradient: Element | None = None) -> tuple[Expression, Element]:
-        """Return the value of the functional and a subgradient at f.
+        """Return the value of the functional and a subgradient at the element f.
 
         If `gradient` is given, it is the subgradient. Otherwise the subgradient is a new, unknown
         `Element`.
@@ -178,7 +179,11 @@ class ConvexFunctional:
         return value, gradient
 
     def value(self, f: Element) -> Expression:
-        """Return the value at f without a subgradient. The functional must not be smooth."""
+        """Return the value of the functional at the element f, without a subgradient.
+
+        If the functional is smooth, the method raises InputError, because a smooth functional has
+        a gradient at f. Use `at` instead.
+        """
         if self.smooth is not None:
             raise InputError("a smooth functional has a gradient at every element. Use at(f)")
         value = Expression({(next(_fresh),): Fraction(1)})
@@ -186,14 +191,14 @@ class ConvexFunctional:
         return value
 
     def minimum(self) -> tuple[Element, Expression]:
-        """Return a minimiser of the functional and its least value. The minimiser is the origin."""
+        """Return a minimiser of the functional, which is the origin, and the least value."""
         return Element({}), self.at(Element({}), Element({}))[0]
 
     def requirements(self) -> list[Requirement]:
         """Return the requirements that the values and subgradients of the functional must satisfy.
 
-        They are also sufficient for the existence of the functional if `value` has not been used
-        (Taylor, Hendrickx & Glineur 2017, Thm 4).
+        If the method `value` has not been used, the requirements are also sufficient: there is a
+        functional with these values and subgradients (Taylor, Hendrickx & Glineur 2017, Thm 4).
         """
         share = 0 if self.smooth is None else 1 / self.smooth
         strong = self.strong

@@ -172,15 +172,3 @@ def test_a_check_says_what_it_has_checked(odd, sixth, tmp_path, jobs):
     assert steps == "    proof: 2 of 2 steps hold so far"
     assert again.startswith("    again: relaxboost claims check X-a ")
     assert not any("DIFFERS" in line for line in lines)
-
-
-def test_a_report_leaves_out_what_was_interrupted(odd, sixth, tmp_path):
-    path, page = odd(f"claim('a', true)\nclaim('b', {sixth('reached')})\n"), tmp_path / "page.html"
-    asked = ("claims", "report", "-o", page, "--file", path, "--jobs", 1, "--trials", 10)
-    process = started(*asked, stderr=subprocess.PIPE)
-    once(process, tmp_path / "reached")
-    status, out, err = ctrl_c(process, group=True)
-    assert (status, err) == (1, "relaxboost: not in the report: X-b, which was interrupted\n")
-    assert "interrupted after 1 of 2 claims" in out
-    assert "X-a" in page.read_text()
-    assert "X-b" not in page.read_text()

@@ -72,16 +72,18 @@ class Conditions(NamedTuple):
 
 @accepts_seed
 def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions:
-    """Check conditions (i)–(iii) of SS09 Thm 7 for a relaxation on m examples.
+    """Check the three conditions of SS09 Thm 7 for the penalty f of a relaxation on m examples.
 
-    Each verdict is one of
+    The conditions are: (i) the minimum of f is 0, (ii) f is finite near 0, and (iii) the conjugate
+    f* does not increase if one coordinate of its argument moves towards 0. Each verdict is one of
 
-    * ``holds``: the condition is a theorem about a family of this package, which its `Traits`
-      record (also for multiples, sums, shifts and dilations). Alternatively, the condition follows
-      from convexity and a few evaluations of f, which the reason describes.
-    * ``fails``: a witness violates the condition. For (iii), the witness violates it on f and on
-      f*, by far more than the accuracy of the solvers.
-    * ``declared``: the user has declared the trait, and the search found no violation.
+    * ``holds``: the condition is proved. Either it is a theorem about a family of this package, or
+      about multiples, sums, shifts and dilations of such families. Or it follows from convexity
+      and a few values of f, which the reason describes.
+    * ``fails``: a witness, that is, a counterexample, violates the condition. A witness of (iii)
+      violates the condition on f and on f*, by far more than the accuracy of the solvers.
+    * ``declared``: the user has declared that the condition holds, and the search found no
+      violation.
     * ``undecided``: the search found no violation, and there is no proof.
 
     Parameters
