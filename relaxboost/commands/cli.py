@@ -41,6 +41,7 @@ _GRID = (
 REMOVED = {
     "reproduce": "the command reproduce is now a script in the source repository; run python -m "
     "benchmarks.reproductions there with the same options",
+    "--report": "solve does not write HTML pages; read the printed report, or draw it with --plot",
     **dict.fromkeys(["--map", "--layers", "--passable", "--neighbours", "--scenarios"], _GRID),
 }
 """Commands and options of earlier versions, and the error message for each."""

@@ -91,7 +91,7 @@ BASES = [
     "certify proof.json --format vipr --out made.vipr",
     "online run fine.csv --label y --radius 2 --json",
     "online regret fine.csv --label y --over l1 --loss hinge --at 2",
-    "solve windows.csv --label y --k 1 --report -",
+    "solve windows.csv --label y --k 1 --model -",
     "certify proof.json --format lean --out -",
     "predict model.json fine.csv --json",
     "online compare fine.csv --label y --methods mirror-descent,gradient-descent",
