@@ -165,9 +165,8 @@ class StreamOptions(SimpleNamespace):
             if self.radius == "auto":
                 raise InputError(f"--method {name} needs a radius; pass a number to --radius")
             return
-        # The learners of `compare` share their options, and hedged descent has none of these.
         for option in ("over", "proxy", "schedule", "horizon"):
-            if hasattr(self, "method") and getattr(self, option) is not None:
+            if getattr(self, option) is not None:
                 remedy = "leave it out, or choose another --method"
                 if self.radius == "auto":
                     remedy = "pass a number to --radius"

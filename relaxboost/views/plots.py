@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -225,35 +225,6 @@ def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[fl
             inside, outside = (middle, outside) if np.isfinite(curve(middle)) else (inside, middle)
         found.append(float(inside))
     return found
-
-
-def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any = None) -> Any:
-    """Draw the mean progressive loss of learners against the number of examples.
-
-    The thin curve below each curve is a lower bound on the mean loss of any fixed weights. This
-    bound follows from the regret bound. The function returns the Axes.
-
-    Parameters
-    ----------
-    histories : mapping
-        A mapping from names of learners to their records from `online.progressive`.
-    title : str
-    axes : Axes, optional
-    """
-    (axes,) = _panels(axes, 1, (7.0, 4.8))
-    for index, (name, records) in enumerate(histories.items()):
-        rows = np.array([one.rows for one in records])
-        mean = np.array([one.loss for one in records]) / rows
-        marker = "o" if rows.size == 1 else ""
-        axes.plot(rows, mean, label=name, marker=marker, **_style(index))
-        least = mean - np.array([one.bound for one in records]) / rows
-        # Early bounds are far below any loss, and would stretch the axis.
-        shown = least > min(0.0, float(mean.min()))
-        axes.plot(rows[shown], least[shown], linewidth=0.7, **_style(index))
-    axes.set(xlabel="examples", ylabel="mean loss (thin: no fixed weights have less)", xscale="log")
-    _legend(axes, columns=2)
-    axes.set_title(title)
-    return axes
 
 
 def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:

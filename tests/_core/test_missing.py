@@ -32,7 +32,6 @@ CALLS = {
     "draw_conjugate": lambda draw: draw(rb.HardMargin(), m=2),
     "draw_distribution": lambda draw: draw(rb.HardMargin(), margins=[0.0, 1.0]),
     "draw_margins": lambda draw: draw({"u": [0.0, 1.0]}),
-    "progress": lambda draw: draw({}),
     "bounds_by_round": lambda draw: draw(
         rb.solvers.compare_methods(rb.Game([[1.0]], rb.HardMargin()), ["lpboost"], tol=0.1)
     ),

@@ -94,7 +94,7 @@ BASES = [
     "solve windows.csv --label y --k 1 --model -",
     "certify proof.json --format lean --out -",
     "predict model.json fine.csv --json",
-    "online compare fine.csv --label y --methods mirror-descent,gradient-descent",
+    "online run fine.csv --label y --method gradient-descent --schedule adaptive",
     "claims show SS09-T9",
     "claims list SS09* --json",
     "instances make games.toml --out made",

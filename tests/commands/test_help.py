@@ -33,7 +33,7 @@ EXAMPLES = [
     if line.startswith("  relaxboost ")
 ]
 RUN = {"solve", "check", "certify", "claims list", "instances make", "instances check"}
-RUN |= {"online run", "online compare", "predict"}
+RUN |= {"online run", "predict"}
 """Verbs whose examples take a moment; those of others take minutes, or data, and are read only."""
 
 
