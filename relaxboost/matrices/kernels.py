@@ -86,34 +86,16 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 
 
 @njit()
-def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
-    """Write the sums of y_i d_i over the examples up to each level of a feature to `levels`.
-
-    The array has a row for each of the four features from `first` on.
-    """
-    # An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
-    # to the levels of the other features. Examples keep their order. The last feature is repeated.
-    last = codes.shape[0] - 1
-    levels[:] = 0.0
-    a, b = codes[first], codes[min(first + 1, last)]
-    c, d = codes[min(first + 2, last)], codes[min(first + 3, last)]
-    p, q, r, s = levels[0], levels[1], levels[2], levels[3]
+def _sums_below(codes: NDArray[Any], cuts: int, yd: Array, below: Array) -> None:
+    """For each cut of a feature, write the sum of y_i d_i over the examples below it to `below`."""
+    for k in range(cuts + 1):
+        below[k] = 0.0
     for i in range(yd.shape[0]):
-        value = yd[i]
-        p[a[i]] += value
-        q[b[i]] += value
-        r[c[i]] += value
-        s[d[i]] += value
-    widest = 0
-    for f in range(first, min(first + 4, last + 1)):
-        widest = max(widest, offsets[f + 1] - offsets[f])
-    at_p = at_q = at_r = at_s = 0.0
-    for k in range(widest):
-        at_p += p[k]
-        at_q += q[k]
-        at_r += r[k]
-        at_s += s[k]
-        p[k], q[k], r[k], s[k] = at_p, at_q, at_r, at_s
+        below[codes[i]] += yd[i]
+    total = 0.0
+    for k in range(cuts):
+        total += below[k]
+        below[k] = total
 
 
 @njit()
@@ -128,28 +110,27 @@ def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDA
         out[i] = 1 if (levels[i] > cut) == (y[i] > 0.0) else -1
 
 
-def _four_rows(offsets: Whole) -> Array:
-    return np.empty((4, int((offsets[1:] - offsets[:-1]).max()) + 1))
+def _one_per_level(offsets: Whole) -> Array:
+    return np.empty(int((offsets[1:] - offsets[:-1]).max()) + 1)
 
 
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
     """Return the edges of all stumps, shape (n,). The array `codes` has a row for each feature."""
     out = np.empty(offsets[-1])
-    _stump_edges(codes, offsets, yd, float(np.add.reduce(yd)), _four_rows(offsets), out)
+    _stump_edges(codes, offsets, yd, float(np.add.reduce(yd)), _one_per_level(offsets), out)
     return out
 
 
 @njit()
 def _stump_edges(
-    codes: NDArray[Any], offsets: Whole, yd: Array, total: float, levels: Array, out: Array
+    codes: NDArray[Any], offsets: Whole, yd: Array, total: float, below: Array, out: Array
 ) -> None:
     # The edge of the stump that cuts after the level b is Σ y d − 2 Σ_{code <= b} y d.
     for f in range(codes.shape[0]):
-        if f % 4 == 0:
-            _four_sums(codes, offsets, f, yd, levels)
-        below = levels[f % 4]
         start = offsets[f]
-        for k in range(offsets[f + 1] - start):
+        cuts = offsets[f + 1] - start
+        _sums_below(codes[f], cuts, yd, below)
+        for k in range(cuts):
             out[start + k] = total - 2.0 * below[k]
 
 
@@ -162,8 +143,8 @@ def stump_best(
     if math.isnan(total):  # then every edge is nan
         some[:] = total
         return (0, total), some
-    rows = _four_rows(offsets)
-    return _stump_best(codes, offsets, yd, total, rows, columns, some), some
+    below = _one_per_level(offsets)
+    return _stump_best(codes, offsets, yd, total, below, columns, some), some
 
 
 @njit()
@@ -172,7 +153,7 @@ def _stump_best(
     offsets: Whole,
     yd: Array,
     total: float,
-    levels: Array,
+    below: Array,
     columns: Whole,
     some: Array,
 ) -> tuple[int, float]:
@@ -180,10 +161,8 @@ def _stump_best(
     peak = 0.0
     size = np.int64(0)  # compared as bits: see `apart`
     for f in range(codes.shape[0]):
-        if f % 4 == 0:
-            _four_sums(codes, offsets, f, yd, levels)
-        below = levels[f % 4]
         start, stop = offsets[f], offsets[f + 1]
+        _sums_below(codes[f], stop - start, yd, below)
         most = np.int64(0)
         for k in range(stop - start):
             here = np.float64(abs(total - 2.0 * below[k])).view(np.int64)
