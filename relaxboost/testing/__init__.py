@@ -1,4 +1,4 @@
-"""Conformance checks for user-defined relaxations, proxies, schedules and losses.
+"""Conformance checks for user-defined relaxations and proxies.
 
 ::
 
@@ -32,7 +32,6 @@ from relaxboost.testing.core import (
     ConformanceRow,
     Subject,
 )
-from relaxboost.testing.learning import check_online_loss, check_schedule
 from relaxboost.testing.proxies import check_proxy, proxy_checks
 
 # A check comes before the checks that rely on it, so that the first error is nearest to its cause.
@@ -73,10 +72,8 @@ __all__ = [
     "ConformanceError",
     "ConformanceReport",
     "ConformanceRow",
-    "check_online_loss",
     "check_proxy",
     "check_relaxation",
-    "check_schedule",
     "checks",
     "proxy_checks",
 ]

@@ -24,7 +24,7 @@ _BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
 
 
 class ConformanceError(AssertionError):
-    """The error raised if a relaxation, proxy, schedule or loss violates its interface.
+    """The error raised if a relaxation or a proxy violates its interface.
 
     Attributes
     ----------
