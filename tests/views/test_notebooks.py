@@ -51,11 +51,9 @@ def test_objects_show_themselves_in_notebooks(solution):
         "proved: 0.5": Verdict(True, "exact", Fraction(1, 2), Fraction(1, 2), ""),
         "Certificate, exact: 1/3 <= rho <= 1/3": rb.certify(rb.solve(rb.Game(np.eye(3)))),
         f"Learner, {unseen}": learner,
-        "2 of 2 average weights, from 0.": learner,
+        "average weights 2, from 0.": learner,
         "risk of f = 0 1": rb.functional.Hinge().bind(["a", EVIL]),
-        "risk of a constant f from 1 to 3: 0.3333 at the least": rb.functional.Squared().bind(
-            [1, 2, 3]
-        ),
+        "risk of f = 0 2.333": rb.functional.Squared().bind([1, 2, 3]),
         f"Data set {EVIL}": data,
         "+1 is 'y' 2": data,
         "not proved": Verdict(False, None, None, None, EVIL),
