@@ -1,4 +1,4 @@
-"""HTML for notebooks and reports. All text is escaped, because it may come from users."""
+"""HTML for notebooks. All text is escaped, because it may come from users."""
 
 from __future__ import annotations
 
@@ -28,9 +28,6 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
     return "\n".join([*lines, "</table>"])
 
 
-MAX_LISTED = 20
-"""The maximum number of entries of a long list, such as weights or examples, that a report or a
-command shows. A list of weights contains the largest weights. Twenty lines fit on one screen."""
 DIGEST_CHARACTERS = 12
 """The number of characters of a hexadecimal digest that a notebook shows for a game or a
 certificate. Twelve of the 64 characters distinguish any games that a user compares."""

@@ -15,12 +15,12 @@ import click
 import relaxboost as rb
 from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.files import check_output, write_atomically
-from relaxboost._core.html import MAX_LISTED
 from relaxboost._core.names import known_names
 from relaxboost._core.tables import UNREPEATED, hardly_repeats, listed, read_header
 from relaxboost.commands.style import (
     DOMAINS,
     HUGE,
+    MAX_LISTED,
     InputFile,
     OutputFile,
     Verb,

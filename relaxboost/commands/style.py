@@ -23,10 +23,12 @@ from relaxboost._core import progress
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.files import check_input, naming
-from relaxboost._core.html import MAX_LISTED
 from relaxboost._core.names import known_names, printable
 from relaxboost.commands.words import in_options
 
+MAX_LISTED = 20
+"""The maximum number of entries of a long list that a command prints. A list of weights contains
+the largest weights. Twenty lines fit on one screen."""
 _INPUT = "standard input"
 _OUTPUT = "standard output"
 # The key at the start of a line; continuation lines are indented to the text after the key.
