@@ -1,4 +1,7 @@
-"""A first basis from HiGHS, found by column generation in floats. No proof depends on it."""
+"""A first basis for the exact simplex method.
+
+HiGHS finds it by column generation in floats, and no proof depends on it.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ from relaxboost.matrices.bulk import varied
 
 
 class Start(NamedTuple):
-    """A basis of a program, with the pair (d, w) in floats that belongs to it."""
+    """A basis of a linear program, and the pair (d, w) in floats that belongs to it."""
 
     signed: list[tuple[int, int]]
-    """The pair (column, sign) of each tight row."""
+    """The tight rows that belong to columns of A, as pairs (column, sign)."""
     status: list[int]
     """The status of each variable, then of each row of f, and then of each row in `signed`."""
     d: Vector | None
@@ -32,7 +35,7 @@ class Start(NamedTuple):
 def first_basis(
     program: ExactProgram, seconds: float, *, most_entries: int = 600_000, batch: int = 100
 ) -> Start:
-    """Return the last basis from HiGHS, or the trivial basis if HiGHS finds none in time."""
+    """Return the last basis of HiGHS. If HiGHS finds none in time, return the trivial basis."""
     # If A has at most `most_entries` entries, HiGHS gets all columns at once. Otherwise it starts
     # with a batch of columns, and each round adds another batch of columns whose edges exceed v.
     game = program.game
@@ -64,7 +67,10 @@ def first_basis(
 
 
 class _Master:
-    """The linear program in floats. HiGHS starts from its last basis when rows are added."""
+    """The restricted linear program in floats.
+
+    When rows are added, HiGHS continues from its last basis.
+    """
 
     def __init__(self, program: ExactProgram, seconds: float) -> None:
         self._program = program
@@ -84,11 +90,11 @@ class _Master:
         self._highs = self._doubled.highs
 
     def sign(self, edge: float) -> int:
-        """Return the sign of the row that bounds an edge with this value."""
+        """Return the sign of the row that bounds an edge of this value: 1 or −1."""
         return -1 if edge < 0.0 and self._program.two_sided else 1
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
-        """Add a row for each signed column."""
+        """Add a row for each pair (column, sign)."""
         for j, sign in signed:
             column = self._program.game.matrix.column(j)
             # The row says sign · a_j·d − v <= 0.
@@ -96,7 +102,7 @@ class _Master:
             self.signed[j, sign] = None
 
     def run(self) -> bool:
-        """Solve the program. Return whether HiGHS reports an optimal solution."""
+        """Solve the linear program. Return True if HiGHS reports an optimal solution."""
         self._is_solved = self._doubled.run(self._clock.left) == "Optimal"
         return self._is_solved
 
@@ -107,7 +113,7 @@ class _Master:
         return np.maximum(values[: self._program.m], 0.0), float(values[self._program.v])
 
     def basis(self) -> Start:
-        """Return the basis of HiGHS, without the rows of columns that are not tight."""
+        """Return the basis of HiGHS. The rows of columns that are not tight are left out."""
         import highspy
 
         program = self._program
