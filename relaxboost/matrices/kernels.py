@@ -33,7 +33,7 @@ def _read_only(H: NDArray[Any]) -> NDArray[Any]:
 
 
 def dots(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return <column, d> for the first `used` columns of `H`, which is in Fortran order."""
+    """Return the inner products of d with the first `used` columns of the Fortran-ordered `H`."""
     out = np.empty(8 * math.ceil(used / 8))  # `_many_dots` writes eight results at a time
     sums = _few_dots if H.shape[0] < MIN_VECTORISED_TERMS else _many_dots
     sums(_read_only(H), used, d, out)
@@ -75,7 +75,7 @@ def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 
 
 def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return the same array as `dots`, bit for bit. Threads share the columns."""
+    """Return the same array as `dots`, bit for bit. Several threads compute it."""
     pool, threads = thread_pool()
     if threads == 1:
         return dots(H, used, d)
@@ -100,7 +100,7 @@ def _sums_below(codes: NDArray[Any], cuts: int, yd: Array, below: Array) -> None
 
 @njit()
 def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDArray[Any]) -> None:
-    """Write a stump's column to `out`. An entry is y if the example is above the cut, else −y."""
+    """Write column j to `out`: the label y if the example is above the cut, and −y otherwise."""
     f = 0
     while offsets[f + 1] <= j:
         f += 1
@@ -115,7 +115,11 @@ def _one_per_level(offsets: Whole) -> Array:
 
 
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
-    """Return the edges of all stumps, shape (n,). The array `codes` has a row for each feature."""
+    """Return the edges of all stumps, in the order of the columns.
+
+    The array `codes` has a row for each feature. An entry is the number of cuts below the value of
+    an example. `yd` contains the products of labels and weights.
+    """
     out = np.empty(offsets[-1])
     _stump_edges(codes, offsets, yd, float(np.add.reduce(yd)), _one_per_level(offsets), out)
     return out
@@ -137,7 +141,9 @@ def _stump_edges(
 def stump_best(
     codes: NDArray[Any], offsets: Whole, yd: Array, columns: Whole
 ) -> tuple[tuple[int, float], Array]:
-    """Return the index and value of the largest absolute edge, and the edges of `columns`."""
+    """Return the index and the value of the edge with the largest absolute value, and the edges of
+    `columns`.
+    """
     total = float(np.add.reduce(yd))
     some = np.empty(columns.size)
     if math.isnan(total):  # then every edge is nan
@@ -182,9 +188,11 @@ def _stump_best(
 
 @njit()
 def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, Array]:
-    """Return the weight of the cuts below each value, shape (features, m).
+    """Return two arrays.
 
-    Also return the weight of all cuts of each feature.
+    The first has the sum of the weights of the cuts below each value, with a row for each feature
+    and a column for each example. The second has the sum of the weights of all cuts of each
+    feature.
     """
     features, m = codes.shape
     below, totals = np.zeros((features, m)), np.zeros(features)  # aligned, unlike NumPy's arrays
@@ -199,10 +207,9 @@ def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, 
 
 
 def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -> Array:
-    """Return A w for a weight on every stump.
+    """Return the margins A w of all examples, for a weight on every stump.
 
-    A stump predicts +1 for an example if its cut is below the value of the example, and −1
-    otherwise.
+    A stump predicts +1 for an example above its cut, and −1 otherwise.
     """
     u = np.zeros(codes.shape[1])
     _stump_margins(codes, offsets, w, np.empty(int(np.diff(offsets).max()) + 1), u)
@@ -247,7 +254,10 @@ def _gram_rows(below: Array, total: float, signs: Array, first: int, out: Array)
 
 
 def stump_gram(codes: NDArray[Any], offsets: Whole, signs: Array, scaling: Array) -> Array:
-    """Return the lower triangle of A diag(scaling) Aᵀ for all stumps. Threads share its rows."""
+    """Return the lower triangle of A diag(scaling) Aᵀ, where A has all stumps as columns.
+
+    Threads share the rows of the result.
+    """
     below, totals = _below(codes, offsets, scaling)
     m = codes.shape[1]
     out = np.zeros((m, m))
@@ -290,7 +300,9 @@ def _cross_block(
 
 @njit(nogil=True)
 def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
-    """Write the predictions of all stumps, shape (m, n): −1 up to the cut, and +1 above it."""
+    """Write the predictions of all stumps to `out`, which has a row for each example and a column
+    for each stump. A prediction is −1 up to the cut, and +1 above it.
+    """
     features, m = codes.shape
     for i in range(m):
         for f in range(features):
@@ -301,7 +313,10 @@ def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
 
 
 def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A for all stumps. Threads share the features."""
+    """Write the lower triangle of Aᵀ diag(weights) A to `out`, where A has all stumps as columns.
+
+    Threads share the features.
+    """
     parts = list(pairwise(offsets.tolist()))
 
     def fill(f: int) -> None:
@@ -321,7 +336,9 @@ Compressed = tuple[Whole, Whole, Array]
 
 @njit(nogil=True)
 def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A by rows, because a row fits in the cache."""
+    """Write the lower triangle of Aᵀ diag(weights) A to `out`, one row at a time, because a row
+    fits in the cache.
+    """
     starts, examples, values = transposed
     firsts, columns, entries = A
     seen = firsts.copy()  # the first unused entry of each row of A
@@ -339,10 +356,11 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
 
 
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
-    """Return the columns of the largest edges in the gaps between the given `columns`.
+    """Return the column of the largest edge in each gap between the given `columns`, if this edge
+    exceeds `level`.
 
-    The edges of these columns exceed `level`. If `both` is true, the function also returns the
-    columns of the smallest edges in the gaps, if these edges are below −level.
+    If `both` is true, the function also returns the column of the smallest edge in each gap, if
+    this edge is below −level.
     """
     ends = np.append(columns, edges.size)
     out = np.empty(2 * ends.size, dtype=np.int64)
@@ -373,7 +391,9 @@ def _peaks(edges: Array, ends: Whole, level: float, both: bool, out: Whole) -> i
 
 @njit(error_model="numpy")
 def reach(edges: Array, change: Array, level: float, rise: float, both: bool) -> float:
-    """Return the largest t in [0, 1] with edges + t·change <= level + t·rise, or 0 if none exists.
+    """Return the largest t in [0, 1] such that edges + t·change <= level + t·rise.
+
+    Return 0 if no such t exists.
 
     If `both` is true, −(edges + t·change) must satisfy the same bound.
     """
@@ -387,7 +407,7 @@ def reach(edges: Array, change: Array, level: float, rise: float, both: bool) ->
 
 
 def first_largest(edges: Array) -> tuple[int, float]:
-    """Return (index, value) of the first entry whose absolute value is the largest."""
+    """Return the index and the value of the first edge whose absolute value is the largest."""
     best = int(np.abs(edges).argmax())
     return best, float(edges[best])
 
@@ -401,7 +421,7 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
 
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
-    """Write s·a − t·b to `out`, and return the largest absolute entry of s·a − t·b."""
+    """Write the vector s·a − t·b to `out`, and return its largest absolute entry."""
     bits = np.int64(0)  # bits order non-negative doubles as their values, and the loop vectorises
     for i in range(a.shape[0]):
         out[i] = s * a[i] - t * b[i]
@@ -441,12 +461,15 @@ def _few_products(a: Array, b: Array) -> float:
 
 
 def dot(a: Array, b: Array) -> float:
-    """Return <a, b>. Unlike in BLAS, the result does not depend on the number of threads."""
+    """Return the inner product <a, b>.
+
+    Unlike the result of BLAS, it does not depend on the number of threads.
+    """
     return float(_few_products(a, b) if a.size < MIN_VECTORISED_TERMS else _many_products(a, b))
 
 
 def along(u: Array, v: Array, eta: float) -> Array:
-    """Return the vector u + ηv."""
+    """Return the vector u + eta · v."""
     out = eta * v
     out += u
     return out
