@@ -55,7 +55,7 @@ class _Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Load a command and return it. For an unknown name, return None."""
+        """Load a command and return it. If the name is unknown, return None."""
         if name not in VERBS:
             return None
         command: click.Command = getattr(import_module(f"relaxboost.commands.{name}"), name)

@@ -57,7 +57,10 @@ _LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and co
 def stream_options(
     command: Callable[..., Any], kind: type[InputFile] = InputFile
 ) -> Callable[..., Any]:
-    """Add options for a stream and a learner to a command. It receives them as `StreamOptions`."""
+    """Add the options for a stream and a learner to a command.
+
+    The command receives them as one `StreamOptions`.
+    """
 
     @wraps(command)
     def collected(**given: Any) -> Any:
@@ -338,7 +341,10 @@ def regret(options: StreamOptions) -> None:
 
 
 def _resumed(options: StreamOptions) -> tuple[int, str]:
-    """Return the row at which --resume continues, and a note about this row."""
+    """Return the row at which --resume continues, and a note about this row.
+
+    Without --resume they are 0 and "".
+    """
     if not options.resume:
         return 0, ""
     if not options.save.exists():

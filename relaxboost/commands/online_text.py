@@ -1,4 +1,4 @@
-"""Convert results of `relaxboost online` to data for --json and to printed text."""
+"""Functions that convert results of `relaxboost online` to data for --json and to printed text."""
 
 from __future__ import annotations
 
@@ -116,7 +116,9 @@ def _regret(found: Any, content: dict[str, Any]) -> str:
 
 
 def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
-    """Reword a message that a checkpoint has other options, in terms of the command line."""
+    """Return a message that a saved learner has other options, with the options of the command line
+    instead of Python arguments.
+    """
     text = re.sub(
         r"base functions '(\w+)([^']*)', and this run has '(\w+)([^']*)'", _base, found[0]
     )

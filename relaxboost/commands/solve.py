@@ -296,7 +296,7 @@ _NOTES = {
     "empty": "no row has a value in the column {}; leave it out with --drop",
     "huge": HUGE.format("{}", "leave the cell empty"),
 }
-"""The notes about unusual columns, by their names in the output of --json."""
+"""The notes about unusual columns. The keys are the names in the output of --json."""
 
 
 def _odd_columns(table: Any) -> dict[str, list[str]]:

@@ -180,9 +180,10 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation for m examples, or None if it rejects m.
+    """Return the relaxation for m examples, with the points that all checks share.
 
-    If `refuses` is true, the relaxation must reject m, and otherwise it must accept m.
+    Return None if the relaxation rejects m. If `refuses` is true, the relaxation must reject m, and
+    otherwise it must accept m. If it does not, a ConformanceError is raised.
     """
     given: Any = relaxation
     try:

@@ -16,14 +16,14 @@ from relaxboost.testing.core import Case
 
 
 def resolve(case: Case) -> None:
-    """resolve(m) returns a relaxation that resolves to itself."""
+    """For a relaxation that resolve(m) has returned, resolve(m) returns the relaxation itself."""
     resolved = case.f.resolve(case.m)
     case.demand(isinstance(resolved, Relaxation), "resolve returns a Relaxation")
     case.demand(resolved == case.f, "resolve(m).resolve(m) equals resolve(m)", got=resolved)
 
 
 def identity(case: Case) -> None:
-    """A pickled copy of the relaxation is equal to it and has the same hash and key."""
+    """A pickled copy of the relaxation is equal to it, and has the same hash and the same key."""
     f = case.f
     try:
         # Worker processes get relaxations by pickling.

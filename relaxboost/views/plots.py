@@ -34,7 +34,7 @@ def _style(index: int) -> dict[str, Any]:
 
 
 def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
-    """Return the given Axes, or those of a new figure, as an array."""
+    """Return the given Axes as an array. If there are none, return those of a new figure."""
     if axes is None:
         check_drawing()
         from matplotlib.figure import Figure
