@@ -17,6 +17,9 @@ LIMB_BITS = 20
 compute exact matrix products. A product of two limbs has at most 40 bits, so that a sum of 2^13
 products is below 2^53 and has no rounding error in doubles."""
 
+ENTRIES_PER_BLOCK = 4_000_000
+"""The number of entries of a margin matrix that are in memory at a time, as 32 MB of doubles."""
+
 
 def integer_limbs(values: Sequence[int], width: int) -> Matrix:
     """Return limbs of the integers in `values`, as an array with a row for each power of 2^width.
@@ -79,15 +82,13 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
     return total.tolist(), shift
 
 
-def edges(
-    matrix: Any, shares: Sequence[int], most_entries: int = 4_000_000
-) -> Iterator[tuple[list[int], int]]:
+def edges(matrix: Any, shares: Sequence[int]) -> Iterator[tuple[list[int], int]]:
     """Yield the products of consecutive blocks of columns with the integers `shares`, as pairs (v,
     shift) like those of `dot`.
     """
     n = matrix.n
     # Blocks bound the memory: implicit matrices, such as stumps, are never written down as a whole.
-    width = max(1, most_entries // matrix.m)
+    width = max(1, ENTRIES_PER_BLOCK // matrix.m)
     for start in range(0, n, width):
         block = matrix.columns(range(start, min(start + width, n)))
         yield dot(block, shares)

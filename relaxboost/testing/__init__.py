@@ -192,7 +192,7 @@ def _resolve(
     except InputError as error:
         if refuses:
             return None
-        promise = f"resolve({m}) works, for m is not among `inadmissible`; it said: {error}"
+        promise = f"resolve({m}) works, because m is not in `inadmissible`; it raised: {error}"
         raise ConformanceError("resolve", brief(given), m, promise) from error
     if resolved is None:
         raise InputError(
@@ -200,6 +200,6 @@ def _resolve(
             f"m={m}"
         )
     if refuses:
-        promise = f"resolve({m}) raises InputError, for m is among `inadmissible`"
+        promise = f"resolve({m}) raises InputError, because m is in `inadmissible`"
         raise ConformanceError("resolve", brief(given), m, promise)
     return Subject(given, resolved, m, seed)

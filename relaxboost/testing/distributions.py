@@ -107,7 +107,7 @@ def game(case: Case) -> None:
     A = np.round(case.rng.uniform(-1.0, 1.0, (case.m, 6)), 3)
     declared = Game(A, case.subject.given)
     best = reference(declared, tol=1e-5)
-    promise = "reference(Game(A, f)) is narrow"
+    promise = "the bounds of reference(Game(A, f)) are close to each other"
     case.at_most(best.gap, case.solver_tol() + 1e-5, promise, A=A, message=best.message)
     boosted = solve(declared, tol=0.05, max_rounds=60)
     # Any pair must give a bracket that holds, also a random one.

@@ -34,7 +34,7 @@ def penalty(case: Case) -> None:
     for d in case.points(12 if case.subject.large else 24):
         value = case.f.penalty(d.copy())
         expected = case.subject.programs.penalty(d)
-        promise = "penalty(d) equals cvxpy_penalty at d, inf where its constraints fail"
+        promise = "penalty(d) equals cvxpy_penalty at d, and is inf if its constraints fail"
         case.equal(value, expected, case.solver_tol(size(expected)), promise, d=d)
 
 
@@ -72,7 +72,7 @@ def cvxpy_conjugate(case: Case) -> None:
         if _is_too_large(value):
             continue
         compared += 1
-        promise = "conjugate(θ) equals cvxpy_conjugate at θ, inf where its constraints fail"
+        promise = "conjugate(θ) equals cvxpy_conjugate at θ, and is inf if its constraints fail"
         case.equal(value, expected, case.solver_tol(size(expected)), promise, theta=theta)
     case.demand(compared >= 2, "a cone solver evaluates cvxpy_conjugate at two θ at least")
 

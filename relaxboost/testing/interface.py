@@ -32,8 +32,8 @@ def identity(case: Case) -> None:
         if isinstance(f, Custom):  # A lambda and a nested function cannot be pickled.
             twin = copy.copy(f)
         else:
-            promise = "pickle.loads(pickle.dumps(f)) works (classes at the top of a module do)"
-            raise case.error(f"{promise}, and it said: {error}") from error
+            promise = "pickle.loads(pickle.dumps(f)) works, as for classes at the top of a module"
+            raise case.error(f"{promise}; it raised: {error}") from error
     case.demand(
         f == f and twin == f and f == twin,
         "the pickled copy equals f, as it does for a frozen dataclass of numbers and tuples",

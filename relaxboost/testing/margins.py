@@ -116,7 +116,7 @@ def every_witness(case: Case) -> None:
             scale = size(u, best)
             if not bounds.is_proved:  # The error of a solver grows with the size of the witness.
                 scale = max(scale, min(1e6, size(*_numbers(witness))))
-            promise = "lower_bound(u, w) is not above F(u) for any w (−inf where w proves nothing)"
+            promise = "lower_bound(u, w) is not above F(u) for any w (−inf if w proves nothing)"
             seen: dict[str, Any] = {"u": u, "witness": witness, "lower": lower}
             case.at_most(float(lower) - best, case.rounding(scale), promise, **seen, F=best)
             case.demand(not math.isnan(lower), promise, **seen)

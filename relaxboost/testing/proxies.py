@@ -53,7 +53,7 @@ def strong_convexity(case: ProxyCase) -> None:
 def modulus_attained(case: ProxyCase) -> None:
     """The modulus α is at least 2/3 of the largest modulus that fits the test points."""
     strong_convexity(case)
-    promise = "modulus() is at least 2/3 of the largest α; skip the check for a cautious modulus"
+    promise = "modulus() is at least 2/3 of the largest α; skip this check if it is conservative"
     case.at_most(case.loosest, 1.5, promise, modulus=case.alpha)
 
 
@@ -231,7 +231,7 @@ def symmetry(case: ProxyCase) -> None:
     for z, beta in case.duals(4):
         want = sign * case.mirror(z, beta)[order]
         away = float(np.abs(case.mirror(sign * z[order], beta) - want).max())
-        promise = "the mirror image of a permuted z, with other signs on balls, is permuted alike"
+        promise = "if z is permuted, or changes signs on a ball, so does mirror(z, β)"
         case.at_most(away, 1e-11 * case.radius, promise, z=z, beta=beta, order=order, sign=sign)
     for w in case.points():
         there = case.value(sign * w[order])

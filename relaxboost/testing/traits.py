@@ -41,7 +41,7 @@ def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -
 def polyhedral(case: Case) -> None:
     """linear_form(m) exists if and only if traits.polyhedral is true. Its optimum is F(u)."""
     form = description_of(case.f).linear_form(case.m)
-    promise = "linear_form(m) is a LinearForm exactly where traits.polyhedral"
+    promise = "linear_form(m) is a LinearForm if and only if traits.polyhedral is true"
     case.demand((form is not None) == case.f.traits.polyhedral, promise, linear_form=form)
     if form is None or not case.claims("polyhedral"):
         return
@@ -61,7 +61,7 @@ def curvature(case: Case) -> None:
     """traits.smooth is true if and only if curvature(m), an l1 modulus of convexity, is > 0."""
     modulus = case.f.curvature(case.m)
     case.demand(0.0 <= modulus < math.inf, "curvature(m) is finite and >= 0", got=modulus)
-    promise = "traits.smooth is set exactly where curvature(m) > 0"
+    promise = "traits.smooth is true if and only if curvature(m) > 0"
     case.demand((modulus > 0.0) == case.f.traits.smooth, promise, curvature=modulus)
     if not case.claims("smooth"):
         return

@@ -41,6 +41,12 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 T = TypeVar("T")
 
 
+MAX_SECONDS = 600.0
+"""The time limit, in seconds, for all evaluations of one polyhedral f in a certificate."""
+MAX_PIVOTS = 100_000
+"""The limit on the number of exact pivots in these evaluations."""
+
+
 class Unproved(InputError):
     """Raised if no exact points were found for f, because no such points exist or because time ran
     out.
@@ -59,15 +65,12 @@ class ExactEvaluation:
     exact : bool
         Whether f(d) and F(u) are needed to the last digit. Otherwise, bounds with the accuracy of
         floats are enough, and an exact linear program is solved only if no such bounds are found.
-    time_limit : float
-        The time limit in seconds for all evaluations together.
     """
 
-    def __init__(self, name: str, exact: bool, time_limit: float = 600.0) -> None:
+    def __init__(self, name: str, exact: bool) -> None:
         self._name = name
         self._exact = exact
-        self._time_limit = time_limit
-        self._limits = PivotLimits(100_000, time_limit)
+        self._limits = PivotLimits(MAX_PIVOTS, MAX_SECONDS)
 
     def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
         """Return an exact pair (d, z) at which f is finite.
@@ -141,7 +144,7 @@ class ExactEvaluation:
         except Exhausted:
             raise Unproved(
                 f"the linear program of {self._name} was not solved exactly in "
-                f"{self._time_limit:g} s. Proofs are fast if some point satisfies all inequalities "
+                f"{MAX_SECONDS:g} s. Proofs are fast if some point satisfies all inequalities "
                 "strictly. Write inequalities that always hold with equality as equations (==), or "
                 'use level="numerical"'
             ) from None

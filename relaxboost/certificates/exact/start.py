@@ -19,6 +19,11 @@ from relaxboost.certificates.exact.program import ExactProgram
 from relaxboost.certificates.exact.simplex import BASIC, FREE, LOWER, UPPER
 from relaxboost.matrices.bulk import varied
 
+MAX_ENTRIES_AT_ONCE = 600_000
+"""The maximum number of entries of a margin matrix whose columns HiGHS gets all at once."""
+BATCH_COLUMNS = 100
+"""The number of columns that a round of column generation adds."""
+
 
 class Start(NamedTuple):
     """A basis of a linear program, and the pair (d, w) in floats that belongs to it."""
@@ -32,12 +37,10 @@ class Start(NamedTuple):
     coefficients: Vector
 
 
-def first_basis(
-    program: ExactProgram, seconds: float, *, most_entries: int = 600_000, batch: int = 100
-) -> Start:
+def first_basis(program: ExactProgram, seconds: float) -> Start:
     """Return the last basis of HiGHS. If HiGHS finds none in time, return the trivial basis."""
-    # If A has at most `most_entries` entries, HiGHS gets all columns at once. Otherwise it starts
-    # with a batch of columns, and each round adds another batch of columns whose edges exceed v.
+    # HiGHS gets all columns of a small A at once. Otherwise it starts with a batch of columns, and
+    # each round adds another batch of columns whose edges exceed v.
     game = program.game
     n = game.n
     assert n is not None
@@ -45,8 +48,8 @@ def first_basis(
     edges = game.matrix.edges(game.relaxation.center(game.m))
     worth = np.abs(edges) if program.two_sided else edges
     order = np.argsort(-worth, kind="stable")
-    if game.m * n > most_entries:
-        order = varied(order[: 10 * batch], batch)
+    if game.m * n > MAX_ENTRIES_AT_ONCE:
+        order = varied(order[: 10 * BATCH_COLUMNS], BATCH_COLUMNS)
     # Each column starts with one sign: with both signs HiGHS takes up to six times as long.
     master.add((j, master.sign(edges[j])) for j in order.tolist())
     for _ in range(200):  # the exact method does what remains after so many rounds
@@ -57,7 +60,7 @@ def first_basis(
         worth = np.abs(edges) if program.two_sided else edges
         # The tolerance of HiGHS. Smaller violations are left to the exact method.
         beyond = np.flatnonzero(worth > v + 1e-9)
-        order = varied(beyond[np.argsort(-worth[beyond], kind="stable")], batch)
+        order = varied(beyond[np.argsort(-worth[beyond], kind="stable")], BATCH_COLUMNS)
         pairs = [(j, master.sign(edges[j])) for j in order.tolist()]
         new = [pair for pair in pairs if pair not in master.signed]
         if not new:
