@@ -51,7 +51,8 @@ class Equations:
             for j in row:
                 self._where.setdefault(j, set()).add(i)
         self._steps: list[tuple[int, int, Number]] = []
-        """The steps (row, other, factor). Each subtracted `factor` times `row` from row `other`."""
+        """The elimination steps, as triples (row, other, factor). A step subtracted `factor` times
+        equation `row` from equation `other`."""
         self._pivots: list[tuple[int, int, dict[int, Number]]] = []
         """The pivots (row, variable, entries). The row had these entries when it was eliminated."""
         self._empty: list[int] = []

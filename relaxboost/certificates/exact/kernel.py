@@ -40,7 +40,7 @@ class Kernel:
         # S is multiplied by this unit, so that its entries are integers.
         self._unit = lcm(*diagonal, 1)
         self._lift = [self._unit // a for a in diagonal]
-        """The diagonal of D⁻¹, multiplied by `_unit`."""
+        """The diagonal of the inverse of D, multiplied by the integer `_unit`."""
         place = {j: c for c, j in enumerate(self._variables)}
         self._F = [_entries(program.rows[t], place) for t in self._pivots]
         left = [program.coefficients(t, list(self._pivots.values())) for t in self._rows]

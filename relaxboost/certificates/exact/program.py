@@ -55,7 +55,8 @@ class ExactProgram:
         self.ids: list[int] = []
         """The index in A of each column in `columns`."""
         self.edges: list[tuple[int, int]] = []
-        """The column of A of each row from row `fixed` on, as (position in `columns`, sign)."""
+        """A pair for each row starting at row `fixed`: the position of its column in `columns`, and
+        the sign of the column."""
         self._matrix: Any = None
 
     @property

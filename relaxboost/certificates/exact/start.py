@@ -79,7 +79,7 @@ class _Master:
         self._program = program
         self._clock = Clock(max(seconds, 0.1))
         self.signed: dict[tuple[int, int], None] = {}
-        """The signed columns (column, sign), in the order of their rows."""
+        """The rows that belong to columns of A, as pairs (column, sign) in their order."""
         self._is_solved = False
         # A constant changes no basis, and HiGHS has no place for it here.
         form = program.form._replace(constant=Fraction(0)).doubles()
