@@ -68,9 +68,7 @@ def check_plot(path: str | os.PathLike[str]) -> None:
     check_output(path, SUFFIXES)
 
 
-def overview(
-    *solutions: Solution, title: str = "", axes: Any = None, against: str = "round"
-) -> Any:
+def overview(*solutions: Solution, title: str = "", axes: Any = None) -> Any:
     """Draw the margins and the gap of each solution, and return an array of two Axes.
 
     Parameters
@@ -78,8 +76,6 @@ def overview(
     *solutions : Solution
     title : str
     axes : two Axes, optional
-    against : {"round", "seconds"}
-        The quantity on the horizontal axis of the plot of the gap.
 
     Examples
     --------
@@ -91,11 +87,9 @@ def overview(
     """
     if not solutions:
         raise InputError("overview needs at least one solution")
-    if against not in ("round", "seconds"):
-        raise InputError(f'against must be "round" or "seconds", got {against!r}')
     panels = _panels(axes, 2, (10.5, 4.6))
     _margins(panels[0], solutions)
-    _gaps(panels[1], solutions, against)
+    _gaps(panels[1], solutions)
     if title:
         panels[0].figure.suptitle(title)
     return panels
@@ -313,14 +307,13 @@ def _margins(axes: Any, solutions: tuple[Solution, ...]) -> None:
     _legend(axes)
 
 
-def _gaps(axes: Any, solutions: tuple[Solution, ...], against: str) -> None:
+def _gaps(axes: Any, solutions: tuple[Solution, ...]) -> None:
     for index, solution in enumerate(solutions):
-        gaps = [(getattr(r, against), r.upper - r.lower) for r in solution.history]
-        gaps = [(t, gap) for t, gap in gaps if 0.0 < gap < np.inf and t > 0.0]
+        gaps = [(r.round, r.upper - r.lower) for r in solution.history if r.round > 0]
+        gaps = [(number, gap) for number, gap in gaps if 0.0 < gap < np.inf]
         if gaps:
             marker = "o" if len(gaps) == 1 else ""
             axes.plot(*zip(*gaps, strict=True), marker=marker, **_style(index))
             axes.axhline(solution.tol, linewidth=0.7, **_style(index))
-    scale = "log" if against == "round" else "linear"
-    axes.set(xscale=scale, yscale="log", xlabel=against, ylabel="upper − lower")
+    axes.set(xscale="log", yscale="log", xlabel="round", ylabel="upper − lower")
     axes.set_title("gap (thin: requested)", fontsize="medium")
