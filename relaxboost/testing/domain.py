@@ -46,7 +46,7 @@ def repair(case: Case) -> None:
     for d in case.subject.feasible:
         _in_simplex(case, d, "a repaired or minimising d")
         moved = float(np.abs(case.f.repair(d.copy()) - d).sum())
-        case.at_most(moved, case.tol(), "repair leaves a feasible d alone", d=d)
+        case.at_most(moved, case.tol(), "repair does not change a feasible d", d=d)
 
 
 def entropy_range(case: Case) -> None:

@@ -43,7 +43,7 @@ def identity(case: Case) -> None:
     case.demand(twin.key() == f.key() == f.key(), "the pickled copy has the key of f")
     case.demand(bool(repr(f)) and isinstance(f.key(), str) and bool(f.key()), "repr and key exist")
     others: tuple[object, ...] = (object(), f.key())
-    case.demand(all(f != other for other in others), "f differs from what is no relaxation")
+    case.demand(all(f != other for other in others), "f is unequal to other objects")
 
 
 def _calls(case: Case) -> dict[str, tuple[tuple[Any, ...], Any]]:
@@ -72,7 +72,7 @@ def inputs_and_outputs(case: Case) -> None:
         # The bytes show a change anywhere in nested arguments.
         before = pickle.dumps(arguments)
         result = method(*arguments)
-        case.demand(pickle.dumps(arguments) == before, f"{name} leaves its arguments alone")
+        case.demand(pickle.dumps(arguments) == before, f"{name} does not change its arguments")
         if vector is None:
             continue
         d = vector(result)
@@ -81,9 +81,9 @@ def inputs_and_outputs(case: Case) -> None:
         # A view of an argument would change with it later.
         for given in arguments:
             if isinstance(given, np.ndarray):
-                case.demand(not np.shares_memory(d, given), f"{name} returns a vector of its own")
+                case.demand(not np.shares_memory(d, given), f"{name} returns a new vector")
         kept = d.copy()
-        case.demand(d.flags.writeable, f"{name} returns a vector the caller may change")
+        case.demand(d.flags.writeable, f"{name} returns a vector that the caller may change")
         # If the method returned an array that it keeps, the second call would show these values.
         d[:] = math.nan
         again = vector(method(*arguments))

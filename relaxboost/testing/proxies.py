@@ -142,7 +142,7 @@ def conjugate(case: ProxyCase) -> None:
         w = case.mirror(z, beta)
         value = case.conjugate(z, beta)
         tolerance = case.tol(z, beta)
-        promise = "W_β(z) = −<z, w> − βV(w) for w = mirror(z, β)"
+        promise = "conjugate W_β(z) = −<z, w> − βV(w) for w = mirror(z, β)"
         case.equal(value, -case.objective(w, z, beta), tolerance, promise, z=z, beta=beta)
         for other, _ in case.duals(3):
             there = other * beta
