@@ -54,7 +54,7 @@ class ModelPath(OutputFile):
 
 
 CYCLE = (
-    r"raise them to >= 0, or plan over paths that visit no node twice "
+    r"raise the costs to >= 0, or plan over paths that visit no node twice "
     r'\(planner="simple"; negative="simple" in Problem and evaluate\)'
 )
 LACKS = r"make the graph with all of these, as from_pandas\(.*\) does"
