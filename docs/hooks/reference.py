@@ -28,7 +28,7 @@ ROOMS = {
 }
 """The rooms whose names are public, in the order of the page."""
 
-TOP = ("report", "InputError", "_core.MissingDependencyError")
+TOP = ("InputError", "_core.MissingDependencyError")
 """What is in no room; it is listed with the game."""
 
 MODULES = {

@@ -1,4 +1,4 @@
-"""A certificate in memory: its document, its bounds, and its check."""
+"""A certificate in memory: its JSON document, its bounds, and the check of its proof."""
 
 from __future__ import annotations
 
@@ -52,7 +52,11 @@ class Verdict(NamedTuple):
 
 @contextmanager
 def precisely(level: str, precision: int) -> Iterator[Any]:
-    """Yield the number type of a level. At the end, restore the settings of python-flint."""
+    """Yield a function that converts fractions to the numbers of a level of proof.
+
+    For the level "exact" these are the fractions themselves, and for "enclosed" they are balls with
+    `precision` bits. At the end, restore the settings of python-flint.
+    """
     with _settings_kept() as known:
         # The message names the extra of this package, while the checker names the library.
         if level == "enclosed" and not known:
@@ -62,7 +66,10 @@ def precisely(level: str, precision: int) -> Iterator[Any]:
 
 @contextmanager
 def _settings_kept() -> Iterator[bool]:
-    """Yield whether python-flint is installed. At the end, restore its precision."""
+    """Yield True if python-flint is installed, and False otherwise.
+
+    At the end, restore the precision of python-flint.
+    """
     try:
         import flint
     except ImportError:
@@ -89,10 +96,10 @@ def _long_numbers() -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The claim lower <= ρ <= upper about one game, with the points that prove it.
+    """A proof of the bounds lower <= ρ <= upper on the value ρ of one game.
 
-    The page "Format of certificates" of the documentation, certificates/FORMAT.md in the package,
-    describes the file format.
+    The certificate contains the two points that prove the bounds. The page "Format of certificates"
+    of the documentation, certificates/FORMAT.md in the package, describes its file format.
 
     Examples
     --------
@@ -110,7 +117,7 @@ class Certificate:
 
     @classmethod
     def made(cls, content: dict[str, Any]) -> Certificate:
-        """Return a certificate with the given content and the digest of this content."""
+        """Return a certificate with the given content. Its digest is computed from the content."""
         # Sorted keys and fixed separators make the digest independent of the writer.
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return cls({**content, "digest": hashlib.sha256(text.encode()).hexdigest()})
@@ -159,12 +166,14 @@ class Certificate:
 
     @property
     def d(self) -> list[Fraction]:
-        """The distribution d over the examples, length m."""
+        """The distribution d over the examples, with one entry for each example."""
         return self._vector("d", self.document["game"]["m"])
 
     @property
     def w(self) -> dict[int, Fraction]:
-        """The nonzero weights of w, as a mapping from the index of the column to the weight."""
+        """The nonzero weights of the hypotheses, as a dictionary from the index of a column to its
+        weight.
+        """
         columns = self.document["columns"]
         return dict(zip(columns, self._vector("w", len(columns)), strict=True))
 
@@ -179,12 +188,12 @@ class Certificate:
         return list(check.Fields(self.document, "the document").vector(name, length))
 
     def explained(self, reason: str) -> Certificate:
-        """Return a copy of the certificate with a reason why its level is not stronger."""
+        """Return a copy of the certificate that states why its level of proof is not stronger."""
         return Certificate({**self.document, "comments": {"reason": reason}})
 
     @property
     def reason(self) -> str:
-        """The reason why the level is not stronger, or "" if there is none."""
+        """The reason why the level of proof is not stronger, or "" if no reason is known."""
         comments = self.document.get("comments")
         return str(comments.get("reason", "")) if isinstance(comments, dict) else ""
 
@@ -225,13 +234,12 @@ class Certificate:
         return (json.dumps(self.document, indent=1, sort_keys=True) + "\n").encode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate to a file, completely or not at all."""
+        """Write the certificate to a file. If writing fails, an existing file does not change."""
         write_atomically(check_output(path), self.tobytes())
 
     def export(self, form: str, A: Any = None) -> dict[str, str]:
-        """Return the certificate in the format of another tool.
-
-        The result maps the suffix of each file to its text.
+        """Return the certificate in the format of another tool, as a dictionary from the suffix of
+        each file to the text of the file.
 
         Parameters
         ----------
@@ -276,7 +284,8 @@ class Certificate:
 
 
 MATRIX_ARGUMENT = "the argument A, a matrix or a Game"
-"""The text that replaces "--matrix FILE" in messages of the checker in Python."""
+"""The text that replaces "--matrix FILE" in messages of the checker if the checker was called from
+Python."""
 
 BINARY_REMEDY = "; write each row as a line of numbers separated by commas, or pass the array as A"
 """The remedy for a matrix in a binary file, such as .npy."""
@@ -384,7 +393,10 @@ def summary(part: dict[str, Any]) -> str:
 
 
 def _write_matrix(A: Any, folder: Path) -> str | None:
-    """Return the path of a file with the matrix A. If A is not a path, write this file first."""
+    """Return the path of a file that contains the matrix A.
+
+    If A is itself a path, return this path. Otherwise write the file to the folder first.
+    """
     from relaxboost.game.game import Game
     from relaxboost.matrices import MarginMatrix
 

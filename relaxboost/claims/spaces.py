@@ -30,10 +30,9 @@ class Space:
     """
 
     def __init__(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> None:
-        _check_fields(fields)
+        axes = _axes_of(fields)
         self.fields = fields
         self.first: list[Values] = []
-        axes = {axis for field in fields.values() for axis in field.axes}
         usual = {"m": (1, 8), "n": (1, 6)}
         self.sizes = {axis: (sizes or {}).get(axis, usual.get(axis, (1, 8))) for axis in axes}
         if unknown := set(sizes or {}) - axes:
@@ -47,15 +46,6 @@ class Space:
                     f"sizes need 1 <= least <= largest, as pairs (least, largest), got {size} "
                     f"for {axis}"
                 )
-        known = axes | set(fields)
-        for name, field in fields.items():
-            bounds = (field.low, field.high) if isinstance(field, Whole) else ()
-            for bound in bounds:
-                if isinstance(bound, str) and bound not in known:
-                    raise InputError(
-                        f"the bound {bound!r} of {name} must be a number, an axis or a field. The "
-                        f"names are {', '.join(sorted(known))}"
-                    )
 
     def but(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> Space:
         """Return a copy of the space with other sizes, and with other or additional fields."""
@@ -200,7 +190,8 @@ class Space:
         return repaired
 
 
-def _check_fields(fields: Mapping[str, Any]) -> None:
+def _axes_of(fields: Mapping[str, Any]) -> set[str]:
+    """Return the axes of the fields. Raise an InputError if a field cannot be used."""
     for name, field in fields.items():
         if not isinstance(field, Field):
             raise InputError(
@@ -211,6 +202,17 @@ def _check_fields(fields: Mapping[str, Any]) -> None:
                 f"a field must not be called {name!r}, because every instance has an attribute of "
                 "this name. Rename the field"
             )
+    axes = {axis for field in fields.values() for axis in field.axes}
+    known = axes | set(fields)
+    for name, field in fields.items():
+        bounds = (field.low, field.high) if isinstance(field, Whole) else ()
+        unknown = [bound for bound in bounds if isinstance(bound, str) and bound not in known]
+        if unknown:
+            raise InputError(
+                f"the bound {unknown[0]!r} of {name} must be a number, an axis or a field. The "
+                f"names are {', '.join(sorted(known))}"
+            )
+    return axes
 
 
 def _read(name: str, field: Field, written: Any) -> Any:

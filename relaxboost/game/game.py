@@ -134,9 +134,9 @@ class Game:
 
     @property
     def level(self) -> Level:
-        """The level of proof that brackets of this game have.
+        """The level of proof of bounds on the value of this game.
 
-        This is the weaker of the levels of f and of the domain. If f is polyhedral, the level of a
+        It is the weaker of the levels of f and of the domain. If f is polyhedral, the level of a
         certificate may be stronger.
         """
         return min(level_of(self._relaxation), self._over.level, key=LEVELS.index)

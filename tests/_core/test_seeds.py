@@ -50,7 +50,7 @@ def test_an_integer_gives_the_same_by_either_name(name):
 
 def test_signatures_have_rng():
     functions = [fn.boost, pl.boost, pl.compare, pl.split, rb.online.batch, rb.instances.plant]
-    functions += [rb.check_conditions, rb.testing.check_schedule]
+    functions += [rb.check_conditions]
     for function in functions:
         names = inspect.signature(function).parameters
         assert names["rng"].default == 0

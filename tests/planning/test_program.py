@@ -52,6 +52,15 @@ def test_where_cycles_bound_the_domain():
         pl.fit([task], pl.Lasso(1.0))
 
 
+def test_arcs_off_all_ways_can_be_taken_for_free():
+    """The arc from 1 to 2 leads nowhere, and costs w − 1: the loss is the penalty plus 1 − w."""
+    g = pl.Graph([0, 1], [1, 2], np.array([[1.0], [1.0]]))
+    task = pl.Task(g, 0, 1, [0, 1], pl.Strayed())
+    problem = pl.Problem([task], pl.Ridge(2.0), negative="relaxed", scale="none")
+    assert small.optimum(problem) == pytest.approx(0.75)
+    assert small.risk(problem, [0.5], True) == 0.75
+
+
 def test_the_program_is_as_declared():
     problem = pl.Problem(small.tasks(np.random.default_rng(0)), negative="relaxed")
     declared = pl.program(problem)
