@@ -198,12 +198,12 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
         )
     elif not fit.problem.tight:
         lines.append("            R is a convex bound above the loss, equal to it at these weights")
-    # Units do not change the order of these products.
+    # The root mean square (RMS) of a feature makes the order independent of units.
     sizes = dict(zip(fit.names, abs(problem.rms * fit.w), strict=True))
     least = NEGLIGIBLE_SHARE * max(sizes.values())
     weights = {name: w if sizes[name] > least else 0.0 for name, w in fit.weights.items()}
     lines += [
-        "weights, by weight times root mean square of the feature:",
+        "weights, by weight times RMS of the feature:",
         *largest(weights, sizes=sizes),
     ]
     return "\n".join(lines)

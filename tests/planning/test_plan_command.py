@@ -24,7 +24,7 @@ def test_fit_prints_weights_and_bracket(folder, capsys):
     lower, upper = map(float, re.search(r"bracket: +(\S+) <= .* <= (\S+)$", out, re.M).groups())
     assert 0.0 < lower <= upper <= 1.01 * lower
     assert re.search(r"^status: +optimal: a relative gap of", out, re.M)
-    rows = out.split("root mean square of the feature:\n")[1].splitlines()
+    rows = out.split("RMS of the feature:\n")[1].splitlines()
     assert [line.split()[1:] for line in rows[:2]] == [["toll"], ["1", "other"]]
     assert out.endswith("written:    costs.json\n")
 
@@ -45,9 +45,7 @@ def test_weights_are_sorted_by_what_they_add_to_costs(folder, capsys):
         found = pl.fit(tasks, pl.Ridge(1e-3))
     sizes = np.abs(found.w) * found.problem.rms
     order = [found.names[k] for k in np.argsort(-sizes) if sizes[k] > 1e-6 * sizes.max()]
-    shown = [
-        line.split() for line in out.split("root mean square of the feature:\n")[1].splitlines()
-    ]
+    shown = [line.split() for line in out.split("RMS of the feature:\n")[1].splitlines()]
     assert status == 0
     assert order == [word[1] for word in shown[: len(order)]] != sorted(order)
     assert shown[len(order) :] == [["0", "2", "others"]]
