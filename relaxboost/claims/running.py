@@ -3,8 +3,10 @@
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Generator, Iterable
-from contextlib import closing, redirect_stdout
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +17,6 @@ from relaxboost._core.errors import InputError, MissingDependencyError
 from relaxboost._core.parameters import count, natural
 from relaxboost.claims import registry
 from relaxboost.claims.claim import Claim, certificate_folder
-from relaxboost.claims.processes import Processes
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -25,7 +26,7 @@ all claims, and the id of the claim that finished last."""
 
 @dataclass(frozen=True)
 class Failure:
-    """An error that ended the check of a claim. It is yielded in place of a verdict."""
+    """An error that ended the check of a claim. The generator yields it instead of a verdict."""
 
     id: str
     error: str
@@ -64,8 +65,8 @@ def check_all(
     """Check claims. Yield each claim with its verdict, in the order of the claims.
 
     A verdict is yielded as soon as the verdicts on all earlier claims are known. After Ctrl-C, the
-    generator yields the other finished verdicts and the partial verdicts of running checks. Then it
-    ends.
+    generator yields the other finished verdicts, and then it ends. With one job, it also yields the
+    partial verdict of the claim that was interrupted.
 
     Parameters
     ----------
@@ -88,7 +89,8 @@ def check_all(
     Yields
     ------
     (Claim, ClaimVerdict or Failure)
-        The second entry is a `Failure` if the check raised an error or if its process died.
+        The second entry is a `Failure` if the check raised an error. If a process dies, every
+        claim that has no verdict yet has a `Failure`.
 
     Raises
     ------
@@ -133,7 +135,13 @@ def _run(
     # A worker process finds only built-in claims and those of files.
     own = {id(claim) for claim in claims if claim.file is None}
     if jobs > 1 and (not own or own <= {id(claim) for claim in registry.all()}):
-        tasks = [(str(claim.file or ""), claim.id, action, options) for claim in claims]
+        # joblib may reuse workers that were started in another working directory.
+        if options.get("certificates") is not None:
+            options["certificates"] = Path(options["certificates"]).resolve()
+        tasks = [
+            (str(claim.file.resolve()) if claim.file else "", claim.id, action, options)
+            for claim in claims
+        ]
         return _elsewhere(claims, tasks, jobs, tell)
     return _here(claims, action, options, tell)
 
@@ -152,23 +160,30 @@ def _here(claims: list[Claim], action: str, options: dict[str, Any], tell: Progr
 
 
 def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress) -> Results:
+    from joblib import Parallel, delayed  # It loads slowly.
+
     found: dict[int, Outcome] = {}
     yielded = 0
-    with closing(Processes(_perform, tasks, jobs)) as processes:
-        try:
-            for number, answer in processes.answers():
-                error = answer.exception()
-                if isinstance(error, MissingDependencyError):
-                    raise error
-                if not isinstance(error, KeyboardInterrupt):
-                    id = claims[number].id
-                    found[number] = Failure(id, str(error)) if error else answer.result()
-                tell(len(found), len(claims), claims[number].id)
-                while yielded in found:
-                    yielded += 1
-                    yield claims[yielded - 1], found[yielded - 1]
-        except KeyboardInterrupt:
-            found.update(processes.interrupt())
+    pool = Parallel(jobs, backend="loky", batch_size=1, return_as="generator_unordered")
+    answers = pool(delayed(_perform)(number, task) for number, task in enumerate(tasks))
+    try:
+        for number, outcome in answers:
+            if outcome.interrupted:
+                break
+            found[number] = outcome
+            tell(len(found), len(claims), claims[number].id)
+            while yielded in found:
+                yielded += 1
+                yield claims[yielded - 1], found[yielded - 1]
+    except KeyboardInterrupt:
+        pass  # The claims that have finished are yielded below.
+    except BrokenProcessPool:
+        lost = "a worker process died; run with --jobs 1 to see which claim ends it"
+        found = {n: found.get(n, Failure(claim.id, lost)) for n, claim in enumerate(claims)}
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib warns that it kills workers.
+            answers.close()
     for number in sorted(found):
         if number >= yielded:
             yield claims[number], found[number]
@@ -188,19 +203,19 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
         return _failure(claim.id, error)
 
 
-def _perform(task: Task) -> Outcome:
+def _perform(number: int, task: Task) -> tuple[int, Outcome]:
     file, id, action, options = task
     try:
-        claim = registry.get(id) if not file else _load(file).get(id)
+        claim = _load(file, os.stat(file).st_mtime_ns).get(id) if file else registry.get(id)
         if claim is None:
             raise InputError(f"{file} no longer defines the claim {id!r}")
     except Exception as error:
-        return _failure(id, error)
-    return attempt(claim, action, options)
+        return number, _failure(id, error)
+    return number, attempt(claim, action, options)
 
 
 @cache
-def _load(file: str) -> dict[str, Claim]:
+def _load(file: str, modified: int) -> dict[str, Claim]:
     return {claim.id: claim for claim in registry.load(file)}
 
 
