@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy.special import logsumexp, rel_entr
+from scipy.special import logsumexp, rel_entr, softmax
 
 from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.runs import LOSSES, Passed, lipschitz, longest, one, online
@@ -41,8 +41,7 @@ def algorithm(x: Instance) -> Slacks:
     off = float(np.abs(found.w - one(x).exponentiated(eta).w).max())
     yield equal(off, 0.0, "distance of the two runs")
     sums = -eta * found.slopes[0].sum(axis=0)
-    soft = np.exp(sums - sums.max())
-    yield equal(float(np.abs(found.w[0, -1] - soft / soft.sum()).max()), 0.0, "w_m − softmax")
+    yield equal(float(np.abs(found.w[0, -1] - softmax(sums)).max()), 0.0, "w_m − softmax")
 
 
 def turned() -> tuple[float, float]:

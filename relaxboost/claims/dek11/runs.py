@@ -207,15 +207,15 @@ class Samples:
         Skip laws whose weights have more than one dimension.
         """
         assume(self.A.shape[1] == 1)
+        from scipy.optimize import minimize_scalar  # It loads slowly.
+
         points = self.A[:, 0]
         kinks = [y / a for y, a in zip(self.y, points, strict=True) if abs(a) * self.B > 1.0]
-        low, high = -self.B, self.B
-        for _ in range(60):
-            middle = (low + high) / 2.0
-            slope = LOSSES[self.loss].pointwise(middle * points, self.y)[1]
-            low, high = (low, middle) if (slope * points) @ self.p > 0.0 else (middle, high)
-        # The minimiser is an end, a kink, or the point at which the slope changes its sign.
-        tried = np.array([0.0, -self.B, self.B, low, *kinks])[:, None]
+        inside = minimize_scalar(
+            lambda w: float(self.risk(np.array([w]))), bounds=(-self.B, self.B), method="bounded"
+        )
+        # The minimiser is an end, a kink, or a point at which the derivative of the risk is 0.
+        tried = np.array([0.0, -self.B, self.B, inside.x, *kinks])[:, None]
         return np.asarray(tried[int(np.argmin(self.risk(tried)))])
 
 

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy.special import rel_entr
 
 from relaxboost.claims.fs99 import SOURCE
 from relaxboost.claims.language import *
@@ -45,13 +46,10 @@ def regret(x: Instance) -> Slack:
 @regret.step(space=ROUNDS)
 def one_round(x: Instance) -> Slack:
     f = Capped(x.k).resolve(x.z.size)
-    m = x.z.size
 
     def least(u: Array) -> tuple[float, Array]:
         d = f.distribution(u, x.beta)
-        seen = d[d > 0.0]
-        entropy = float(seen @ np.log(seen)) + math.log(m)
-        return float(d @ u) + x.beta * entropy, d
+        return float(d @ u) + x.beta * float(rel_entr(d, 1.0 / d.size).sum()), d
 
     before, d = least(x.z)
     after, _ = least(x.z + x.A[:, 0])

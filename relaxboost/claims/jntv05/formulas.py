@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import logsumexp, softmax, xlogy
 
 from relaxboost.claims.language import *
 from relaxboost.game.domains import Simplex
@@ -24,14 +24,12 @@ def entropy(theta: Array, radius: float) -> float:
 
 def gibbs(Z: Array, beta: float, radius: float) -> Array:
     """Return −∇W_β(z) for the entropy (Eq. 10), for each row z of Z."""
-    heights = np.exp((Z.min(axis=-1, keepdims=True) - Z) / beta)
-    return np.asarray(radius * heights / heights.sum(axis=-1, keepdims=True))
+    return np.asarray(radius * softmax(-Z / beta, axis=-1))
 
 
 def free_energy(z: Array, beta: float, radius: float) -> float:
     """Return the β-conjugate W_β(z) of the entropy (Eq. 9)."""
-    low = float(z.min())
-    return radius * (beta * math.log(float(np.exp((low - z) / beta).mean())) - low)
+    return radius * beta * (float(logsumexp(-z / beta)) - math.log(z.size))
 
 
 def half_square(theta: Array, radius: float) -> float:

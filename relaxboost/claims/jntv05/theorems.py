@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import comb
 
 from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import (
@@ -79,11 +80,8 @@ def bayes(experts: float, t: int, shift: float) -> float:
     """
     # The best estimator chooses the expert that was right most often, and breaks ties at random.
     counts = np.arange(t + 1)
-    logs = np.array(
-        [math.lgamma(t + 1) - math.lgamma(k + 1) - math.lgamma(t - k + 1) for k in counts]
-    )
-    right = np.exp(logs + counts * math.log(0.5 + shift) + (t - counts) * math.log(0.5 - shift))
-    usual = np.exp(logs - t * math.log(2.0))
+    right = comb(t, counts) * (0.5 + shift) ** counts * (0.5 - shift) ** (t - counts)
+    usual = comb(t, counts) * 0.5**t
     upto = np.minimum(np.cumsum(usual), 1.0)
     M = math.exp(experts)
     shared = (upto**M - (upto - usual).clip(0.0) ** M) / (M * usual)

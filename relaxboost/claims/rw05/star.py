@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy.special import rel_entr
 
 from relaxboost.claims.language import *
 from relaxboost.claims.rw05 import SOURCE
@@ -76,8 +77,8 @@ def invariant(x: Instance) -> Slacks:
 
 def divergence(rho: float, gamma: float) -> float:
     """Return the relative entropy KL((1 + ρ)/2 ‖ (1 + γ)/2)."""
-    pairs = (((1.0 + s * rho) / 2.0, (1.0 + s * gamma) / 2.0) for s in (1.0, -1.0))
-    return sum(p * math.log(p / q) for p, q in pairs)
+    p, q = (np.array([1.0 + edge, 1.0 - edge]) / 2.0 for edge in (rho, gamma))
+    return float(rel_entr(p, q).sum())
 
 
 PAIRS = Space(

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import softmax
 
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09 import SOURCE
-from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
+from relaxboost.claims.ss09.exact import entropy, log_mean_exp
 from relaxboost.relaxations import NormBall
 
 

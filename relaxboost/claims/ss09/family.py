@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import logsumexp, softmax
 
 from relaxboost._core.lazy import cp
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09.exact import entropy
 from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relaxation
 
 
@@ -28,26 +30,17 @@ class ClosedForms:
     """The minimum of <u, d> + f(d)."""
 
 
-def entropy(d: Array) -> Array:
-    """Return the relative entropy h(d) = Σ d log d + log m."""
-    logs = np.log(d, out=np.zeros_like(d), where=d > 0.0)
-    return np.asarray(np.sum(d * logs, axis=-1) + math.log(d.shape[-1]))
-
-
 def _strength(m: int, k: int) -> float:
     return 0.3 * k / m
 
 
 def _softmax(u: Array, beta: float) -> Array:
-    with np.errstate(under="ignore"):
-        shares = np.exp((np.min(u, axis=-1, keepdims=True) - u) / beta)
-    return np.asarray(shares / np.sum(shares, axis=-1, keepdims=True))
+    return np.asarray(softmax(-u / beta, axis=-1))
 
 
 def _soft_min(u: Array, beta: float) -> Array:
     # The soft minimum is −β log((1/m) Σ e^{−u_i/β}).
-    least = np.min(u, axis=-1, keepdims=True)
-    return np.asarray(least[..., 0] - beta * np.log(np.mean(np.exp((least - u) / beta), axis=-1)))
+    return np.asarray(beta * (math.log(u.shape[-1]) - logsumexp(-u / beta, axis=-1)))
 
 
 def _level(u: Array, total: Array | float) -> Array:

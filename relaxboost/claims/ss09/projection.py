@@ -6,6 +6,7 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09 import SOURCE
@@ -16,7 +17,6 @@ from relaxboost.claims.ss09.exact import (
     log_mean_exp,
     projected,
     projected_softmax,
-    softmax,
 )
 from relaxboost.relaxations._projections import by_sorting, capped_distribution
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.family import FORMS, entropy
+from relaxboost.claims.ss09.exact import entropy
+from relaxboost.claims.ss09.family import FORMS
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import KLPenalty

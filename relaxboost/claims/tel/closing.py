@@ -77,12 +77,10 @@ def _products(epsilon: float) -> Array:
 
 
 def _minimiser(risk: Callable[[float], float]) -> float:
-    low, high = -50.0, 50.0
-    for _ in range(200):
-        left, right = low + (high - low) / 3.0, high - (high - low) / 3.0
-        low, high = (low, right) if risk(left) <= risk(right) else (left, high)
-    found = (low + high) / 2.0
-    return 0.0 if risk(0.0) <= risk(found) else found
+    from scipy.optimize import minimize_scalar  # It loads slowly.
+
+    found = minimize_scalar(risk, bounds=(-50.0, 50.0), method="bounded").x
+    return 0.0 if risk(0.0) <= risk(found) else float(found)
 
 
 def _error(w: float, products: Array) -> float:
