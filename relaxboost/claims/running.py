@@ -1,4 +1,7 @@
-"""Check or attack many claims in parallel. The number of processes does not change the results."""
+"""Check many claims, or search for counterexamples to them, in several processes.
+
+The number of processes does not change the results.
+"""
 
 import os
 import sys
@@ -113,7 +116,7 @@ def attack_all(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Attack claims. Yield each claim with its verdict, in the order of the claims.
+    """Search for counterexamples to claims. Yield each claim with its verdict, in the given order.
 
     `budget` is the number of instances that are tried for each statement. The other parameters are
     those of `check_all`.
@@ -190,7 +193,10 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
 
 
 def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
-    """Check or attack a claim. Return its verdict, or a `Failure` if the check raised an error."""
+    """Check a claim, or search for a counterexample to it.
+
+    Return the verdict, or a `Failure` if the check raised an error.
+    """
     try:
         # What a check prints must not mix with the verdicts on standard output.
         with redirect_stdout(sys.stderr):

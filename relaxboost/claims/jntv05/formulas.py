@@ -38,7 +38,10 @@ def half_square(theta: Array, radius: float) -> float:
 
 
 def nearest(Z: Array, beta: float, radius: float) -> Array:
-    """Return the point −∇W_β(z) nearest to −z/β, for the proxy function ‖θ‖²/2 and each row z."""
+    """Return the point of the simplex nearest to −z/β, for each row z of Z.
+
+    This point is −∇W_β(z) for the proxy function ‖θ‖²/2. Its entries sum to `radius`.
+    """
     X = np.atleast_2d(-Z / beta)
     steps = np.arange(1, X.shape[1] + 1)
     falling = -np.sort(-X, axis=1)
@@ -64,7 +67,8 @@ def powers(theta: Array, radius: float) -> float:
 def tilted(theta: Array, radius: float) -> float:
     """Return λ²(1 − c)⁻² KL(g ‖ u) with g = (1 − c)θ/λ + cu and c = 1/(M − 1).
 
-    Here u is the uniform distribution on M entries. For M = 2 the function is ‖θ‖² − λ²/2.
+    The number λ is `radius`, and u is the uniform distribution on M entries. For M = 2 the function
+    is ‖θ‖² − λ²/2.
     """
     size = theta.size
     if size == 2:
@@ -187,7 +191,8 @@ LAWS = Space(
     radius=Real(0.25, 2.0),
     loss=Choice("hinge", "exponential", "logit"),
 )
-"""The space of laws: the values H(X) of the atoms, labels sign(y), p, λ and φ."""
+"""The space of laws: the values H(X), the label sign(y) and the probability p of each atom, the
+radius λ of the simplex, and the loss φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 
@@ -198,7 +203,8 @@ STREAMS = Space(
     radius=Real(0.25, 2),
     beta=Real(0.1, 3),
 )
-"""The space of streams: the gradients of linear losses, the step sizes γ_i, λ and β_0."""
+"""The space of streams: the gradients of linear losses, the step sizes γ_i, the radius λ of the
+simplex, and the first temperature β_0."""
 
 
 def law(x: Instance) -> FiniteLaw:

@@ -1,4 +1,4 @@
-"""Vectors of fractions, and the entropic projection (SS09, Eq. 14), computed without Fig. 2."""
+"""Distributions as fractions, and the projection of SS09's Eq. 14, computed without Fig. 2."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,10 @@ def log_mean_exp(theta: Array) -> float:
 
 
 def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
-    """Return the solution of Eq. 14 as fractions, or None if all divergences are infinite."""
+    """Return the distribution d ≤ ν that has the least divergence from d0 (Eq. 14), as fractions.
+
+    The result is None if no distribution d ≤ ν has a finite divergence.
+    """
     # The solution is d = min(ν, ξ d0). It is optimal if its sum is 1, ξ d0 ≥ ν for the capped
     # entries, and ξ d0 ≤ ν for the others.
     order = sorted((r for r in range(len(d0)) if d0[r] > 0), key=lambda r: -d0[r])
@@ -38,7 +41,10 @@ def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
 
 
 def projected_softmax(theta: Array, nu: float) -> Array:
-    """Return the solution of Eq. 14 as floats, for d0 proportional to e^θ and ν ≥ 1/m."""
+    """Return the distribution d ≤ ν that has the least divergence from the softmax of θ (Eq. 14).
+
+    The cap ν must be at least 1/m for the m entries of θ.
+    """
     # The solution is min(ν, e^{θ_i + s}), where bisection finds the s for which its sum is 1.
     low, high = math.log(nu) - np.max(theta) - 50.0, math.log(nu) - np.min(theta)
     for _ in range(200):
@@ -51,7 +57,7 @@ def projected_softmax(theta: Array, nu: float) -> Array:
 
 
 def divergence(d: Array, d0: Array) -> float:
-    """Return Σ d log(d/d0), the Bregman divergence B_h on the simplex."""
+    """Return the divergence Σ d log(d/d0), which is the Bregman divergence B_h of the paper."""
     return float(rel_entr(d, d0).sum())
 
 

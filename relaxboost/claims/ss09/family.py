@@ -1,7 +1,7 @@
-"""Functions f for SS09's Theorem 7, with closed forms for d_t and the margin side −f̃*(−u).
+"""Functions f for SS09's Theorem 7, with closed forms of the distributions and the relaxed margins.
 
-This module does not use the projections of the package. Each row of an array u
-contains the margins Aw of one round. The number k in [m] sets the strength s = 3k/(10m) of f.
+This module does not use the projections of the package. Each row of an array u contains the margins
+Aw of one round. For m examples, a number k from 1 to m sets the strength s = 3k/(10m) of f.
 """
 
 import math
@@ -25,9 +25,10 @@ class ClosedForms:
     """A function of m and k that returns f as a relaxation, for the certified optima."""
     f: Callable[[Array, int], Array]
     distribution: Callable[[Array, int, float], Array]
-    """The minimiser d_t of <u, d> + f(d) + βh(d)."""
+    """A function of the margins u, of k and of β. It returns the minimiser d_t of
+    <u, d> + f(d) + βh(d), where h is the relative entropy."""
     margin: Callable[[Array, int], Array]
-    """The minimum of <u, d> + f(d)."""
+    """A function of the margins u and of k. It returns the minimum of <u, d> + f(d)."""
 
 
 def _strength(m: int, k: int) -> float:

@@ -176,9 +176,10 @@ def _(x: Instance) -> Slacks:
 
 
 def fig2(d0: Any, nu: Any) -> list[Any]:
-    """Run the pseudo-code of Fig. 2 in fractions or in floats, and return d_t.
+    """Return the distribution d_t that the pseudo-code of Fig. 2 computes, in fractions or floats.
 
-    Division by zero raises ZeroDivisionError.
+    `d0` is the vector that is projected, and `nu` is the cap. Division by zero raises
+    ZeroDivisionError.
     """
     # The pseudo-code lacks an ENDIF, so its first ENDFOR is read as ENDIF.
     u = sorted(d0, reverse=True)
