@@ -103,7 +103,8 @@ def check_all(
     if trials is not None:
         count("trials", trials)
     if certificates is not None:
-        certificate_folder(certificates)
+        # joblib may reuse a worker that was started in another working directory.
+        certificates = certificate_folder(certificates).resolve()
     options = {"trials": trials, "seed": natural("seed", seed), "certificates": certificates}
     return _run(list(claims), "check", options, jobs, progress)
 
@@ -138,9 +139,6 @@ def _run(
     # A worker process finds only built-in claims and those of files.
     own = {id(claim) for claim in claims if claim.file is None}
     if jobs > 1 and (not own or own <= {id(claim) for claim in registry.all()}):
-        # joblib may reuse workers that were started in another working directory.
-        if options.get("certificates") is not None:
-            options["certificates"] = Path(options["certificates"]).resolve()
         tasks = [
             (str(claim.file.resolve()) if claim.file else "", claim.id, action, options)
             for claim in claims
