@@ -57,15 +57,19 @@ def known_names(name: object, known: Iterable[str], otherwise: str = "choose one
     return near or f"; {otherwise} {', '.join(names)}"
 
 
-def explains_arguments(**remedies: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def explains_arguments(
+    more: Iterable[str] = (), /, **remedies: str
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Decorate a function, so that it raises an InputError with a remedy for an unknown argument.
 
     `remedies` has the advice for arguments that users expect. For other names, similar names are
-    suggested.
+    suggested. `more` are the names that a parameter such as ``**options`` accepts.
     """
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        known = list(signature(function).parameters)
+        parameters = signature(function).parameters.values()
+        known = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
+        known += more
 
         @wraps(function)
         def call(*given: P.args, **named: P.kwargs) -> T:

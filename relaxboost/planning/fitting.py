@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -36,6 +36,14 @@ class FitRecord(NamedTuple):
     upper: float
     """The least objective value found so far."""
     seconds: float
+
+
+class Ends(TypedDict, total=False):
+    """The limits that end a call of `fit`."""
+
+    max_rounds: int | None
+    time_limit: float | None
+    callback: Callable[[FitState], Any] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +83,7 @@ class Fit(LinearCosts):
 
 
 @explains_arguments(
+    Ends.__annotations__,
     loss="the loss belongs to each task, as in Task(graph, source, target, path, Strayed())",
     strength="pass a regulariser, such as Ridge(1e-2)",
     negative="pass a Problem, such as Problem(tasks, negative=...)",
@@ -87,10 +96,8 @@ def fit(
     *,
     method: str | Bundle = "bundle",
     tol: float = 1e-3,
-    max_rounds: int | None = 10_000,
-    time_limit: float | None = None,
-    callback: Callable[[FitState], Any] | None = None,
     verbose: int = 0,
+    **limits: Unpack[Ends],
 ) -> Fit:
     """Learn linear costs by maximum-margin planning, with a certified relative gap.
 
@@ -112,17 +119,14 @@ def fit(
         The relative tolerance, > 0. The run ends when upper − lower <= tol · upper + rounding,
         where upper is the best value so far, and rounding is −`Problem.floor`. The rounding, and
         the rounding errors of the final proof, matter only for values close to 0.
-    max_rounds : int, optional
-        The maximum number of rounds, >= 1. A run usually ends by the gap long before the default.
-    time_limit : float, optional
-        The maximum number of seconds from the call, > 0. It can end the run within a round. The
-        first evaluation, and the last one, which proves the upper bound, are always completed. The
-        choice of the strength takes one more evaluation, and at most half of the time.
-    callback : callable, optional
-        A function that is called with the `FitState` of each round, and ends the run if it returns
-        a true value.
     verbose : int
         If it is above 0, a progress bar shows the gap on a terminal.
+    **limits
+        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, in seconds from the call, can
+        end the run within a round. The first evaluation, and the last one, which proves the upper
+        bound, are always completed. The choice of the strength takes one more evaluation, and at
+        most half of the time. ``callback`` is called with the `FitState` of each round, and ends
+        the run if it returns a true value.
 
     Warns
     -----
@@ -157,7 +161,9 @@ def fit(
     >>> found.status
     'optimal'
     """
-    ends = Limits(max_rounds, time_limit, callback)
+    # Runs end by the gap long before this, unless rounding prevents it.
+    limits.setdefault("max_rounds", 10_000)
+    ends = Limits(**limits)
     clock = Clock(ends.time_limit)
     problem = _as_problem(tasks, regulariser)
     chosen = None
