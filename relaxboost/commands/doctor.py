@@ -27,7 +27,7 @@ FEATURES = {
     "ecos": ("ecos", "the solver ECOS"),
     "lightgbm": ("lightgbm", "boosted trees"),
     "dask": ("distributed", "clusters"),
-    "pyarrow": ("pyarrow", "Parquet, streams of CSV"),
+    "pyarrow": ("pyarrow", "Parquet"),
     "river": ("river", "pipelines of river for online estimators"),
 }
 """The extras, and the parts of the extra dask, each with its module and its purpose."""

@@ -300,7 +300,7 @@ def stream(
         * A NumPy array or memory map of shape (m, features), or a pair (X, y).
         * A pandas frame.
         * The path of a ``.csv`` file with a header, of a ``.parquet`` file, or of a folder of
-          Parquet files, of any size. They are read by pyarrow. Without it, CSV is read slowly.
+          Parquet files, of any size. Parquet needs pyarrow.
         * An iterable of pairs (x, y) or of x, each for an example or a block. For an example, x may
           be a dict of features.
         * An iterable of pandas frames, where `y` is the name of a column.
