@@ -23,17 +23,17 @@ from relaxboost.game import Solution
 from relaxboost.relaxations import Capped
 
 
-def soft_margin(share: Any, name: str = "", example: str = "fraction=0.5") -> Capped:
-    """Return the relaxation `Capped` for a share of the examples.
+def soft_margin(fraction: Any) -> Capped:
+    """Return the relaxation `Capped` for a fraction of the examples.
 
-    If the share is outside (0, 1], the InputError contains the `name` of the user's parameter.
+    If the fraction is not in (0, 1], the InputError is about the parameter `fraction`.
     """
     try:
-        return Capped(fraction=share)
+        return Capped(fraction=fraction)
     except InputError:
         raise InputError(
-            f"{name or f'fraction={share!r}'} must be a share of the examples, with 0 < fraction "
-            f"<= 1; use {example}, for example"
+            f"fraction={fraction!r} must be a share of the examples, with 0 < fraction <= 1; use "
+            "fraction=0.5, for example"
         ) from None
 
 
@@ -103,9 +103,12 @@ class MarginBoost(TableEstimator):
         The votes have the shape (settings, examples[, classes]). They are None if no examples were
         held out, and after Ctrl-C.
         """
-        # If the user now gives the setting, the choice of an earlier fit must not remain.
+        # The settings of an earlier fit must not remain.
         for name in ("cv_errors_", f"{choice.name}_"):
             self.__dict__.pop(name, None)
+        # A hard margin, for example, has no fraction.
+        if not choice.is_open and choice.values[0] is not None:
+            setattr(self, f"{choice.name}_", float(choice.values[0]))
         # Only classifiers accept labels, and calibrate their votes.
         calibrates = self.for_labels is None
         path = self._path(rule, choice.is_open or calibrates)

@@ -26,7 +26,7 @@ FK = partial(es.FunctionalGradientRanker, max_rounds=2)
 BAND = partial(es.QuantileBandRegressor, max_rounds=2)
 MC, MR = es.MirrorDescentClassifier, es.MirrorDescentRegressor
 MB = partial(es.MarginBoostClassifier, folds=None)
-CV, MBR, MBK = es.MarginBoostClassifierCV, es.MarginBoostRegressor, es.MarginBoostRanker
+MBR, MBK = es.MarginBoostRegressor, es.MarginBoostRanker
 ALL = {
     "functional classifier": FC(),
     "functional regressor": FR(),
@@ -35,7 +35,7 @@ ALL = {
     "online classifier": MC(),
     "online regressor": MR(),
     "margin classifier": MB("hard"),
-    "margin classifier by folds": CV((0.3, 0.6), folds=2),
+    "margin classifier by folds": es.MarginBoostClassifier(hypotheses="stumps", folds=2),
     "margin regressor": MBR(radius=1.0, folds=None),
     "margin ranker": MBK(fraction=0.5, folds=None),
 }
@@ -252,12 +252,6 @@ REFUSED = {
     "open fraction": (MBK(folds=None), "chooses by cross-validation"),
     "open fraction of labels": (MB(), "chooses by cross-validation"),
     "word for a fraction": (MB(fraction="aut"), "got 'aut'; use fraction=0.5, for example$"),
-    "a fraction to choose": (CV(0.5), "at least two fractions"),
-    "equal fractions": (CV((0.3, 0.3)), "at least two fractions"),
-    "fractions": (
-        CV((0.5, "a")),
-        "^.a. in fractions must be a share of the examples, with 0 < fraction <= 1",
-    ),
     "processes": (MB("hard", n_jobs=0), "n_jobs must be a whole number"),
 }
 

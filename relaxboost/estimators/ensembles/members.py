@@ -27,7 +27,6 @@ _READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
     "VotingClassifier": readers.voting,
     "FunctionalGradientClassifier": readers.functional,
     "MarginBoostClassifier": readers.margin,
-    "MarginBoostClassifierCV": readers.margin,
 }
 """For each supported class of scikit-learn and of this package, the function that reads its
 instances. The function also reads instances of subclasses."""
