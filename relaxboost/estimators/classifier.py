@@ -82,9 +82,8 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
     Notes
     -----
-    `score` returns the accuracy, whatever the loss. `set_params` and hyperparameter searches accept
-    options of the loss and of the learner, such as ``learner__max_depth`` or ``loss__width``, even
-    if the loss or the learner is a string.
+    `score` returns the accuracy, whatever the loss. A hyperparameter search compares learners or
+    losses as objects, for example ``{"learner": [Trees(max_depth=2), Trees(max_depth=4)]}``.
 
     Columns of strings must be encoded as numbers first, for example in a pipeline with
     ``OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)``. Pass the indices

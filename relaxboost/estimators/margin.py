@@ -167,12 +167,13 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         more than two classes and no dict, each class has half of the weight in its own game.
     folds : int, optional
         The number of folds that are held out in turn to choose the fraction and calibrate the
-        votes. The time of `fit` is proportional to it. The trees of "auto" need no folds. If it is
-        None, there is no `predict_proba`, the signs of the votes decide, and `fraction` must be a
-        number.
+        votes. The time of `fit` is proportional to it. If there are fewer distinct rows than folds,
+        each distinct row is a fold. The trees of "auto" need no folds. If it is None, there is no
+        `predict_proba`, the signs of the votes decide, and `fraction` must be a number.
     time_limit : float, optional
-        The time, in seconds, for all games of the fit together. If the time runs out, or the user
-        presses Ctrl-C, a game ends with its best bounds and a ConvergenceWarning.
+        The time, in seconds, for all games of the fit together. Trees are always grown to the
+        end. If the time runs out, or the user presses Ctrl-C, a game ends with its best bounds
+        and a ConvergenceWarning.
     n_jobs : int, optional
         The number of joblib processes for folds and classes: None means 1, and −1 all processors.
         The results do not depend on it. With several processes, Ctrl-C ends the fit.

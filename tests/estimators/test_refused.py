@@ -313,7 +313,6 @@ DATA = {
     "kinds of groups": (lambda: MBK().fit(X, Y, [None, "a"] * 30), "ids of the same type"),
     "one row": (lambda: MBR().fit(X[:1], Y[:1]), "X has only one sample; pass at least two"),
     "quantile": (lambda: FR(quantile=1.0).fit(X, Y), "quantile must lie strictly between 0 and 1"),
-    "level of a loss": (lambda: FR("quantile").set_params(loss__q=0), "q must lie strictly betwe"),
     "no level": (
         lambda: FR("quantile").fit(X, Y),
         r"loss='quantile' needs the level of the quantile; .*functional\.Quantile\(0\.9\)",
@@ -322,11 +321,6 @@ DATA = {
         lambda: FR("absolute", quantile=0.5).fit(X, Y),
         "loss='absolute'; leave quantile or loss out",
     ),
-    "option of a learner": (
-        lambda: FR(learner="trees").set_params(learner__depth=2),
-        "has no option 'depth', .*learner__depth is unknown; its options are: .*max_depth",
-    ),
-    "option of a loss": (lambda: FR().set_params(loss__q=0.5), "'squared' has no option 'q'"),
 }
 
 
