@@ -119,9 +119,10 @@ class ClassGames(Games):
 
 
 def class_probabilities(log_odds: Array) -> Array:
-    """Convert log odds to class probabilities, shape (N, K).
+    """Convert log odds to probabilities, with a row for each example and a column for each class.
 
-    The log odds have the shape (N,) for two classes, and otherwise (N, K).
+    For two classes, there is one number of log odds for each example, and otherwise one for each
+    example and class.
     """
     P = expit(log_odds)
     if P.ndim == 1:
@@ -134,8 +135,9 @@ def class_probabilities(log_odds: Array) -> Array:
 class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     """A classifier that maximises the soft margin of its votes on the training examples.
 
-    The weights w of the hypotheses maximise the relaxed margin F(A w) up to `tol`. With `Capped`, F
-    is the mean of the lowest margins, taken over a share `fraction` of the examples. `margin_`
+    Let A be the matrix of the margins of each hypothesis on each example. The weights w of the
+    hypotheses maximise the relaxed margin F(A w) up to `tol`. With `Capped`, F is the mean of the
+    lowest margins, taken over a share `fraction` of the examples. `margin_`
     contains bounds on the optimum, and `certificate_` proves them. The weights satisfy ‖w‖_1 <= 1.
     For the n trees of "auto" they satisfy ‖w‖_2 <= 1/√n, which is stronger. This spreads the weight
     over many trees, and makes the optimal votes unique if the soft margin is positive.
@@ -387,10 +389,11 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         return (decided(F, self.classes_) for F in self.staged_decision_function(X))
 
     def contributions(self, X: Any) -> Array:
-        """Return the SHAP values of `decision_function`, shape (N, d + 1), or (N, d + 1, K).
+        """Return the SHAP values of `decision_function` for rows of d features, shape (N, d + 1).
 
-        The last column is the mean over the training rows, weighted by `sample_weight` and
-        `class_weight`, and each row sums to `decision_function(X)`. The values are exact, because
+        For K > 2 classes, the shape is (N, d + 1, K). The last column is the mean over the training
+        rows, weighted by `sample_weight` and `class_weight`, and each row sums to
+        `decision_function(X)`. The values are exact, because
         each stump reads a single feature. Interventional and path-dependent values are the same.
 
         References
@@ -408,7 +411,7 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     # A property, because scikit-learn's available_if would hide the reason in the error.
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`: probabilities (N, K), in the order of `classes_`.
+        """The method `predict_proba(X)`: the probability of each class, in the order of `classes_`.
 
         For more than two classes, the probabilities of the log odds are divided by their sum. The
         method does not exist if `folds` is None, or if Ctrl-C ended the fit.

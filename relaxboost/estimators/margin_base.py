@@ -100,15 +100,11 @@ class MarginBoost(TableEstimator):
     def _learn(self, rule: Games, choice: SettingChoice, given: Examples) -> Any:
         """Choose a setting, solve the games up to this setting, and return the held-out votes.
 
-        The votes have the shape (settings, examples[, classes]). They are None if no examples were
+        The first axis of the votes is for the settings, the second for the examples, and for more
+        than two classes a third axis is for the classes. The result is None if no examples were
         held out, and after Ctrl-C.
         """
-        # The settings of an earlier fit must not remain.
-        for name in ("cv_errors_", f"{choice.name}_"):
-            self.__dict__.pop(name, None)
-        # A hard margin, for example, has no fraction.
-        if not choice.is_open and choice.values[0] is not None:
-            setattr(self, f"{choice.name}_", float(choice.values[0]))
+        self._reset_choice(choice)
         # Only classifiers accept labels, and calibrate their votes.
         calibrates = self.for_labels is None
         path = self._path(rule, choice.is_open or calibrates)
@@ -124,6 +120,14 @@ class MarginBoost(TableEstimator):
             self._warn("interrupted, so that the votes are not calibrated")
             return None
         return None if held is None else held[: len(self._stages)]
+
+    def _reset_choice(self, choice: SettingChoice) -> None:
+        # The settings of an earlier fit must not remain.
+        for name in ("cv_errors_", f"{choice.name}_"):
+            self.__dict__.pop(name, None)
+        # A hard margin, for example, has no fraction.
+        if not choice.is_open and choice.values[0] is not None:
+            setattr(self, f"{choice.name}_", float(choice.values[0]))
 
     def _path(self, rule: Games, holds_out: bool) -> WarmPath:
         path = WarmPath(rule, self.tol, self.n_jobs, self.verbose)
@@ -272,6 +276,9 @@ class ScoreBoost(MarginBoost):
         return (voter(Z) for (voter,) in self._stages)
 
     def contributions(self, X: Any) -> Array:
-        """Return exact SHAP values (N, d + 1); see `MarginBoostClassifier.contributions`."""
+        """Return exact SHAP values, with a row for each row of X and a column for each feature.
+
+        The last column is the mean prediction; see `MarginBoostClassifier.contributions`.
+        """
         Z = self._rows(X)
         return self._stages[-1][0].contributions(Z)

@@ -82,7 +82,10 @@ class CutColumns:
         return np.where(np.isnan(E), self.fill, E)
 
     def words(self, stump: StumpColumn, above_it: bool) -> str:
-        """Describe the rows on which a stump or its negative votes +1, as "age > 30 or missing"."""
+        """Return a description of the rows for which a stump votes +1, as "age > 30 or missing".
+
+        If `above_it` is False, describe the rows for which the negated stump votes +1.
+        """
         c = stump.feature
         name = self.table.names[int(self.source[c])]
         # Both flags are False if no value was missing in training.

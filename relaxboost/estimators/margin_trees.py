@@ -96,7 +96,7 @@ class PooledTree:
     tree: DecisionTreeRegressor
 
     def predict(self, E: NDArray[Any]) -> Vector:
-        """Return the votes of the tree, in [−1, 1], for rows of ranks."""
+        """Return the votes of the tree, in [−1, 1], for rows in which ranks replace the values."""
         votes: Vector = np.clip(self.tree.predict(E, check_input=False), -1.0, 1.0)
         return votes
 

@@ -80,7 +80,10 @@ def column(scores: Any, k: int, X: Any) -> Any:
 
 
 def other_columns(given: list[Any], known: list[Any]) -> str:
-    """Describe how columns differ from those in `fit`, or return an empty string."""
+    """Return a description of how the columns of X differ from those in `fit`.
+
+    The description is empty if the columns are the same, or if their names are unknown.
+    """
     if not given or not known or given == known:
         return ""
     missing = [name for name in known if name not in given]

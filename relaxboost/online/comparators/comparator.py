@@ -56,7 +56,7 @@ class Comparator:
     """
 
     w: Vector
-    """The best weights that were found, shape (M,). They are in the domain up to rounding."""
+    """The best weights that were found. They are in the domain up to rounding."""
     lower: float
     upper: float
     tol: float
@@ -123,13 +123,17 @@ def hindsight(
     time_limit: float | None = None,
     first: int | None = None,
 ) -> Comparator:
-    """Bracket the minimum over w in the domain W of the cumulative loss Σ s_i l(w, (h_i, y_i)).
+    """Find the best fixed weights for known examples, with bounds on their cumulative loss.
+
+    The cumulative loss of weights w is Σ s_i l(w, (h_i, y_i)), where s_i is the weight of example
+    i, h_i are the values of its base functions, and y_i is its target. The function minimises it
+    over all w in the domain W, and gives a lower and an upper bound on the minimum.
 
     Hinge, absolute and quantile losses are minimised by an interior point method. Other losses of
-    <w, h> are minimised by Newton's method. Both methods factorise matrices of order M, or of
-    order m if m is smaller, and read the examples a few dozen times. A loss that provides only
-    subgradients, or a user-defined loss with corners, is minimised by a level bundle method, which
-    reads the examples about a hundred times.
+    <w, h> are minimised by Newton's method. Both methods factorise matrices whose order is the
+    number M of weights, or the number m of examples if m is smaller. They read the examples a few
+    dozen times. A loss that provides only subgradients, or a user-defined loss with corners, is
+    minimised by a level bundle method, which reads the examples about a hundred times.
 
     Parameters
     ----------

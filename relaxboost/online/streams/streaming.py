@@ -20,16 +20,16 @@ from relaxboost.online.streams.words import HASH_BUCKETS, TableColumns, WithWord
 
 
 class Page(NamedTuple):
-    """A page: consecutive rows of a stream."""
+    """A page, which is a group of consecutive rows of a stream."""
 
     first: int
     """The index in the stream of the first row of the page, counted from 0."""
     H: Array
-    """The values of the base functions for the rows of the page, shape (rows, M)."""
+    """The values of the base functions, with a row for each row of the page."""
     y: Vector | None
-    """The targets of the rows of the page, shape (rows,)."""
+    """The targets of the rows of the page, or None if there are none."""
     X: Array
-    """The features of the rows of the page, shape (rows, features)."""
+    """The features, with a row for each row of the page."""
 
 
 class Stream:
@@ -89,8 +89,8 @@ class Stream:
             H = self.base.values(X)
             if H.shape != (len(X), self.base.size(X.shape[1])):
                 raise InputError(
-                    f"the values of {self.base.name} must have shape (rows, M), got {H.shape} for "
-                    f"{len(X)} examples"
+                    f"the values of {self.base.name} must have a row for each example and a column for "
+                    f"each base function, got shape {H.shape} for {len(X)} examples"
                 )
             yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y, X)
 
