@@ -89,8 +89,8 @@ class Stream:
             H = self.base.values(X)
             if H.shape != (len(X), self.base.size(X.shape[1])):
                 raise InputError(
-                    f"the values of {self.base.name} must have a row for each example and a column for "
-                    f"each base function, got shape {H.shape} for {len(X)} examples"
+                    f"the values of {self.base.name} must have a row for each example and a column "
+                    f"for each base function, got shape {H.shape} for {len(X)} examples"
                 )
             yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y, X)
 
