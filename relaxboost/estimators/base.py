@@ -219,7 +219,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each feature in the total decrease in squared error by splits, shape (d,).
+        """The share of each feature in the total decrease in squared error by splits.
 
         The attribute does not exist if the weak learner has no splits.
         """
@@ -260,7 +260,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return self._predicted(self._decided(X))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the predictions for rows X of shape (N, d) after 1, 2, ... rounds, up to the last.
+        """Yield the predictions for the rows of X after 1, 2, ... rounds, up to the last round.
 
         If the iterate is "average", the predictions of round t use the mean of f_1, ..., f_t.
         """

@@ -164,8 +164,8 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     def decision_function(self, X: Any) -> Array:
         """Return the scores f(x) of the rows of X.
 
-        If the loss is for two classes, the shape is (N,), and a positive score stands for the
-        second class. Otherwise the shape is (N, K).
+        If the loss is for two classes, there is one score for each row, and a positive score stands
+        for the second class. Otherwise there is a column of scores for each class.
         """
         return self._decided(X)
 
@@ -177,7 +177,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     # the remedy, behind an error of its own.
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`, which returns probabilities of shape (N, K).
+        """The method `predict_proba(X)`, which returns a column of probabilities for each class.
 
         The columns are in the order of `classes_`. The method exists only if the loss is a
         negative log-likelihood, such as "logistic".

@@ -250,7 +250,7 @@ class MarginBoost(TableEstimator):
 
     @property
     def feature_importances_(self) -> Vector:
-        """The share of each feature in the weights of stumps or trees, shape (d,)."""
+        """The share of each feature in the weights of stumps or trees."""
         check_is_fitted(self)
         voters = self._stages[-1]
         total: Vector = np.sum([voter.importances(self.n_features_in_) for voter in voters], axis=0)
@@ -271,7 +271,7 @@ class ScoreBoost(MarginBoost):
         return self._stages[-1][0](Z)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """Yield the predictions F(x), shape (N,), for each solved setting, the softest first."""
+        """Yield the predictions for the rows of X with each solved setting, the softest first."""
         Z = self._rows(X)
         return (voter(Z) for (voter,) in self._stages)
 

@@ -75,7 +75,7 @@ class CutColumns:
         return cls(table, tuple(ranks), source.astype(np.int64), low_, high_, fill)
 
     def __call__(self, Z: Array) -> Array:
-        """Return the columns, shape (rows, columns), for rows Z from the table reader."""
+        """Return the columns for the rows of Z, in which numbers replace the categories."""
         # Values beyond the training range must not pass the number of missing values.
         ranked = np.column_stack([_ranked(x, r) for x, r in zip(Z.T, self.ranks, strict=True)])
         E = np.clip(ranked[:, self.source], self.low, self.high)

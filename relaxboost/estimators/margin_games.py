@@ -154,7 +154,7 @@ class Voter(NamedTuple):
         return cls(columns, members, np.array(means), offset)
 
     def __call__(self, Z: Array) -> Vector:
-        """Return the votes for rows Z from the table reader, shape (rows,)."""
+        """Return the vote for each row of Z, in which categories are numbers."""
         E = self.columns(Z)
         F: Vector = np.full(len(Z), self.offset)
         for c, h in self.members:

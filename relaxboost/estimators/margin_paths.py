@@ -89,7 +89,7 @@ class Games(ABC):
         raise NotImplementedError
 
     def begin(self, matrix: Any) -> Any:
-        """Return the starting point for the solver of the first game, or None for its default."""
+        """Return the starting point for the first game, or None if the solver should choose it."""
         return None
 
     def gap(self, tol: float, grid: list[Any]) -> float:
@@ -106,7 +106,7 @@ class Games(ABC):
         return "; ".join(said)
 
     def below(self, s: Solution) -> Vector:
-        """Return by how much the margin of each row is below the threshold γ of a solution."""
+        """Return, for each row, the threshold γ of a solution minus the margin of the row."""
         return s.gamma - s.margins
 
 

@@ -351,9 +351,9 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         return X, np.where(places[:, None] == own, 1.0, -1.0), weights
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores <w, h(x)> of the rows of X, shape (N, K).
+        """Return the scores <w, h(x)> of the rows of X, with a column for each class.
 
-        For two classes, the shape is (N,), and a positive score stands for the second class.
+        For two classes, there is one score for each row. It is positive for the second class.
         """
         said = self._decided(X)
         return said[:, 0] if said.shape[1] == 1 else said

@@ -111,8 +111,9 @@ class BatchHypothesis:
     loss: float
     """The mean loss of the iterates that the rule uses, each on the next example."""
     wrong: float | None
-    """The fraction of these iterates that misclassify the next example, that is, have y<w, h> <= 0.
-    It is None for targets that are not labels, and for the rule "validation"."""
+    """The fraction of the iterates w that misclassify the next example, that is, have y<w, h> <= 0
+    for its label y and its values h of the base functions. The fraction is None for targets that
+    are not labels, and for the rule "validation"."""
     score: float | None = None
     """For the rule "validation": the mean loss of the chosen iterate on later examples, plus
     `validation_radius`."""

@@ -50,7 +50,7 @@ class OnlineLoss(ABC):
         """
 
     def checked(self, y: Any, rows: int) -> Array:
-        """Return the targets of a block as doubles of shape (rows,).
+        """Return the targets of a block as an array with a number for each example.
 
         Raises
         ------

@@ -109,7 +109,7 @@ def is_classifier(given: Any) -> bool:
 
 
 def read(given: Any) -> BoostedTrees | None:
-    """Return the trees of an XGBoost or LightGBM model, or None for other objects.
+    """Return the trees of an XGBoost or LightGBM model. The result is None for other objects.
 
     Raises
     ------

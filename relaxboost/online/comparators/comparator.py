@@ -32,7 +32,7 @@ orders, the level method finds the weights, because it factorises no such matrix
 
 
 class Proved(NamedTuple):
-    """An exact bracket, in fractions, of the minimum of the cumulative loss, with a certificate."""
+    """Exact bounds, as fractions, on the minimum of the cumulative loss, with a certificate."""
 
     certificate: Certificate
     """The certificate of the value ρ of the game that is equivalent to minimising the loss."""
@@ -49,7 +49,7 @@ class Proved(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparator:
-    """The best weights of a domain for known examples, with a bracket of their cumulative loss.
+    """The best weights of a domain for known examples, with bounds on their cumulative loss.
 
     Every w of the domain has a cumulative loss of at least `lower`. The cumulative loss of `w` is
     at most `upper`. Both bounds include all rounding errors.
@@ -60,10 +60,10 @@ class Comparator:
     lower: float
     upper: float
     tol: float
-    """The requested width of the bracket, as a fraction of the loss."""
+    """The requested difference of the two bounds, as a fraction of the loss."""
     status: str
     """The reason why the run ended: "optimal", "time_limit", "interrupted", or "stalled". A run
-    stalls if rounding errors keep the bracket wider than requested."""
+    stalls if rounding errors keep the difference of the bounds larger than requested."""
     rounds: int
     seconds: float
     _problem: Cumulative = field(repr=False)
@@ -95,7 +95,7 @@ class Comparator:
         return LossGame(self._problem)
 
     def certificate(self) -> Proved:
-        """Return the bracket in fractions, with a certificate that anyone can check.
+        """Return both bounds as fractions, with a certificate that anyone can check.
 
         For hinge, absolute, quantile and inner losses, the minimum follows from the value of a
         game. The certificate of this game is exact over polytopes, and enclosed over an L2Ball.

@@ -41,7 +41,7 @@ class BaseFunctions(ABC):
 
     @abstractmethod
     def values(self, X: Array) -> Array:
-        """Return the values of the base functions at the rows of X, shape (rows, M)."""
+        """Return the values of the base functions: a row for each row of X, and M columns."""
 
     def names(self, columns: Sequence[str]) -> list[str]:
         """Return the names of the base functions for examples with the given feature names."""
@@ -62,7 +62,10 @@ class BaseFunctions(ABC):
         return f"{self.name} {sha.hexdigest()[:16]}"
 
     def bound_in(self, norm: str, size: int) -> float:
-        """Return a bound on the dual norm of h: K for the norm "l1", and √M K for the norm "l2".
+        """Return a bound on the dual norm of the vector h of the values of all base functions.
+
+        For `size` base functions with values in [−K, K], the bound is K for the norm "l1", and K
+        times the root of their number for the norm "l2".
 
         Raises
         ------
@@ -98,7 +101,7 @@ class Experts(BaseFunctions):
 
 
 class LinearBasis(BaseFunctions):
-    """The base functions (x_j − centre_j)/scale_j of the features x_j, clipped to [−1, 1].
+    """The features x_j as base functions (x_j − centre_j)/scale_j, clipped to [−1, 1].
 
     Parameters
     ----------
