@@ -126,16 +126,16 @@ class EdgeBounds:
         kappa = float((4.0 * ratio[0] * ratio[1] / D).sum())
         return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, total)
 
-    def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
+    def target(self, centre: float, predictor: BoundsChange | None) -> Array:
         """Return the steps of the multipliers for the target `centre`.
 
         After these steps, every product of a slack and its multiplier is `centre`, if the slacks
         stay constant. If there is a predictor, its second-order terms are subtracted from `centre`.
         """
         # This is the second-order correction of Mehrotra.
-        if predictor is not None:
-            centre = centre - predictor.slack * predictor.mult
-        return self.pairs.missing(centre)
+        if predictor is None:
+            return self.pairs.missing(centre)
+        return self.pairs.missing(centre - predictor.slack * predictor.mult)
 
     def right_side(self, target: Array) -> tuple[Vector, float]:
         """Return the right-hand sides q and s of Newton's equations for the weights and for v.
