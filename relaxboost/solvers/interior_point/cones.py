@@ -162,7 +162,8 @@ class SecondOrderCones(Cones):
     degree = 1.0
 
     def __init__(self, s: Array, least: float, mult: Vector) -> None:
-        self.axis = np.eye(s.shape[1])[0]
+        self.axis = np.zeros(s.shape[1])
+        self.axis[0] = 1.0
         super().__init__(s, least, mult)
 
     def inside(self, s: Array) -> NDArray[np.bool_]:
