@@ -26,8 +26,8 @@ FEATURES = {
     "ecos": ("ecos", "the solver ECOS"),
     "lightgbm": ("lightgbm", "boosted trees"),
     "dask": ("distributed", "clusters"),
-    "pyarrow": ("pyarrow", "Parquet, streams of CSV"),
-    "river": ("river", "learners in river's interface"),
+    "pyarrow": ("pyarrow", "Parquet"),
+    "river": ("river", "pipelines of river for online estimators"),
 }
 """The extras, and the parts of the extra dask, each with its module and its purpose."""
 

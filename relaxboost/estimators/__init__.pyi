@@ -3,7 +3,6 @@ from .classifier import FunctionalGradientClassifier as FunctionalGradientClassi
 from .ensembles import EnsembleReport as EnsembleReport
 from .ensembles import certify_ensemble as certify_ensemble
 from .margin import MarginBoostClassifier as MarginBoostClassifier
-from .margin import MarginBoostClassifierCV as MarginBoostClassifierCV
 from .margin_ranker import MarginBoostRanker as MarginBoostRanker
 from .margin_regressor import MarginBoostRegressor as MarginBoostRegressor
 from .online import MirrorDescentClassifier as MirrorDescentClassifier

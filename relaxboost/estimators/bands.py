@@ -168,7 +168,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         return np.sort(self.boosted_.decision(X) + self.starts_, axis=1)
 
     def predict_interval(self, X: Any) -> Array:
-        """Return the lower and upper ends of the band, shape (N, 2), for rows X of shape (N, d)."""
+        """Return the lower and the upper end of the band, as two columns, for each row of X."""
         low, median, high = self._sorted(self._rows(X)).T
         # A negative widening can make the ends cross. The band is then the median alone, which
         # covers no less than an empty band.
@@ -181,5 +181,5 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted median of y for each row of X, shape (N,). It lies in the band."""
+        """Return the predicted median of y for each row of X. The median lies in the band."""
         return self._sorted(self._rows(X))[:, 1]

@@ -6,6 +6,7 @@ The base class defines the parameters, early stopping and the staged predictions
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,13 +19,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import at_most
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
-from relaxboost.estimators.choices import (
-    options_of,
-    seed_of,
-    threads,
-    weak_learner,
-    with_options,
-)
+from relaxboost.estimators.choices import seed_of, threads, weak_learner
 from relaxboost.estimators.tables import TableEstimator, read_weights
 from relaxboost.functional import Algorithm, Boosted, BoostState, Loss, Risk, Stopping, boost
 from relaxboost.functional.algorithms import algorithm_of
@@ -81,34 +76,6 @@ class FunctionalGradientEstimator(LearnerEstimator):
     n_jobs: int | None = None
     verbose: int = 0
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; if `deep`, also options of their values, such as ``loss__q``."""
-        found: dict[str, Any] = super().get_params(deep=deep)
-        if deep:
-            for part, given in (("loss", self._loss), ("learner", self.learner)):
-                found |= {f"{part}__{name}": v for name, v in options_of(part, given).items()}
-        return found
-
-    def set_params(self, **params: Any) -> Any:
-        """Set parameters, and options such as ``learner__max_depth``. Return the estimator.
-
-        If an option is set and the parameter is a name, an object replaces the name. For example,
-        ``loss__q=0.9`` replaces the loss ``"quantile"`` by ``Quantile(0.9)``.
-        """
-        changes: dict[str, dict[str, Any]] = {"loss": {}, "learner": {}}
-        for key in list(params):
-            parameter, _, name = key.partition("__")
-            given = params.get(parameter, getattr(self, parameter, None))
-            # A regressor of scikit-learn has set_params, which super().set_params calls.
-            if name and parameter in changes and not hasattr(given, "get_params"):
-                changes[parameter][name] = params.pop(key)
-        super().set_params(**params)
-        for part, options in changes.items():
-            if options:
-                given = self._loss if part == "loss" else self.learner
-                setattr(self, part, with_options(part, given, options))
-        return self
-
     @property
     def _loss(self) -> Any:
         return self.usual_loss if self.loss is None else self.loss
@@ -162,7 +129,8 @@ class FunctionalGradientEstimator(LearnerEstimator):
         learner = weak_learner(self.learner)
         # A learner object that sets its own number of threads keeps that number.
         if self.n_jobs is not None and getattr(learner, "n_jobs", self.n_jobs) is None:
-            learner = with_options("learner", learner, {"n_jobs": self.n_jobs})
+            learner = copy(learner)
+            learner.n_jobs = self.n_jobs  # type: ignore[attr-defined]
         # Without a limit the compiled kernels use every processor, also those of other programs.
         with at_most(threads(self.n_jobs)):
             boosted = boost(
@@ -251,7 +219,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each feature in the total decrease in squared error by splits, shape (d,).
+        """The share of each feature in the total decrease in squared error by splits.
 
         The attribute does not exist if the weak learner has no splits.
         """
@@ -292,7 +260,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return self._predicted(self._decided(X))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the predictions for rows X of shape (N, d) after 1, 2, ... rounds, up to the last.
+        """Yield the predictions for the rows of X after 1, 2, ... rounds, up to the last round.
 
         If the iterate is "average", the predictions of round t use the mean of f_1, ..., f_t.
         """

@@ -1,9 +1,8 @@
-"""The losses and weak learners that users select by name, and their options (`loss__q`)."""
+"""The losses and weak learners that users select by name, the seed, and the number of threads."""
 
 from __future__ import annotations
 
 import os
-from inspect import signature
 from numbers import Integral
 from typing import Any
 
@@ -74,15 +73,11 @@ def _multiclass_loss(name: str, classes: int) -> Loss:
     return known[name]()
 
 
-def is_likelihood(given: Any) -> bool:
-    """Return whether a loss, given as a name or an object, is a negative log-likelihood."""
-    return bool(getattr(_instance("loss", given), "likelihood", False))
-
-
 def check_likelihood(loss: Any, instead: str) -> None:
     """Raise an AttributeError unless a loss is a negative log-likelihood."""
     # scikit-learn's meta-estimators ask hasattr whether there is a method predict_proba.
-    if not is_likelihood(loss):
+    kind = LOSSES.get(loss) if isinstance(loss, str) else loss
+    if not getattr(kind, "likelihood", False):
         raise AttributeError(
             f"loss={loss!r} is not a negative log-likelihood, and therefore has no "
             f'predict_proba; use loss="logistic", or {instead}'
@@ -110,42 +105,3 @@ def threads(jobs: Any) -> int:
     if jobs == -1:
         return os.cpu_count() or 1
     return 1 if jobs is None else count("n_jobs", jobs)
-
-
-def options_of(parameter: str, given: Any) -> dict[str, Any]:
-    """Return the options of a loss or a learner, given as a name or an object.
-
-    For a scikit-learn estimator the result is empty, because scikit-learn handles its options.
-    """
-    made = _instance(parameter, given)
-    if made is None:
-        return {}
-    # A constructor may have arguments that are no attributes of the object.
-    names = signature(type(made)).parameters
-    return {name: getattr(made, name) for name in names if hasattr(made, name)}
-
-
-def with_options(parameter: str, given: Any, changes: dict[str, Any]) -> Any:
-    """Return a copy of a loss or a learner with changed options.
-
-    Raises
-    ------
-    InputError
-        If an option is unknown, or its value is invalid.
-    """
-    known = options_of(parameter, given)
-    for name in changes:
-        if name not in known:
-            has = ", ".join(known) or "none"
-            raise InputError(
-                f"{parameter}={given!r} has no option {name!r}, and therefore "
-                f"{parameter}__{name} is unknown; its options are: {has}"
-            )
-    return type(_instance(parameter, given))(**{**known, **changes})
-
-
-def _instance(parameter: str, given: Any) -> Any:
-    known: Any = {"loss": LOSSES, "learner": LEARNERS}[parameter]
-    if isinstance(given, str):
-        return known[given]() if given in known else None
-    return given if isinstance(given, Loss | WeakLearner) else None

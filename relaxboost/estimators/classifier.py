@@ -82,9 +82,8 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
     Notes
     -----
-    `score` returns the accuracy, whatever the loss. `set_params` and hyperparameter searches accept
-    options of the loss and of the learner, such as ``learner__max_depth`` or ``loss__width``, even
-    if the loss or the learner is a string.
+    `score` returns the accuracy, whatever the loss. A hyperparameter search compares learners or
+    losses as objects, for example ``{"learner": [Trees(max_depth=2), Trees(max_depth=4)]}``.
 
     Columns of strings must be encoded as numbers first, for example in a pipeline with
     ``OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)``. Pass the indices
@@ -165,8 +164,8 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     def decision_function(self, X: Any) -> Array:
         """Return the scores f(x) of the rows of X.
 
-        If the loss is for two classes, the shape is (N,), and a positive score stands for the
-        second class. Otherwise the shape is (N, K).
+        If the loss is for two classes, there is one score for each row, and a positive score stands
+        for the second class. Otherwise there is a column of scores for each class.
         """
         return self._decided(X)
 
@@ -178,7 +177,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     # the remedy, behind an error of its own.
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`, which returns probabilities of shape (N, K).
+        """The method `predict_proba(X)`, which returns a column of probabilities for each class.
 
         The columns are in the order of `classes_`. The method exists only if the loss is a
         negative log-likelihood, such as "logistic".

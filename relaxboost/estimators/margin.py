@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, cast
@@ -15,9 +14,8 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError, brief
-from relaxboost._core.parameters import is_given
 from relaxboost.estimators.choices import seed_of
-from relaxboost.estimators.margin_base import MarginBoost, soft_margin
+from relaxboost.estimators.margin_base import MarginBoost
 from relaxboost.estimators.margin_calibration import sigmoids
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, made, takes_weights, weighted
@@ -121,9 +119,10 @@ class ClassGames(Games):
 
 
 def class_probabilities(log_odds: Array) -> Array:
-    """Convert log odds to class probabilities, shape (N, K).
+    """Convert log odds to probabilities, with a row for each example and a column for each class.
 
-    The log odds have the shape (N,) for two classes, and otherwise (N, K).
+    For two classes, there is one number of log odds for each example, and otherwise one for each
+    example and class.
     """
     P = expit(log_odds)
     if P.ndim == 1:
@@ -133,17 +132,116 @@ def class_probabilities(log_odds: Array) -> Array:
 
 
 @dataclass(eq=False, repr=False)
-class _MarginClassifier(ClassifierMixin, MarginBoost):
-    """The base class of both margin classifiers, with one calibrated game for each class."""
+class MarginBoostClassifier(ClassifierMixin, MarginBoost):
+    """A classifier that maximises the soft margin of its votes on the training examples.
 
+    Let A be the matrix of the margins of each hypothesis on each example. The weights w of the
+    hypotheses maximise the relaxed margin F(A w) up to `tol`. With `Capped`, F is the mean of the
+    lowest margins, taken over a share `fraction` of the examples. `margin_`
+    contains bounds on the optimum, and `certificate_` proves them. The weights satisfy ‖w‖_1 <= 1.
+    For the n trees of "auto" they satisfy ‖w‖_2 <= 1/√n, which is stronger. This spreads the weight
+    over many trees, and makes the optimal votes unique if the soft margin is positive.
+
+    Parameters
+    ----------
+    relaxation : {"capped", "hard"} or Relaxation
+        "capped" is the soft margin, and "hard" is the smallest margin.
+    fraction : "auto" or float
+        The share, in (0, 1], of the examples, or of their weight, whose lowest margins are
+        averaged. A small fraction suits clean labels. It should exceed twice the share of wrong
+        labels; otherwise the votes fit them. "auto" chooses the fraction by held-out votes. Only
+        "capped" has a fraction. A fraction of less than one example gives the hard margin.
+    hypotheses : "auto", "stumps", classifier, or callable
+        "auto" is a pool of 200 randomised trees: one fifth each of depth 2, 3, 5 and unlimited, and
+        one fifth with random cuts. Each tree is grown on a bootstrap sample. Its votes on other
+        examples are held-out votes; their likelihood chooses the fraction, and they calibrate
+        probabilities. "stumps" are all stumps, few of which get a weight; cross-validation with
+        `folds` chooses the fraction with the fewest errors. A stump sends missing values left or
+        right, or votes 0 for them. For a categorical feature, it cuts the order of the categories
+        by their share of +1. A scikit-learn classifier that accepts sample_weight is fitted in each
+        round until it finds no better hypothesis; `margin_` then refers to the hypotheses found. A
+        function of X and y = ±1 returns a margin matrix, such as
+        ``partial(rb.matrices.stumps, max_cuts=32)``.
+    tol : float
+        The largest allowed gap, > 0, between the bounds in `margin_`.
+    class_weight : dict or "balanced", optional
+        Factors that multiply the weights of each class; "balanced" makes their totals equal. With
+        more than two classes and no dict, each class has half of the weight in its own game.
+    folds : int, optional
+        The number of folds that are held out in turn to choose the fraction and calibrate the
+        votes. The time of `fit` is proportional to it. If there are fewer distinct rows than folds,
+        each distinct row is a fold. The trees of "auto" need no folds. If it is None, there is no
+        `predict_proba`, the signs of the votes decide, and `fraction` must be a number.
+    time_limit : float, optional
+        The time, in seconds, for all games of the fit together. Trees are always grown to the
+        end. If the time runs out, or the user presses Ctrl-C, a game ends with its best bounds
+        and a ConvergenceWarning.
+    n_jobs : int, optional
+        The number of joblib processes for folds and classes: None means 1, and −1 all processors.
+        The results do not depend on it. With several processes, Ctrl-C ends the fit.
+    warm_start : bool
+        Whether games start from the solutions of the last `fit`, if the number of hypotheses is the
+        same. The games of folds always start from scratch.
+    verbose : int
+        1 shows a progress bar on a terminal.
+    random_state : int, RandomState, optional
+        The seed for the trees and folds. The default is a fixed seed, so that the same data give
+        the same games; None draws a new seed.
+
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    margin_ : array (lower, upper)
+        A lower and an upper bound on the value of the game. For more than two classes, this and the
+        next four attributes are lists, with one entry for the game of each class against the rest.
+    certificate_ : Certificate
+        The proof of `margin_`, which contains training data. Pickles leave it out; save it first.
+    game_ : Game
+        The game, which also contains training data.
+    support_ : array
+        The columns of the margin matrix with nonzero weight.
+    hypotheses_ : list of (weight, words)
+        The weights and descriptions of the hypotheses, in order of decreasing weight. Hypotheses
+        other than stumps are numbered by their position in `support_`.
+    hardest_ : array
+        The rows with margins below the threshold γ, the lowest first. They have the largest weight
+        that the cap allows; if the fraction is 1, they are nearly all rows. The first often have
+        wrong labels. Held-out votes contradict a share `cv_errors_[fraction_]` of all labels.
+    feature_importances_ : array of shape (d,)
+        The share of each feature in the weights, for "stumps" and "auto". The weight of a tree is
+        split among its features in proportion to how much they decrease the tree's squared error.
+    fraction_ : float
+        The fraction of the games: the chosen one for "auto", and otherwise the given one. Only
+        relaxations with a fraction or a k have this attribute.
+    cv_errors_ : dict
+        Available only with ``fraction="auto"``. For each fraction, the misclassified share of the
+        weight of held-out examples. After Ctrl-C, which causes a ConvergenceWarning, examples not
+        yet held out have the vote 0.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Sec. 4.1 and Eq. 6. Platt (1999) for the sigmoids. Breiman
+    (2001) and Geurts, Ernst & Wehenkel (2006) for the trees.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators import MarginBoostClassifier
+    >>> model = MarginBoostClassifier(fraction=0.5, hypotheses="stumps", folds=None)
+    >>> model.fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]).predict([[5.0]])
+    array(['b'], dtype='<U1')
+    >>> model.hypotheses_[0][1]
+    'x0 > 1.5'
+    """
+
+    relaxation: Any = "capped"
     _: KW_ONLY
+    fraction: Any = "auto"
     hypotheses: Any = "auto"
     class_weight: Any = None
     random_state: Any = 0
-
-    @abstractmethod
-    def _grid(self) -> list[Relaxation]:
-        """Return the relaxations from which `fit` chooses one, the softest first."""
 
     @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -181,6 +279,23 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         # The pair (a, b) of each stage. None means that the log odds are the votes.
         self._sigmoids = None if held is None else [sigmoids(F, given, targets) for F in held]
         return self
+
+    def _grid(self) -> list[Relaxation]:
+        if isinstance(self.relaxation, Relaxation):
+            return [self.relaxation]
+        if isinstance(self.relaxation, str) and self.relaxation == "hard":
+            return [HardMargin()]
+        if not isinstance(self.relaxation, str) or self.relaxation != "capped":
+            raise InputError(
+                'relaxation must be "capped", "hard" or a Relaxation such as '
+                f"rb.Capped(fraction=0.5), got {self.relaxation!r}; pass the share of the lowest "
+                "margins as fraction="
+            )
+        shares = self._shares(self.fraction)
+        if self.hypotheses == "auto" and len(shares) > 1:
+            # The mean of all margins would give all weight to one stump, but it spreads over trees.
+            shares.insert(0, Capped(fraction=1.0))
+        return shares
 
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, grid: list[Relaxation]
@@ -274,10 +389,11 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return (decided(F, self.classes_) for F in self.staged_decision_function(X))
 
     def contributions(self, X: Any) -> Array:
-        """Return the SHAP values of `decision_function`, shape (N, d + 1), or (N, d + 1, K).
+        """Return the SHAP values of `decision_function` for rows of d features, shape (N, d + 1).
 
-        The last column is the mean over the training rows, weighted by `sample_weight` and
-        `class_weight`, and each row sums to `decision_function(X)`. The values are exact, because
+        For K > 2 classes, the shape is (N, d + 1, K). The last column is the mean over the training
+        rows, weighted by `sample_weight` and `class_weight`, and each row sums to
+        `decision_function(X)`. The values are exact, because
         each stump reads a single feature. Interventional and path-dependent values are the same.
 
         References
@@ -295,7 +411,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     # A property, because scikit-learn's available_if would hide the reason in the error.
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`: probabilities (N, K), in the order of `classes_`.
+        """The method `predict_proba(X)`: the probability of each class, in the order of `classes_`.
 
         For more than two classes, the probabilities of the log odds are divided by their sum. The
         method does not exist if `folds` is None, or if Ctrl-C ended the fit.
@@ -315,174 +431,3 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
     def _probabilities(self, X: Any) -> Array:
         return class_probabilities(self.decision_function(X))
-
-
-@dataclass(eq=False, repr=False)
-class MarginBoostClassifier(_MarginClassifier):
-    """A classifier that maximises the soft margin of its votes on the training examples.
-
-    The weights w of the hypotheses maximise the relaxed margin F(A w) up to `tol`. With `Capped`, F
-    is the mean of the lowest margins, taken over a share `fraction` of the examples. `margin_`
-    contains bounds on the optimum, and `certificate_` proves them. The weights satisfy ‖w‖_1 <= 1.
-    For the n trees of "auto" they satisfy ‖w‖_2 <= 1/√n, which is stronger. This spreads the weight
-    over many trees, and makes the optimal votes unique if the soft margin is positive.
-
-    Parameters
-    ----------
-    relaxation : {"capped", "hard"} or Relaxation
-        "capped" is the soft margin, and "hard" is the smallest margin.
-    fraction : "auto" or float
-        The share, in (0, 1], of the examples, or of their weight, whose lowest margins are
-        averaged. A small fraction suits clean labels. It should exceed twice the share of wrong
-        labels; otherwise the votes fit them. "auto" chooses the fraction by held-out votes. Only
-        "capped" has a fraction. A fraction of less than one example gives the hard margin.
-    hypotheses : "auto", "stumps", classifier, or callable
-        "auto" is a pool of 200 randomised trees: one fifth each of depth 2, 3, 5 and unlimited, and
-        one fifth with random cuts. Each tree is grown on a bootstrap sample. Its votes on other
-        examples are held-out votes; their likelihood chooses the fraction, and they calibrate
-        probabilities. "stumps" are all stumps, few of which get a weight; cross-validation with
-        `folds` chooses the fraction with the fewest errors. A stump sends missing values left or
-        right, or votes 0 for them. For a categorical feature, it cuts the order of the categories
-        by their share of +1. A scikit-learn classifier that accepts sample_weight is fitted in each
-        round until it finds no better hypothesis; `margin_` then refers to the hypotheses found. A
-        function of X and y = ±1 returns a margin matrix, such as
-        ``partial(rb.matrices.stumps, max_cuts=32)``.
-    tol : float
-        The largest allowed gap, > 0, between the bounds in `margin_`.
-    class_weight : dict or "balanced", optional
-        Factors that multiply the weights of each class; "balanced" makes their totals equal. With
-        more than two classes and no dict, each class has half of the weight in its own game.
-    folds : int, optional
-        The number of folds that are held out in turn to choose the fraction and calibrate the
-        votes. The time of `fit` is proportional to it. The trees of "auto" need no folds. If it is
-        None, there is no `predict_proba`, the signs of the votes decide, and `fraction` must be a
-        number.
-    time_limit : float, optional
-        The time, in seconds, for all games of the fit together. If the time runs out, or the user
-        presses Ctrl-C, a game ends with its best bounds and a ConvergenceWarning.
-    n_jobs : int, optional
-        The number of joblib processes for folds and classes: None means 1, and −1 all processors.
-        The results do not depend on it. With several processes, Ctrl-C ends the fit.
-    warm_start : bool
-        Whether games start from the solutions of the last `fit`, if the number of hypotheses is the
-        same. The games of folds always start from scratch.
-    verbose : int
-        1 shows a progress bar on a terminal.
-    random_state : int, RandomState, optional
-        The seed for the trees and folds. The default is a fixed seed, so that the same data give
-        the same games; None draws a new seed.
-
-    Attributes
-    ----------
-    classes_ : array of shape (K,)
-        The labels, sorted.
-    margin_ : array (lower, upper)
-        A lower and an upper bound on the value of the game. For more than two classes, this and the
-        next four attributes are lists, with one entry for the game of each class against the rest.
-    certificate_ : Certificate
-        The proof of `margin_`, which contains training data. Pickles leave it out; save it first.
-    game_ : Game
-        The game, which also contains training data.
-    support_ : array
-        The columns of the margin matrix with nonzero weight.
-    hypotheses_ : list of (weight, words)
-        The weights and descriptions of the hypotheses, in order of decreasing weight. Hypotheses
-        other than stumps are numbered by their position in `support_`.
-    hardest_ : array
-        The rows with margins below the threshold γ, the lowest first. They have the largest weight
-        that the cap allows; if the fraction is 1, they are nearly all rows. The first often have
-        wrong labels. Held-out votes contradict a share `cv_errors_[fraction_]` of all labels.
-    feature_importances_ : array of shape (d,)
-        The share of each feature in the weights, for "stumps" and "auto". The weight of a tree is
-        split among its features in proportion to how much they decrease the tree's squared error.
-    fraction_, cv_errors_
-        Available only with ``fraction="auto"``; see `MarginBoostClassifierCV`.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
-
-    References
-    ----------
-    Shalev-Shwartz & Singer (2009), Sec. 4.1 and Eq. 6. Platt (1999) for the sigmoids. Breiman
-    (2001) and Geurts, Ernst & Wehenkel (2006) for the trees.
-
-    Examples
-    --------
-    >>> from relaxboost.estimators import MarginBoostClassifier
-    >>> model = MarginBoostClassifier(fraction=0.5, hypotheses="stumps", folds=None)
-    >>> model.fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]).predict([[5.0]])
-    array(['b'], dtype='<U1')
-    >>> model.hypotheses_[0][1]
-    'x0 > 1.5'
-    """
-
-    relaxation: Any = "capped"
-    _: KW_ONLY
-    fraction: Any = "auto"
-
-    def _grid(self) -> list[Relaxation]:
-        if isinstance(self.relaxation, Relaxation):
-            return [self.relaxation]
-        if isinstance(self.relaxation, str) and self.relaxation == "hard":
-            return [HardMargin()]
-        if not isinstance(self.relaxation, str) or self.relaxation != "capped":
-            raise InputError(
-                'relaxation must be "capped", "hard" or a Relaxation such as '
-                f"rb.Capped(fraction=0.5), got {self.relaxation!r}; pass the share of the lowest "
-                "margins as fraction="
-            )
-        shares = self._shares(self.fraction)
-        if self.hypotheses == "auto" and len(shares) > 1:
-            # The mean of all margins would give all weight to one stump, but it spreads over trees.
-            shares.insert(0, Capped(fraction=1.0))
-        return shares
-
-
-@dataclass(eq=False, repr=False)
-class MarginBoostClassifierCV(_MarginClassifier):
-    """A `MarginBoostClassifier` that chooses the best of several fractions by held-out votes.
-
-    `fit` solves the games in order, from the largest fraction to the smallest. Each game is
-    warm-started from the solution of the previous one. The trees of "auto" give held-out votes
-    without further games. Other hypotheses need a path of games for each fold. Among equally good
-    fractions the largest is chosen, because it uses the fewest hypotheses. The held-out votes of
-    the chosen fraction also calibrate `predict_proba`.
-
-    Parameters
-    ----------
-    fractions : sequence of float
-        The fractions to choose from, each in (0, 1].
-    hypotheses, tol, class_weight, folds, time_limit, n_jobs, warm_start, verbose, random_state
-        As for `MarginBoostClassifier`; `folds` may not be None.
-
-    Attributes
-    ----------
-    fraction_ : float
-        The chosen fraction.
-    cv_errors_ : dict
-        For each fraction, the misclassified share of the weight of held-out examples. After Ctrl-C,
-        which causes a ConvergenceWarning, examples not yet held out have the vote 0.
-    margin_, certificate_, game_, support_, hypotheses_, hardest_, feature_importances_
-        As for `MarginBoostClassifier`.
-
-    Examples
-    --------
-    >>> from relaxboost.estimators import MarginBoostClassifierCV
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    >>> sorted(MarginBoostClassifierCV((0.5, 1.0), folds=2).fit(X, y).cv_errors_)
-    [0.5, 1.0]
-    """
-
-    fractions: Sequence[float] = MarginBoost.usual_fractions
-    _: KW_ONLY
-
-    def _grid(self) -> list[Relaxation]:
-        several = is_given(self.fractions, Iterable) and len(set(self.fractions)) > 1
-        if self.folds is None or not several:
-            raise InputError(
-                "MarginBoostClassifierCV chooses among fractions by cross-validation; pass folds "
-                "and at least two fractions, or use MarginBoostClassifier with one fraction"
-            )
-        grid = {
-            x: soft_margin(x, f"{x!r} in fractions", "fractions=(0.2, 0.5)") for x in self.fractions
-        }
-        return [grid[x] for x in sorted(grid, reverse=True)]

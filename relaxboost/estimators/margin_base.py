@@ -23,17 +23,17 @@ from relaxboost.game import Solution
 from relaxboost.relaxations import Capped
 
 
-def soft_margin(share: Any, name: str = "", example: str = "fraction=0.5") -> Capped:
-    """Return the relaxation `Capped` for a share of the examples.
+def soft_margin(fraction: Any) -> Capped:
+    """Return the relaxation `Capped` for a fraction of the examples.
 
-    If the share is outside (0, 1], the InputError contains the `name` of the user's parameter.
+    If the fraction is not in (0, 1], the InputError is about the parameter `fraction`.
     """
     try:
-        return Capped(fraction=share)
+        return Capped(fraction=fraction)
     except InputError:
         raise InputError(
-            f"{name or f'fraction={share!r}'} must be a share of the examples, with 0 < fraction "
-            f"<= 1; use {example}, for example"
+            f"fraction={fraction!r} must be a share of the examples, with 0 < fraction <= 1; use "
+            "fraction=0.5, for example"
         ) from None
 
 
@@ -100,12 +100,11 @@ class MarginBoost(TableEstimator):
     def _learn(self, rule: Games, choice: SettingChoice, given: Examples) -> Any:
         """Choose a setting, solve the games up to this setting, and return the held-out votes.
 
-        The votes have the shape (settings, examples[, classes]). They are None if no examples were
+        The first axis of the votes is for the settings, the second for the examples, and for more
+        than two classes a third axis is for the classes. The result is None if no examples were
         held out, and after Ctrl-C.
         """
-        # If the user now gives the setting, the choice of an earlier fit must not remain.
-        for name in ("cv_errors_", f"{choice.name}_"):
-            self.__dict__.pop(name, None)
+        self._reset_choice(choice)
         # Only classifiers accept labels, and calibrate their votes.
         calibrates = self.for_labels is None
         path = self._path(rule, choice.is_open or calibrates)
@@ -121,6 +120,14 @@ class MarginBoost(TableEstimator):
             self._warn("interrupted, so that the votes are not calibrated")
             return None
         return None if held is None else held[: len(self._stages)]
+
+    def _reset_choice(self, choice: SettingChoice) -> None:
+        # The settings of an earlier fit must not remain.
+        for name in ("cv_errors_", f"{choice.name}_"):
+            self.__dict__.pop(name, None)
+        # A hard margin, for example, has no fraction.
+        if not choice.is_open and choice.values[0] is not None:
+            setattr(self, f"{choice.name}_", float(choice.values[0]))
 
     def _path(self, rule: Games, holds_out: bool) -> WarmPath:
         path = WarmPath(rule, self.tol, self.n_jobs, self.verbose)
@@ -243,7 +250,7 @@ class MarginBoost(TableEstimator):
 
     @property
     def feature_importances_(self) -> Vector:
-        """The share of each feature in the weights of stumps or trees, shape (d,)."""
+        """The share of each feature in the weights of stumps or trees."""
         check_is_fitted(self)
         voters = self._stages[-1]
         total: Vector = np.sum([voter.importances(self.n_features_in_) for voter in voters], axis=0)
@@ -264,11 +271,14 @@ class ScoreBoost(MarginBoost):
         return self._stages[-1][0](Z)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """Yield the predictions F(x), shape (N,), for each solved setting, the softest first."""
+        """Yield the predictions for the rows of X with each solved setting, the softest first."""
         Z = self._rows(X)
         return (voter(Z) for (voter,) in self._stages)
 
     def contributions(self, X: Any) -> Array:
-        """Return exact SHAP values (N, d + 1); see `MarginBoostClassifier.contributions`."""
+        """Return exact SHAP values, with a row for each row of X and a column for each feature.
+
+        The last column is the mean prediction; see `MarginBoostClassifier.contributions`.
+        """
         Z = self._rows(X)
         return self._stages[-1][0].contributions(Z)

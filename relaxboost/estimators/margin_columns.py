@@ -75,14 +75,17 @@ class CutColumns:
         return cls(table, tuple(ranks), source.astype(np.int64), low_, high_, fill)
 
     def __call__(self, Z: Array) -> Array:
-        """Return the columns, shape (rows, columns), for rows Z from the table reader."""
+        """Return the columns for the rows of Z, in which numbers replace the categories."""
         # Values beyond the training range must not pass the number of missing values.
         ranked = np.column_stack([_ranked(x, r) for x, r in zip(Z.T, self.ranks, strict=True)])
         E = np.clip(ranked[:, self.source], self.low, self.high)
         return np.where(np.isnan(E), self.fill, E)
 
     def words(self, stump: StumpColumn, above_it: bool) -> str:
-        """Describe the rows on which a stump or its negative votes +1, as "age > 30 or missing"."""
+        """Return a description of the rows for which a stump votes +1, as "age > 30 or missing".
+
+        If `above_it` is False, describe the rows for which the negated stump votes +1.
+        """
         c = stump.feature
         name = self.table.names[int(self.source[c])]
         # Both flags are False if no value was missing in training.

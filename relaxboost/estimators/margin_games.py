@@ -154,7 +154,7 @@ class Voter(NamedTuple):
         return cls(columns, members, np.array(means), offset)
 
     def __call__(self, Z: Array) -> Vector:
-        """Return the votes for rows Z from the table reader, shape (rows,)."""
+        """Return the vote for each row of Z, in which categories are numbers."""
         E = self.columns(Z)
         F: Vector = np.full(len(Z), self.offset)
         for c, h in self.members:
@@ -162,9 +162,10 @@ class Voter(NamedTuple):
         return F
 
     def importances(self, features: int) -> Vector:
-        """Return the importance of each feature: the sum of |weight| · share over the hypotheses.
+        """Return the importance of each feature: the sum of its shares in the hypotheses.
 
-        A stump has the share 1 of its feature. For a tree, see `PooledTree.importances`.
+        The |weight| of a stump goes to its only feature. The |weight| of a tree is split among its
+        columns as in `PooledTree.importances`.
         """
         total = np.zeros(features)
         for c, h in self.members:
@@ -248,7 +249,8 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
 
 
 def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> Any:
-    """Return the margin matrix of the hypotheses on the columns E: predictions times signs.
+    """Return the margin matrix of the hypotheses: their predictions for the rows of E, times the
+    labels −1 and +1 in `signs`.
 
     If `cuts` is given, each column has at most this number of stumps, and weak learners are
     rejected, because the game needs all hypotheses in advance.

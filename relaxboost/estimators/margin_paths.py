@@ -60,7 +60,11 @@ class Games(ABC):
 
     @abstractmethod
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the constant vote for examples that need no game, or None if they need a game."""
+        """Return the constant vote for examples that need no game.
+
+        The result is None if they need a game. `is_varied` is True if at least one feature has two
+        different values.
+        """
 
     def voter(
         self,
@@ -78,13 +82,14 @@ class Games(ABC):
     def unseen_votes(self, played: list[Played]) -> Array:
         """Return, for each example, the votes of the hypotheses trained without this example.
 
-        The shape is (grid, examples[, classes]). Subclasses define this method if
+        The first axis is for the settings in the grid, the second for the examples, and for more
+        than two classes a third axis is for the classes. Subclasses define this method if
         `has_unseen_votes` is True.
         """
         raise NotImplementedError
 
     def begin(self, matrix: Any) -> Any:
-        """Return the starting point for the solver of the first game, or None for its default."""
+        """Return the starting point for the first game, or None if the solver should choose it."""
         return None
 
     def gap(self, tol: float, grid: list[Any]) -> float:
@@ -101,7 +106,7 @@ class Games(ABC):
         return "; ".join(said)
 
     def below(self, s: Solution) -> Vector:
-        """Return by how much the margin of each row is below the threshold γ of a solution."""
+        """Return, for each row, the threshold γ of a solution minus the margin of the row."""
         return s.gamma - s.margins
 
 
@@ -177,8 +182,10 @@ class WarmPath:
     def held_out(self, given: Examples, grid: list[Any], folds: int) -> tuple[Array, bool]:
         """Return the held-out vote for each example, and whether all games were solved.
 
-        The vote for an example comes from games that were solved without its fold. The shape of the
-        votes is (grid, examples[, classes]). After Ctrl-C, votes that were not yet computed are 0.
+        The vote for an example comes from games that were solved without its fold. The first axis
+        of the votes is for the settings in the grid, the second for the examples, and for more than
+        two classes a third axis is for the classes. After Ctrl-C, votes that were not yet computed
+        are 0.
         """
         targets = self.rule.targets
         out = np.zeros((len(grid), given.codes.size, len(targets)))
@@ -238,7 +245,8 @@ def _play(
 ) -> Played:
     """Solve the games of a grid one after another, with warm starts.
 
-    The games may use at most the share `share` of the time until the path's deadline.
+    The games may use at most a fraction of the time until the deadline. The argument `share` is
+    this fraction.
     """
     now = time.time()
     end = now + share * (path.deadline - now)

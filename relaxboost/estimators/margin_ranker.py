@@ -43,8 +43,11 @@ class MarginBoostRanker(ScoreBoost):
     hardest_ : array of shape (P, 2)
         The pairs of rows with the lowest margins, the lowest first. In each pair, the row with the
         higher grade comes first. Equal rows of a query are represented by the first of them.
-    fraction_, cv_errors_
-        Available only with ``fraction="auto"``; see `MarginBoostClassifierCV`.
+    fraction_ : float
+        The chosen fraction for "auto", and otherwise the given one.
+    cv_errors_ : dict
+        Available only with ``fraction="auto"``. For each fraction, the share of the pairs of
+        held-out documents that the votes put in the wrong order.
 
     References
     ----------

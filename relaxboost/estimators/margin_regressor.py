@@ -132,8 +132,6 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         half = high / 2 - low / 2 or 1.0
         rule = ResidualGames(self._table, self.hypotheses, [1], values, middle, half, self.fraction)
         self._learn(rule, SettingChoice("radius", grid, grid, rule.errors), given)
-        if not is_auto:
-            self.radius_ = grid[0]
         self._describe(rule, rows, went)
         scale = half * (1.0 + self.radius_)
         s = self._solutions[0]

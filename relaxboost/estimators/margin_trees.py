@@ -76,7 +76,9 @@ class RankedColumns(NamedTuple):
         return self.columns.source
 
     def __call__(self, Z: Array) -> NDArray[Any]:
-        """Return the ranks for rows from the table reader, shape (rows, columns)."""
+        """Return the ranks of the values in each column of the rows Z, in which numbers replace
+        the categories.
+        """
         pairs = zip(self.columns(Z).T, self.values, strict=True)
         # Halves keep the difference of two values of opposite signs a double.
         ranks = np.column_stack(
@@ -91,12 +93,12 @@ Columns = CutColumns | RankedColumns
 
 @dataclass(frozen=True)
 class PooledTree:
-    """A hypothesis that predicts with one tree of the pool."""
+    """A hypothesis that predicts with one of the randomised trees."""
 
     tree: DecisionTreeRegressor
 
     def predict(self, E: NDArray[Any]) -> Vector:
-        """Return the votes of the tree, in [−1, 1], for rows of ranks."""
+        """Return the votes of the tree, in [−1, 1], for rows in which ranks replace the values."""
         votes: Vector = np.clip(self.tree.predict(E, check_input=False), -1.0, 1.0)
         return votes
 
@@ -175,7 +177,7 @@ class TreePool(DenseMatrix):
         self._signs = signs
 
     def hypothesis(self, j: int) -> PooledTree:
-        """Return tree j of the pool."""
+        """Return the hypothesis of column j, which is a tree."""
         return self._trees[j]
 
     @property

@@ -88,7 +88,7 @@ class OnlineEstimator(TableEstimator, ABC):
     def _validated(
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
-        """Check the data, and return rows, targets of shape (N, outputs), and weights."""
+        """Return the checked rows of X, their targets, one column for each learner, and weights."""
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
         """Return X as doubles. Strings in pandas frames become 1024 features, which come last."""
@@ -150,7 +150,7 @@ class OnlineEstimator(TableEstimator, ABC):
         return StumpBasis.at_quantiles(X)
 
     def _values(self, X: Array) -> Array:
-        """Return the base functions at rows X, with the constant in the last column."""
+        """Return the values of the base functions for the rows of X, with the constant last."""
         # The constant is as large as the bound of the others, so that it can be learned as fast.
         H = self.basis_.values(X)
         return np.column_stack([H, np.full(len(X), self.basis_.bound)]) if self.intercept else H
@@ -188,7 +188,7 @@ class OnlineEstimator(TableEstimator, ABC):
         return True
 
     def _learn(self, X: Array, Y: Array, weights: Array) -> Array:
-        """Learn from rows and targets (N, outputs). Return the predictions before each update."""
+        """Learn from the rows of X, and return the prediction for each row before its update."""
         # After an error, also in a user's base functions, the learners are as they were. Their
         # state is small compared with the rows, so that a copy is cheap.
         kept = [[array.copy() for array in learner.arrays()] for learner in self.learners_]
@@ -206,7 +206,7 @@ class OnlineEstimator(TableEstimator, ABC):
         return said
 
     def _decided(self, X: Any) -> Array:
-        """Return the outputs of the learners for rows X, shape (N, outputs)."""
+        """Return the predictions for the rows of X, with a column for each learner."""
         X = self._rows(X)
         said = np.empty((len(X), len(self.learners_)))
         # Without a radius, learners clip predictions, which an average of weights cannot.
@@ -245,9 +245,9 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         suits data with a few important features, and "squared-l2" data with many weak ones. The
         default schedule is "adaptive".
     greedy : bool
-        If a radius is given, whether to use `MirrorSteps` (EG for the entropy, GD for the squared
-        norm) instead of `MirrorDescent`. With the entropy, the regret bound then needs a constant
-        schedule.
+        If a radius is given, whether to use `MirrorSteps` (exponentiated gradient for the entropy,
+        gradient descent for the squared norm) instead of `MirrorDescent`. With the entropy, the
+        regret bound then needs a constant schedule.
     average : bool
         If a radius is given, whether `predict` uses the average of all weights instead of the last
         weights. Theorems bound the risk of the average for i.i.d. examples. If the stream drifts,
@@ -351,9 +351,9 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         return X, np.where(places[:, None] == own, 1.0, -1.0), weights
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores <w, h(x)> of the rows of X, shape (N, K).
+        """Return the scores <w, h(x)> of the rows of X, with a column for each class.
 
-        For two classes, the shape is (N,), and a positive score stands for the second class.
+        For two classes, there is one score for each row. It is positive for the second class.
         """
         said = self._decided(X)
         return said[:, 0] if said.shape[1] == 1 else said
@@ -367,7 +367,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`: probabilities (N, K), in the order of `classes_`.
+        """The method `predict_proba(X)`: the probability of each class, in the order of `classes_`.
 
         For more than two classes, the probabilities of each class against the rest are divided by
         their sum. The method exists only if the loss is a negative log-likelihood.

@@ -50,7 +50,8 @@ class Features:
     def numbers(self, X: Any) -> Array:
         """Return a pandas frame as doubles, or raise an InputError for an unknown category.
 
-        A category becomes its index among the levels of its column, and a missing value nan.
+        A category becomes its index among the categories of its column. A missing value becomes
+        nan.
         """
         columns = zip((x for _, x in X.items()), self.names, self.levels, strict=True)
         numbers = [_numbers(*column, column[1] in self.unrepeated) for column in columns]
@@ -240,7 +241,7 @@ def classes_of(y: Any) -> tuple[Any, Any]:
 
 
 def read_weights(sample_weight: Any, rows: int) -> Vector:
-    """Return the weights of the examples as doubles of shape (rows,). For None, all are 1.
+    """Return the weight of each example. If `sample_weight` is None, all weights are 1.
 
     Raises
     ------

@@ -37,14 +37,12 @@ from .steps import GradientDescent as GradientDescent
 from .steps import MirrorSteps as MirrorSteps
 from .streams import BaseFunctions as BaseFunctions
 from .streams import Experts as Experts
-from .streams import FittedBasis as FittedBasis
 from .streams import LinearBasis as LinearBasis
 from .streams import Page as Page
 from .streams import Progressive as Progressive
 from .streams import ProgressRecord as ProgressRecord
 from .streams import Stream as Stream
 from .streams import StumpBasis as StumpBasis
-from .streams import Symmetric as Symmetric
 from .streams import WithIntercept as WithIntercept
 from .streams import progressive as progressive
 from .streams import stream as stream

@@ -101,7 +101,7 @@ class BatchHypothesis:
 
     rule: Rule
     w: Vector | None
-    """The weights of the hypothesis, shape (M,), or None for the rule "majority"."""
+    """The weights of the hypothesis, one for each base function. They are None for "majority"."""
     index: int | None
     """The index i if the hypothesis is an iterate w_i of the learner, and None otherwise."""
     examples: int
@@ -111,8 +111,9 @@ class BatchHypothesis:
     loss: float
     """The mean loss of the iterates that the rule uses, each on the next example."""
     wrong: float | None
-    """The fraction of these iterates that misclassify the next example, that is, have y<w, h> <= 0.
-    It is None for targets that are not labels, and for the rule "validation"."""
+    """The fraction of the iterates w that misclassify the next example, that is, have y<w, h> <= 0
+    for its label y and its values h of the base functions. The fraction is None for targets that
+    are not labels, and for the rule "validation"."""
     score: float | None = None
     """For the rule "validation": the mean loss of the chosen iterate on later examples, plus
     `validation_radius`."""
@@ -120,7 +121,7 @@ class BatchHypothesis:
     """For the rule "validation": the arguments δ and c of `validation_radius`. They are the allowed
     probability of failure, and the upper end of the range [0, c] of the losses."""
     voters: Matrix | None = None
-    """For the rule "majority": the iterates that vote, shape (among, M)."""
+    """For the rule "majority": the weights of the iterates that vote, one iterate in each row."""
 
     def __str__(self) -> str:
         chosen = "" if self.index is None else f": w_{self.index}"
@@ -132,16 +133,17 @@ class BatchHypothesis:
         )
 
     def predict(self, H: Any) -> Any:
-        """Return the predictions <w, h>. For "majority", return the means over i of sign <w_i, h>.
+        """Return the prediction <w, h> for an example, or for each row of a block of examples.
 
-        H has the shape (M,) for one example, or (rows, M).
+        For the rule "majority", return the mean of the votes sign <w_i, h> of the iterates w_i. The
+        entries of an example h are the values of the base functions.
         """
         given = doubles("H", H)
         W = self.w if self.voters is None else self.voters
         assert W is not None
         size = W.shape[-1]
         if given.ndim not in (1, 2) or given.shape[-1] != size:
-            raise InputError(f"H must have shape (M,) or (rows, {size}), got {given.shape}")
+            raise InputError(f"H must have shape ({size},) or (rows, {size}), got {given.shape}")
         if self.voters is None:
             return given @ W
         # A tie of an iterate counts as half a vote for each class.
@@ -302,7 +304,7 @@ def _streamed(one: _Pass, rule: Rule, rng: np.random.Generator) -> BatchHypothes
 
 
 def reservoir(rng: Rng) -> Iterator[int]:
-    """Yield increasing indices that draw one random item from a stream of unknown length.
+    """Yield increasing indices, which draw one random row from a stream of unknown length.
 
     The first index is 0. For every length m, the last index below m is uniformly distributed on 0,
     ..., m − 1, up to 2^−53.

@@ -41,7 +41,7 @@ def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterabl
 
 
 def checked_weights(weight: Any, rows: int) -> Vector:
-    """Return the weights of a block's examples, shape (rows,). By default all weights are 1."""
+    """Return the weight of each example of a block. By default all weights are 1."""
     if weight is None:
         return np.ones(rows)
     weights = np.array(np.broadcast_to(doubles("weight", weight), (rows,)))

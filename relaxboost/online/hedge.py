@@ -18,11 +18,13 @@ from relaxboost.solvers.stopping import Tolerance
 class ScheduledHedge(Method):
     """Online mirror descent on the distribution d of a game, against an exact weak learner.
 
-    For the relaxation f = 0 the method is Hedge. Round t has the loss <d, A w_t> + f(d), where w_t
-    is the best hypothesis for d_t. The next d minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) +
-    β_t h(d), where h is the relative entropy. `Relaxation.distribution` computes this d from t/(t
-    + 1) times the margins of the mean of the w_t, with the parameter β_t/(t + 1). The duality gap
-    is at most the mean regret of d; see docs/mathematics.md.
+    Let A be the margin matrix of the game, and f its relaxation. For f = 0 the method is Hedge.
+    Round t has the loss <d, A w_t> + f(d), where w_t is the best hypothesis for the distribution
+    d_t of the round. The next distribution minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) +
+    β_t h(d), where h is the relative entropy and β_t the temperature. `Relaxation.distribution`
+    computes it from t/(t + 1) times the margins of the mean of the w_t, with the parameter
+    β_t/(t + 1). The duality gap is at most the mean regret of the distributions; see
+    docs/mathematics.md.
 
     The method is passed to `solve` as an object, ``method=rb.online.ScheduledHedge()``. The name
     ``"hedge"`` selects `rb.solvers.Hedge` instead, whose constant β depends on the requested

@@ -191,7 +191,7 @@ class Learner:
 
     @property
     def w(self) -> Vector:
-        """The current weights, shape (M,), which predict the next example."""
+        """The current weights, one for each base function, which predict the next example."""
         return self._w.copy()
 
     @property
@@ -242,7 +242,7 @@ class Learner:
         Raises
         ------
         InputError
-            If H does not have M columns.
+            If H does not have a column for each weight.
         """
         H = doubles("H", H)
         self._check_width(H)
@@ -256,7 +256,8 @@ class Learner:
         Parameters
         ----------
         H : array of shape (M,) or (rows, M)
-            The values of the base functions, within the declared bound.
+            The values of the M base functions for one example, or for each row of a block. They
+            must be within the declared bound.
         y : number or array of shape (rows,)
             The targets. The loss "inner" has none.
         weight : number or array of shape (rows,), optional
@@ -271,8 +272,9 @@ class Learner:
         Raises
         ------
         InputError
-            If H does not have M columns, if a value is not finite or beyond the bound, if the loss
-            does not accept a target, or if a weight is negative. The learner is then unchanged.
+            If H does not have a column for each weight, if a value is not finite or beyond the
+            bound, if the loss does not accept a target, or if a weight is negative. The learner is
+            then unchanged.
         """
         given = doubles("H", H)
         self._check_width(given)
@@ -297,10 +299,12 @@ class Learner:
     def regret_bound(self, w: Any = None) -> float:
         """Return a bound on the regret Σ l_i(w_{i−1}) − l_i(w) that holds for arbitrary examples.
 
-        For mirror descent with averaging (Eq. 11) the bound is β_t V(w) + Σ ‖u_i‖²/(2αβ_{i−1}).
-        This is Prop. 2 with the observed gradients u_i. Greedy steps with a constant β have the
-        same bound. For greedy steps with varying β, the largest Bregman divergence, which may be
-        inf, replaces V(w).
+        Here l_i is the loss of example i, and w_{i−1} are the weights that predict it. For mirror
+        descent with averaging (Eq. 11) the bound is β_t V(w) + Σ ‖u_i‖²/(2αβ_{i−1}), where V is the
+        proxy, α its modulus, β_i the temperatures, and t the number of examples. This is Prop. 2
+        with the observed gradients u_i. Greedy steps with a constant temperature have the same
+        bound. For greedy steps with varying temperatures, the largest Bregman divergence of the
+        proxy, which may be inf, replaces V(w).
 
         Parameters
         ----------

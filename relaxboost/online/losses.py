@@ -33,7 +33,7 @@ class OnlineLoss(ABC):
 
     @abstractmethod
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
-        """Return the loss Q(w, z) and a subgradient with respect to w, shape (M,)."""
+        """Return the loss for the weights w, and a subgradient with an entry for each weight."""
 
     @abstractmethod
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
@@ -50,7 +50,7 @@ class OnlineLoss(ABC):
         """
 
     def checked(self, y: Any, rows: int) -> Array:
-        """Return the targets of a block as doubles of shape (rows,).
+        """Return the targets of a block as an array with a number for each example.
 
         Raises
         ------
@@ -136,7 +136,10 @@ def as_online_loss(given: Any) -> OnlineLoss:
 
 
 def losses_of(loss: OnlineLoss, W: Matrix, H: Matrix, y: Vector | None) -> Matrix:
-    """Return the loss Q(w, z) of each row w of W for each example z, shape (len(W), len(H))."""
+    """Return the losses of several vectors of weights, the rows of W, for the examples in H.
+
+    The result has a row for each vector of weights and a column for each example.
+    """
     if isinstance(loss, Inner):
         return W @ H.T
     targets = loss.checked(y, len(H))

@@ -20,7 +20,10 @@ from relaxboost.online.learner import Learner, OnlineMethod
 
 @dataclass(frozen=True, eq=False)
 class Regret:
-    """A bracket of the regret of a learner, Σ l_i(w_{i−1}) − min over w of Σ l_i(w).
+    """Bounds on the regret of a learner, Σ l_i(w_{i−1}) − min over w of Σ l_i(w).
+
+    Here l_i is the loss of example i, and w_{i−1} are the weights with which the learner predicts
+    this example.
 
     The bounds are `lower` = loss − comparator.upper, rounded down, and `upper` = loss −
     comparator.lower, rounded up. The function `regret` returns an object of this class.
@@ -93,7 +96,7 @@ def regret(
     tol: float = 1e-6,
     time_limit: float | None = None,
 ) -> Regret:
-    """Return a bracket of the regret of a learner on a stream, and a proved upper bound.
+    """Return a lower and an upper bound on the regret of a learner, and a bound by a theorem.
 
     Parameters
     ----------

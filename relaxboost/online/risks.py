@@ -103,9 +103,10 @@ def expected_excess_bound(
 ) -> float:
     """Return a bound on the expected excess risk after t examples.
 
-    The bound holds for the average of the iterates, and for a random iterate. With the `Constants`
-    L, V* and α, it is L√(2V*/(αt)) for ``Horizon(t)``, and 2L√(V*/α) √(t + 1)/t for `MirrorDescent`
-    with the schedule "growing". Greedy steps with "growing" have a larger bound, which may be inf.
+    The bound holds for the average of the iterates, and for a random iterate. Let L bound the
+    gradients, and let the proxy have the maximum V* and the modulus α. The bound is L√(2V*/(αt))
+    for ``Horizon(t)``, and 2L√(V*/α) √(t + 1)/t for `MirrorDescent` with the schedule "growing".
+    Greedy steps with "growing" have a larger bound, which may be inf.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def validation_radius(left: int, among: int, delta: float, assumptions: Assumpti
     Parameters
     ----------
     left : int
-        The number n = m − i + 1 of later examples for the iterate w_{i−1}.
+        The number n of later examples. Of m examples, n = m − i + 1 follow the iterate w_{i−1}.
     among : int
         The number k of hypotheses that are compared: all m iterates, or the snapshots.
     delta, assumptions

@@ -16,9 +16,10 @@ class MirrorSteps(OnlineMethod):
 
     V is the proxy, and W_1 is its conjugate. The weights w_i minimise η_i <u_i, w> + B(w,
     w_{i−1}), where u_i is the gradient and B is the Bregman divergence of V. The step is
-    η_i = 1/β_{i−1}. With a constant β and a steep proxy (`Proxy.steep`), the weights are those of
-    `MirrorDescent`. With decreasing steps, there is a bound on the regret if the Bregman
-    divergences of the proxy are bounded. The divergences of the entropy are unbounded.
+    η_i = 1/β_{i−1}, where β_{i−1} is the temperature. With a constant temperature and a steep proxy
+    (`Proxy.steep`), the weights are those of `MirrorDescent`. With decreasing steps, there is a
+    bound on the regret if the Bregman divergences of the proxy are bounded. The divergences of the
+    entropy are unbounded.
 
     Parameters
     ----------

@@ -97,16 +97,21 @@ class NoConeForm(InputError):
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:
     """Return the cone program into which cvxpy compiles `penalty` for m examples.
 
-    The function raises NoConeForm if the program has power cones, or if cvxpy rounds an exponent.
+    The function raises NoConeForm if the program has power cones, or if cvxpy rounds an exponent or
+    cannot compile the penalty.
     """
     from scipy import sparse
 
     variable = cp.Variable(m)
-    value, constraints = penalty(variable)
-    problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(variable)), constraints)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # powers that take many cones
-        data, _, back = problem.get_problem_data(solver="CLARABEL")
+    try:
+        value, constraints = penalty(variable)
+        problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(variable)), constraints)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # powers that take many cones
+            data, _, back = problem.get_problem_data(solver="CLARABEL")
+    except (cp.error.DCPError, ArithmeticError) as error:
+        # For example, cvxpy rounds the exponent 1.00001 to 1, and then rejects the power.
+        raise NoConeForm(f"cvxpy cannot compile the penalty: {error}") from error
     dims = data["dims"]
     size = data["A"].shape[1]
     _refuse_powers(problem, bool(dims.p3d or dims.pnd))

@@ -11,8 +11,6 @@ import pytest
 
 import tests.command
 
-pytest.importorskip("pyarrow")
-
 LABEL = ["--label", "y", "--classes", "no,yes"]
 
 

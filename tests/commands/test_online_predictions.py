@@ -14,8 +14,6 @@ from relaxboost.commands.online_predictions import PredictionsFile
 from relaxboost.online import HedgedDescent, progressive
 from tests.command import run
 
-pytest.importorskip("pyarrow")
-
 LABEL = ["--label", "y", "--classes", "no,yes"]
 
 

@@ -51,7 +51,7 @@ ESTIMATORS = [
     es.MirrorDescentRegressor(),
     es.MirrorDescentRegressor("absolute", radius=3, proxy="squared-l2"),
     es.MarginBoostClassifier(fraction=0.1, folds=2),
-    es.MarginBoostClassifierCV(fractions=(0.1, 0.4), folds=2, hypotheses=FEW, tol=0.05),
+    es.MarginBoostClassifier(folds=2, hypotheses=FEW, tol=0.05),
     es.MarginBoostRegressor(radius=1.0, folds=None, hypotheses=FEW, tol=0.05),
     es.MarginBoostRanker(fraction=0.5, folds=None, hypotheses=FEW, tol=0.1),
 ]

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import GridSearchCV
 
@@ -28,25 +27,16 @@ C, LABELS = load_breast_cancer(return_X_y=True)
 def test_quantiles_by_a_number():
     given = Regressor(quantile=0.9, max_rounds=5).fit(X, Y)
     assert given.boosted_.loss == fn.Quantile(0.9)
-    nested = Regressor("quantile", max_rounds=5).set_params(loss__q=0.9).fit(X, Y)
-    np.testing.assert_array_equal(given.predict(X), nested.predict(X))
+    same = Regressor(fn.Quantile(0.9), max_rounds=5).fit(X, Y)
+    np.testing.assert_array_equal(given.predict(X), same.predict(X))
 
 
-def test_options_of_losses_and_learners_are_parameters():
-    made = Regressor("huber", "trees")
-    assert made.get_params()["loss__delta"] == 1.0
-    assert made.get_params()["learner__max_depth"] == fn.Trees().max_depth
-    assert set(made.get_params(deep=False)) <= set(made.get_params())
-    made.set_params(learner__max_depth=2, learner__min_samples_leaf=5, loss__delta=50.0)
-    assert (made.learner.max_depth, made.learner.min_samples_leaf) == (2, 5)
-    assert made.loss == fn.Huber(50.0)
-    again = clone(made).set_params(learner=fn.Trees(6), learner__min_samples_leaf=2)
-    assert (again.learner.max_depth, again.learner.min_samples_leaf) == (6, 2)
-    assert made.learner.max_depth == 2  # an object of its own
-    search = GridSearchCV(
-        Regressor("huber", "trees", max_rounds=5), {"learner__max_depth": [1, 4]}, cv=2
-    ).fit(X, Y)
-    assert search.best_estimator_.learner.max_depth == search.best_params_["learner__max_depth"]
+def test_searches_compare_learners_and_losses():
+    grid = {"learner": [fn.Trees(1), fn.Trees(4)], "loss": ["huber", fn.Huber(50.0)]}
+    search = GridSearchCV(Regressor(max_rounds=5, n_jobs=1), grid, cv=2).fit(X, Y)
+    best = search.best_estimator_
+    assert best.learner.max_depth == search.best_params_["learner"].max_depth
+    assert best.learner.n_jobs is None  # the user's object is unchanged
 
 
 def test_class_weights_are_weights_of_examples():

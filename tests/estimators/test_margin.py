@@ -24,13 +24,19 @@ from sklearn.tree import DecisionTreeClassifier
 
 import relaxboost as rb
 from relaxboost.certificates import check
-from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV, margin_games
+from relaxboost.estimators import MarginBoostClassifier, margin_games
 from relaxboost.estimators.margin_games import Examples
 
 FEW = partial(rb.matrices.stumps, max_cuts=8)
 
 StumpBoost = partial(MarginBoostClassifier, hypotheses="stumps")
-StumpBoostCV = partial(MarginBoostClassifierCV, hypotheses="stumps")
+
+
+def chosen_among(fractions, **options):
+    """Return a classifier that chooses among the given fractions."""
+    made = StumpBoost(**options)
+    made.usual_fractions = fractions
+    return made
 
 
 def noisy(m=80, features=4, seed=0, flip=0.1):
@@ -113,7 +119,7 @@ def test_hardest_are_the_lowest_margins_and_find_wrong_labels():
         StumpBoost(fraction=0.2, class_weight="balanced"),
         StumpBoost("hard"),
         StumpBoost(rb.KLPenalty(0.5), tol=1e-2, folds=None),
-        StumpBoostCV((0.1, 0.5), hypotheses=FEW, folds=3),
+        chosen_among((0.1, 0.5), hypotheses=FEW, folds=3),
     ],
 )
 def test_whole_weights_are_copies(estimator):
@@ -252,7 +258,7 @@ def test_probabilities_are_calibrated_on_what_was_held_out():
 
 def test_the_fraction_is_chosen_by_folds():
     X, y, _ = noisy(m=200, flip=0.2)
-    chosen = StumpBoostCV((0.05, 0.3, 0.6), hypotheses=FEW, folds=3).fit(X, y)
+    chosen = chosen_among((0.05, 0.3, 0.6), hypotheses=FEW, folds=3).fit(X, y)
     errors = chosen.cv_errors_
     assert list(errors) == [0.6, 0.3, 0.05]
     assert errors[chosen.fraction_] == min(errors.values()) < errors[0.05]
@@ -260,9 +266,17 @@ def test_the_fraction_is_chosen_by_folds():
     assert np.abs(same.margin_ - chosen.margin_).max() <= 2e-3
     X, y = X[:60, :2], y[:60]
     plain = StumpBoost(folds=2).fit(X, y)  # by default "auto"
-    chosen = StumpBoostCV(folds=2).fit(X, y)
-    assert plain.cv_errors_ == chosen.cv_errors_
-    assert plain.margin_.tolist() == chosen.margin_.tolist()
+    assert sorted(plain.cv_errors_) == list(MarginBoostClassifier.usual_fractions)
+
+
+def test_a_given_fraction_is_an_attribute():
+    X, y, _ = noisy()
+    plain = partial(StumpBoost, hypotheses=FEW, folds=None)
+    assert plain(fraction=0.3).fit(X, y).fraction_ == 0.3
+    assert plain(rb.Capped(k=20)).fit(X, y).fraction_ == 0.25
+    assert not hasattr(plain("hard").fit(X, y), "fraction_")
+    twice = plain(fraction=0.3).fit(X, y).set_params(relaxation="hard").fit(X, y)
+    assert not hasattr(twice, "fraction_")
 
 
 def test_any_weak_learner_and_any_matrix():
@@ -288,7 +302,7 @@ def test_any_weak_learner_and_any_matrix():
 def test_stages_are_the_path_to_the_chosen_fraction(classes):
     X = np.random.default_rng(7).normal(size=(90, 2))
     y = np.digitize(X.sum(axis=1), [-0.5, 0.8][: classes - 1])
-    fitted = StumpBoostCV((0.2, 0.6, 0.9), folds=2).fit(X, y)
+    fitted = chosen_among((0.2, 0.6, 0.9), folds=2).fit(X, y)
     stages = list(fitted.staged_decision_function(X))
     assert len(stages) == 1 + list(fitted.cv_errors_).index(fitted.fraction_) > 1
     assert np.array_equal(stages[-1], fitted.decision_function(X))

@@ -12,13 +12,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.tree import DecisionTreeRegressor
 
 import relaxboost as rb
-from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV
-from tests.estimators.test_margin import noisy
+from relaxboost.estimators import MarginBoostClassifier
+from tests.estimators.test_margin import chosen_among, noisy
 
 X, Y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
 
 StumpBoost = partial(MarginBoostClassifier, hypotheses="stumps")
-StumpBoostCV = partial(MarginBoostClassifierCV, hypotheses="stumps")
 
 
 def test_a_cap_of_k_is_a_share_of_the_sum_of_weights():
@@ -101,7 +100,7 @@ def test_a_given_fraction_keeps_no_choice_of_an_earlier_fit():
     model = StumpBoost(folds=2, tol=1e-2).fit(X, y)
     assert model.cv_errors_[model.fraction_] < 0.5
     model.set_params(fraction=0.5).fit(X, y)
-    assert not hasattr(model, "fraction_")
+    assert model.fraction_ == 0.5
     assert not hasattr(model, "cv_errors_")
 
 
@@ -111,7 +110,7 @@ def test_a_fraction_from_unfinished_games_is_said():
         pytest.warns(ConvergenceWarning, match="chosen from unfinished games; raise time_limit"),
         pytest.warns(ConvergenceWarning, match="time_limit was reached"),
     ):
-        StumpBoostCV(tol=1e-9, time_limit=1e-3, folds=2).fit(X, y)
+        StumpBoost(tol=1e-9, time_limit=1e-3, folds=2).fit(X, y)
 
 
 def test_ctrl_c_while_held_out_votes_are_made_is_said():
@@ -138,7 +137,7 @@ def test_ctrl_c_while_held_out_votes_are_made_is_said():
         pytest.warns(ConvergenceWarning, match="the run was interrupted"),
         pytest.warns(ConvergenceWarning, match="interrupted, so that the votes"),
     ):
-        fitted = StumpBoostCV((0.2, 0.6), hypotheses=impatient).fit(X, y)
+        fitted = chosen_among((0.2, 0.6), hypotheses=impatient).fit(X, y)
     assert pressed
     assert len(games) == 3
     assert not hasattr(fitted, "predict_proba")

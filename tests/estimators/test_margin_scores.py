@@ -19,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 import relaxboost as rb
 from relaxboost.estimators import (
     MarginBoostClassifier,
-    MarginBoostClassifierCV,
     MarginBoostRanker,
     MarginBoostRegressor,
 )
@@ -144,7 +143,7 @@ def test_games_too_large_to_write_down_are_refused(monkeypatch):
     ("estimator", "options"),
     [
         (MarginBoostClassifier(hypotheses=FEW, folds=2), {"fraction": [0.3, 0.5]}),
-        (MarginBoostClassifierCV((0.2, 0.6), hypotheses=FEW, folds=2), {"tol": [1e-3]}),
+        (MarginBoostClassifier(hypotheses=FEW, folds=2), {"tol": [1e-3]}),
         (MarginBoostRegressor(hypotheses=FEW, folds=2), {"radius": ["auto", 1.0]}),
         (
             MarginBoostRanker(fraction=0.5, hypotheses=FEW, folds=2, tol=0.02),

@@ -13,8 +13,9 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import relaxboost as rb
-from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV, margin_paths
+from relaxboost.estimators import MarginBoostClassifier, margin_paths
 from relaxboost.estimators.margin_games import Examples
+from tests.estimators.test_margin import chosen_among
 
 
 def quadrants(m=160, flip=0.0, seed=0):
@@ -221,7 +222,7 @@ def test_equal_votes_are_the_worst_answer_when_time_runs_out():
 def test_a_single_wrong_hypothesis_that_was_chosen_is_said():
     X = np.arange(12.0)[:, None]
     y = np.array([0, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1, 1])
-    chosen = MarginBoostClassifierCV((0.9, 1.0), hypotheses="stumps", folds=2)
+    chosen = chosen_among((0.9, 1.0), folds=2)
     with pytest.warns(ConvergenceWarning, match="a single hypothesis has all .*: lower fraction"):
         chosen.fit(X, y)
     given = MarginBoostClassifier(hypotheses="stumps", fraction=1.0, folds=2)

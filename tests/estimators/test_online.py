@@ -15,7 +15,7 @@ import relaxboost as rb
 from relaxboost import InputError
 from relaxboost.functional import Quantile
 from relaxboost.online import Constant, ExponentiatedGradient, HedgedDescent, MirrorDescent
-from relaxboost.online.streams import Experts, LinearBasis, StumpBasis, Symmetric
+from relaxboost.online.streams import BaseFunctions, Experts, LinearBasis, StumpBasis
 
 Classifier = rb.estimators.MirrorDescentClassifier
 Regressor = rb.estimators.MirrorDescentRegressor
@@ -122,10 +122,30 @@ def test_ranges_are_those_of_the_first_batch():
     assert np.abs(made.decision_function(1e300 * X)).max() <= 30.0
 
 
+class Signed(BaseFunctions):
+    """The base functions (h, −h). Their simplex stands for the l1 ball (JNTV05, Remark 3)."""
+
+    name = "signed"
+    bound = 1.0
+
+    def __init__(self, base):
+        self.base = base
+
+    def size(self, features):
+        return 2 * self.base.size(features)
+
+    def values(self, X):
+        H = self.base.values(X)
+        return np.hstack([H, -H])
+
+    def parts(self):
+        return (self.base.digest(),)
+
+
 def test_base_functions_and_domains():
     X, y = stream()
     ball = Classifier("hinge", StumpBasis.at_quantiles(X), radius=5, intercept=False).fit(X, y)
-    basis = Symmetric(StumpBasis.at_quantiles(X))
+    basis = Signed(StumpBasis.at_quantiles(X))
     simplex = Classifier("hinge", basis, radius=5, over="simplex", intercept=False).fit(X, y)
     np.testing.assert_allclose(ball.decision_function(X),
                                simplex.decision_function(X), rtol=1e-9, atol=1e-12)  # fmt: skip

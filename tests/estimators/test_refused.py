@@ -26,7 +26,7 @@ FK = partial(es.FunctionalGradientRanker, max_rounds=2)
 BAND = partial(es.QuantileBandRegressor, max_rounds=2)
 MC, MR = es.MirrorDescentClassifier, es.MirrorDescentRegressor
 MB = partial(es.MarginBoostClassifier, folds=None)
-CV, MBR, MBK = es.MarginBoostClassifierCV, es.MarginBoostRegressor, es.MarginBoostRanker
+MBR, MBK = es.MarginBoostRegressor, es.MarginBoostRanker
 ALL = {
     "functional classifier": FC(),
     "functional regressor": FR(),
@@ -35,7 +35,7 @@ ALL = {
     "online classifier": MC(),
     "online regressor": MR(),
     "margin classifier": MB("hard"),
-    "margin classifier by folds": CV((0.3, 0.6), folds=2),
+    "margin classifier by folds": es.MarginBoostClassifier(hypotheses="stumps", folds=2),
     "margin regressor": MBR(radius=1.0, folds=None),
     "margin ranker": MBK(fraction=0.5, folds=None),
 }
@@ -252,12 +252,6 @@ REFUSED = {
     "open fraction": (MBK(folds=None), "chooses by cross-validation"),
     "open fraction of labels": (MB(), "chooses by cross-validation"),
     "word for a fraction": (MB(fraction="aut"), "got 'aut'; use fraction=0.5, for example$"),
-    "a fraction to choose": (CV(0.5), "at least two fractions"),
-    "equal fractions": (CV((0.3, 0.3)), "at least two fractions"),
-    "fractions": (
-        CV((0.5, "a")),
-        "^.a. in fractions must be a share of the examples, with 0 < fraction <= 1",
-    ),
     "processes": (MB("hard", n_jobs=0), "n_jobs must be a whole number"),
 }
 
@@ -319,7 +313,6 @@ DATA = {
     "kinds of groups": (lambda: MBK().fit(X, Y, [None, "a"] * 30), "ids of the same type"),
     "one row": (lambda: MBR().fit(X[:1], Y[:1]), "X has only one sample; pass at least two"),
     "quantile": (lambda: FR(quantile=1.0).fit(X, Y), "quantile must lie strictly between 0 and 1"),
-    "level of a loss": (lambda: FR("quantile").set_params(loss__q=0), "q must lie strictly betwe"),
     "no level": (
         lambda: FR("quantile").fit(X, Y),
         r"loss='quantile' needs the level of the quantile; .*functional\.Quantile\(0\.9\)",
@@ -328,11 +321,6 @@ DATA = {
         lambda: FR("absolute", quantile=0.5).fit(X, Y),
         "loss='absolute'; leave quantile or loss out",
     ),
-    "option of a learner": (
-        lambda: FR(learner="trees").set_params(learner__depth=2),
-        "has no option 'depth', .*learner__depth is unknown; its options are: .*max_depth",
-    ),
-    "option of a loss": (lambda: FR().set_params(loss__q=0.5), "'squared' has no option 'q'"),
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 from relaxboost import InputError
 from relaxboost.online import stream
 from relaxboost.online.streams import csv_rows
+from relaxboost.online.streams.csv_parser import CsvParser
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -33,6 +34,9 @@ def test_csv_that_is_not_in_utf8_says_so(label, text, tmp_path):
     classes = None if label == "1" else ("ja", "né")
     with pytest.raises(InputError, match=r"a\.csv, row 1: not in UTF-8; save the file as UTF-8"):
         list(stream(tmp_path / "a.csv", "y", classes=classes))
+
+
+PARSER = CsvParser(["a", "b"], ",")
 
 
 class Pieces:
@@ -67,15 +71,15 @@ def test_csv_is_cut_after_rows_wherever_it_comes_in_two(rng):
         ends = {0, *np.cumsum([len(row) for row in rows]).tolist()}
         text = b"".join(rows)
         for cut in range(1, len(text)):
-            got = list(csv_rows._complete_rows(Pieces(text[:cut], text[cut:]), b","))
+            got = list(csv_rows._complete_rows(Pieces(text[:cut], text[cut:]), PARSER))
             assert b"".join(got) == text
             assert ends.issuperset(np.cumsum([len(part) for part in got]).tolist())
 
 
 def test_a_quote_that_never_closes_holds_back_rows_up_to_a_limit(monkeypatch):
     rows = b"1,2\n" * 10
-    got = list(csv_rows._complete_rows(Pieces(rows, b'3,"4\n', rows, rows), b","))
+    got = list(csv_rows._complete_rows(Pieces(rows, b'3,"4\n', rows, rows), PARSER))
     assert got == [rows, b'3,"4\n' + rows + rows]
     monkeypatch.setattr(csv_rows, "MAX_ROW_BYTES", 40)
-    got = list(csv_rows._complete_rows(Pieces(rows, b'3,"4\n', rows, rows), b","))
+    got = list(csv_rows._complete_rows(Pieces(rows, b'3,"4\n', rows, rows), PARSER))
     assert got == [rows, b'3,"4\n' + rows, rows]

@@ -18,12 +18,11 @@ import relaxboost as rb
 from relaxboost import InputError
 from relaxboost.online import (
     Experts,
-    FittedBasis,
     GradientDescent,
     LinearBasis,
     MirrorDescent,
     StumpBasis,
-    Symmetric,
+    WithIntercept,
     load,
     progressive,
     stream,
@@ -290,9 +289,7 @@ def test_base_functions():
     stumps = StumpBasis([[0.0, 0.5], [], [-0.25]])
     want = [[1.0 if x[f] > t else -1.0 for f, t in ((0, 0.0), (0, 0.5), (2, -0.25))] for x in X]
     np.testing.assert_array_equal(stumps.values(X), want)
-    both = Symmetric(stumps)
-    np.testing.assert_array_equal(both.values(X), np.hstack([want, np.negative(want)]))
-    assert (both.size(3), both.bound, both.features) == (6, 1.0, 3)
+    assert (stumps.size(3), stumps.bound, stumps.features) == (3, 1.0, 3)
     line = LinearBasis.spanning(X[:20])
     H = line.values(X)
     assert np.abs(H).max() == 1.0
@@ -306,24 +303,13 @@ def test_base_functions():
     assert line.bound_in("l1", 3) == 1.0
     assert line.bound_in("l2", 4) == 2.0
     given = stream(X, y)
-    learner = MirrorDescent("hinge", rb.Simplex(1)).start(6)
-    learner.update(both.values(X), y)
-    got = progressive(MirrorDescent("hinge", rb.Simplex(1)), given.through(both))
+    learner = MirrorDescent("hinge", rb.Simplex(1)).start(3)
+    learner.update(stumps.values(X), y)
+    got = progressive(MirrorDescent("hinge", rb.Simplex(1)), given.through(stumps))
     np.testing.assert_array_equal(got.learner.w, learner.w)
     head, labels = given.head(7)
     np.testing.assert_array_equal(head, X[:7])
     np.testing.assert_array_equal(labels, y[:7])
-
-
-def test_symmetric_simplex_is_the_l1_ball():
-    """JNTV05, Remark 3, for the linear part: the two have the same losses within reach."""
-    X, _y = made(100)
-    rng = np.random.default_rng(1)
-    w = rng.normal(size=5)
-    w /= np.abs(w).sum()
-    lifted = np.concatenate([np.maximum(w, 0.0), np.maximum(-w, 0.0)])
-    np.testing.assert_allclose(Symmetric(Experts()).values(X) @ lifted, X @ w, atol=1e-15)
-    assert lifted.sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -336,8 +322,6 @@ def test_symmetric_simplex_is_the_l1_ball():
         ),
         (lambda X: StumpBasis.at_quantiles(X[:0]), "a sample must be finite"),
         (lambda X: LinearBasis([0.0], [0.0]), "a scale > 0 for each feature"),
-        (lambda X: FittedBasis([]), "needs at least one estimator"),
-        (lambda X: FittedBasis([object()]), "has no method predict"),
         (lambda X: Experts().bound_in("l1", 3), "'experts' have no known bound"),
         (lambda X: list(stream(X, base=StumpBasis([[0.0]]))), "stumps expects 1 features, but X"),
     ],
@@ -347,21 +331,11 @@ def test_bad_base_functions(make, message):
         make(made(5)[0])
 
 
-def test_fitted_estimators_and_digests_in_another_process():
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.tree import DecisionTreeClassifier
-
-    X, y = made(60)
-    estimators = [DecisionTreeClassifier(max_depth=2, random_state=0), LogisticRegression()]
-    base = FittedBasis([one.fit(X, y) for one in estimators])
-    np.testing.assert_array_equal(
-        base.values(X), np.column_stack([one.predict(X) for one in estimators])
-    )
-    assert (base.bound, base.features, base.size(5)) == (1.0, 5, 2)
-    signs = FittedBasis([estimators[1]], signs=True)
-    np.testing.assert_array_equal(signs.values(X)[:, 0], estimators[1].predict(X))
-    bases = [base, signs, Experts(), LinearBasis.spanning(X), StumpBasis([[0.0], [1.0]])]
-    bases += [Symmetric(base), StumpBasis([[0.0], [], [1.0]]), StumpBasis([[0.0, 1.0], []])]
+def test_digests_in_another_process():
+    X, _ = made(60)
+    bases = [Experts(), LinearBasis.spanning(X), StumpBasis([[0.0], [1.0]])]
+    bases += [StumpBasis([[0.0], [], [1.0]]), StumpBasis([[0.0, 1.0], []])]
+    bases += [WithIntercept(one) for one in bases[1:]]
     digests = [one.digest() for one in bases]
     assert len(set(digests)) == len(digests)
     answers, sent = CONTEXT.Pipe(duplex=False)
@@ -384,6 +358,8 @@ class Nested(Experts):
 def test_digests_know_where_parts_end():
     assert Nested(((1,), (2,))).digest() != Nested(((1, (2,)),)).digest()
     assert Nested((1, 2)).digest() == Nested((1, 2)).digest() != Nested((12,)).digest()
+    with pytest.raises(InputError, match="must be arrays, numbers, strings, or lists"):
+        Nested((object(),)).digest()
 
 
 def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):

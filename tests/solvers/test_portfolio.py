@@ -388,3 +388,9 @@ def test_a_loose_value_of_f_does_not_hide_a_better_one():
     assert programs.above(d)[0] == pytest.approx(2 / 3, abs=1e-6)
     programs.keep("point", d, 1.5)  # what an early iterate proves
     assert programs.above(d)[0] == pytest.approx(2 / 3, abs=1e-6)
+
+
+@pytest.mark.parametrize("p", [1.00001, 10_000])
+def test_auto_solves_norms_that_cvxpy_cannot_compile(p):
+    A = np.random.default_rng(0).uniform(-1.0, 1.0, (40, 10))
+    assert rb.solve(rb.Game(A, rb.NormPenalty(p, 1)), 1e-5).gap <= 1e-5

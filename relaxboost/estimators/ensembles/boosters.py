@@ -80,7 +80,10 @@ def column(scores: Any, k: int, X: Any) -> Any:
 
 
 def other_columns(given: list[Any], known: list[Any]) -> str:
-    """Describe how columns differ from those in `fit`, or return an empty string."""
+    """Return a description of how the columns of X differ from those in `fit`.
+
+    The description is empty if the columns are the same, or if their names are unknown.
+    """
     if not given or not known or given == known:
         return ""
     missing = [name for name in known if name not in given]
@@ -106,7 +109,7 @@ def is_classifier(given: Any) -> bool:
 
 
 def read(given: Any) -> BoostedTrees | None:
-    """Return the trees of an XGBoost or LightGBM model, or None for other objects.
+    """Return the trees of an XGBoost or LightGBM model. The result is None for other objects.
 
     Raises
     ------

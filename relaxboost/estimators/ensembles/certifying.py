@@ -167,7 +167,12 @@ def certify_ensemble(
 
 
 def _scaled_columns(members: Members, H: Array) -> tuple[Array, Whole, Array, list[Fraction]]:
-    """Return all scales, the kept hypotheses, their scaled columns, and the coefficients."""
+    """Divide the predictions of each hypothesis by its largest absolute prediction, the scale.
+
+    Return the scales of all hypotheses, the indices of the hypotheses with a positive scale, the
+    divided predictions of these, and their weights times their scales. An intercept is an
+    additional column of ones, with its own weight.
+    """
     scales = np.abs(H).max(axis=0)
     # The largest leaf bounds a tree on new examples too, so that the scale does not depend on X.
     if members.bounds is not None:

@@ -27,7 +27,6 @@ _READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
     "VotingClassifier": readers.voting,
     "FunctionalGradientClassifier": readers.functional,
     "MarginBoostClassifier": readers.margin,
-    "MarginBoostClassifierCV": readers.margin,
 }
 """For each supported class of scikit-learn and of this package, the function that reads its
 instances. The function also reads instances of subclasses."""
@@ -41,19 +40,20 @@ class Members:
     names: tuple[str, ...]
     weights: Array
     predict: Callable[[Any], Any] = field(repr=False)
-    """A function that maps X to the hypotheses' predictions, numbers of shape (rows of X, n)."""
+    """A function that returns the predictions of the hypotheses for X, as an array with a row for
+    each row of X and a column for each hypothesis."""
     intercept: float | None = None
     classes: tuple[Any, Any] | None = None
-    """The classes that are encoded as −1 and +1. None if they are taken from y."""
+    """The classes that are encoded as −1 and +1. The value is None if y determines them."""
     target: Any = None
     known: tuple[Any, ...] = ()
     """All classes, if there are more than two. The class `target` then stands for +1,
     all other classes stand for −1, and `classes` are False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
-    """A function that maps X to the library's own decision values, shape (rows of X,), in the scale
-    of the weighted sum. None for hard votes and (H, weights)."""
+    """A function that returns the library's own decision value for each row of X, in the scale of
+    the weighted sum. It is None for hard votes and for the pair (H, weights)."""
     labels: Callable[[Any], Any] | None = field(default=None, repr=False)
-    """A function that maps X to the labels that the ensemble predicts, shape (rows of X,)."""
+    """A function that returns the label that the ensemble predicts for each row of X."""
     bounds: Array | None = field(default=None, repr=False)
     """The largest |h_j(x)| of each hypothesis over all x. For a tree, this is the largest absolute
     leaf value. An unknown maximum is nan, and None means that all maxima are unknown."""
@@ -271,7 +271,9 @@ def _of_predictions(pair: tuple[Any, ...]) -> Members:
 
 
 def table(H: Any) -> Array:
-    """Return the given predictions as an array of shape (m, n), or raise an InputError."""
+    """Return the predictions H as an array with a row for each example and a column for each
+    hypothesis. Raise an InputError if this is impossible.
+    """
     try:
         given = np.asarray(H)
     except ValueError:

@@ -75,7 +75,7 @@ class EnsembleReport:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the report's columns, shape (n,)."""
+        """The names of the report's columns."""
         last = () if self.intercept is None else ("intercept",)
         return (*(self.members.names[j] for j in self.kept.tolist()), *last)
 
@@ -87,18 +87,18 @@ class EnsembleReport:
 
     @property
     def scales(self) -> Array:
-        """The number by which each column was divided, shape (n,); 1 for the intercept."""
+        """The number by which each column was divided. It is 1 for the intercept."""
         last = [] if self.intercept is None else [1.0]
         return np.append(self.all_scales[self.kept], last)
 
     @property
     def weights(self) -> Array:
-        """The ensemble's weights of the columns, shape (n,), scaled to ‖w‖_1 = 1."""
+        """The ensemble's weights of the columns, scaled so that their absolute values sum to 1."""
         return self._dense(self.certificate)
 
     @property
     def reoptimised(self) -> Array:
-        """The weights of the columns, shape (n,), that prove the lower bound on the optimum."""
+        """The weights of the columns that prove the lower bound on the optimum."""
         return self._dense(self.optimum)
 
     def _dense(self, certificate: Certificate) -> Array:
@@ -109,12 +109,12 @@ class EnsembleReport:
 
     @property
     def margins(self) -> Array:
-        """The margins A w of the ensemble, shape (m,)."""
+        """The margin of the ensemble on each example."""
         return self._margins(self.weights)
 
     @property
     def reoptimised_margins(self) -> Array:
-        """The margins A w with the re-optimised weights, shape (m,)."""
+        """The margin on each example with the re-optimised weights."""
         return self._margins(self.reoptimised)
 
     def _margins(self, w: Array) -> Array:

@@ -32,7 +32,7 @@ orders, the level method finds the weights, because it factorises no such matrix
 
 
 class Proved(NamedTuple):
-    """An exact bracket, in fractions, of the minimum of the cumulative loss, with a certificate."""
+    """Exact bounds, as fractions, on the minimum of the cumulative loss, with a certificate."""
 
     certificate: Certificate
     """The certificate of the value ρ of the game that is equivalent to minimising the loss."""
@@ -49,21 +49,21 @@ class Proved(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparator:
-    """The best weights of a domain for known examples, with a bracket of their cumulative loss.
+    """The best weights of a domain for known examples, with bounds on their cumulative loss.
 
     Every w of the domain has a cumulative loss of at least `lower`. The cumulative loss of `w` is
     at most `upper`. Both bounds include all rounding errors.
     """
 
     w: Vector
-    """The best weights that were found, shape (M,). They are in the domain up to rounding."""
+    """The best weights that were found. They are in the domain up to rounding."""
     lower: float
     upper: float
     tol: float
-    """The requested width of the bracket, as a fraction of the loss."""
+    """The requested difference of the two bounds, as a fraction of the loss."""
     status: str
     """The reason why the run ended: "optimal", "time_limit", "interrupted", or "stalled". A run
-    stalls if rounding errors keep the bracket wider than requested."""
+    stalls if rounding errors keep the difference of the bounds larger than requested."""
     rounds: int
     seconds: float
     _problem: Cumulative = field(repr=False)
@@ -95,7 +95,7 @@ class Comparator:
         return LossGame(self._problem)
 
     def certificate(self) -> Proved:
-        """Return the bracket in fractions, with a certificate that anyone can check.
+        """Return both bounds as fractions, with a certificate that anyone can check.
 
         For hinge, absolute, quantile and inner losses, the minimum follows from the value of a
         game. The certificate of this game is exact over polytopes, and enclosed over an L2Ball.
@@ -123,13 +123,17 @@ def hindsight(
     time_limit: float | None = None,
     first: int | None = None,
 ) -> Comparator:
-    """Bracket the minimum over w in the domain W of the cumulative loss Σ s_i l(w, (h_i, y_i)).
+    """Find the best fixed weights for known examples, with bounds on their cumulative loss.
+
+    The cumulative loss of weights w is Σ s_i l(w, (h_i, y_i)), where s_i is the weight of example
+    i, h_i are the values of its base functions, and y_i is its target. The function minimises it
+    over all w in the domain W, and gives a lower and an upper bound on the minimum.
 
     Hinge, absolute and quantile losses are minimised by an interior point method. Other losses of
-    <w, h> are minimised by Newton's method. Both methods factorise matrices of order M, or of
-    order m if m is smaller, and read the examples a few dozen times. A loss that provides only
-    subgradients, or a user-defined loss with corners, is minimised by a level bundle method, which
-    reads the examples about a hundred times.
+    <w, h> are minimised by Newton's method. Both methods factorise matrices whose order is the
+    number M of weights, or the number m of examples if m is smaller. They read the examples a few
+    dozen times. A loss that provides only subgradients, or a user-defined loss with corners, is
+    minimised by a level bundle method, which reads the examples about a hundred times.
 
     Parameters
     ----------

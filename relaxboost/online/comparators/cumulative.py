@@ -40,9 +40,9 @@ class Sums(NamedTuple):
     value: float
     gradient: Vector
     slopes: Vector
-    """The derivative of each weighted loss with respect to its prediction, shape (m,)."""
+    """The derivative of each weighted loss with respect to its prediction."""
     curvature: Vector
-    """The second derivative of each weighted loss with respect to its prediction, shape (m,)."""
+    """The second derivative of each weighted loss with respect to its prediction."""
 
 
 class Cumulative:
@@ -170,9 +170,9 @@ class Cumulative:
         """Return a lower bound on the minimum of the cumulative loss, rounded down.
 
         The bound follows from a line below the loss of each example, as a function of the
-        prediction F. The lines are the tangents at the predictions of the weights `at`. If slopes
-        `z` of shape (m,) are passed instead, the lines are z (F − y), where y is the target. In
-        this case the loss must be a hinge, absolute or quantile loss.
+        prediction F. The lines are the tangents at the predictions of the weights `at`. If a slope
+        for each example is passed in `z` instead, the lines are z (F − y), where y is the target.
+        In this case the loss must be a hinge, absolute or quantile loss.
         """
         loss = self.pointwise
         assert loss is not None

@@ -70,7 +70,7 @@ class _Objective:
         return _Point(w, value, Cuts(*(np.array([part]) for part in cut)))
 
     def lower(self, cut: Cut) -> float:
-        """Return the lower bound offset − σ_W(−slope) from a tangent of the loss, rounded down."""
+        """Return the minimum of a tangent of the loss over the domain, rounded down."""
         error = float(np.max(cut.error))
         return down(cut.offset - self._problem.support(-cut.slope, error))
 

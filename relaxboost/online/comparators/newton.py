@@ -104,9 +104,10 @@ def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock:
 
 
 def _quadratic_model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, QuadraticLosses]:
-    """Return rows, and a quadratic function for each row.
+    """Return the quadratic model of the cumulative loss near the weights w.
 
-    The model is the sum of these functions, each evaluated at the inner product <row, w>.
+    The model consists of rows, and of a quadratic function for each row. Its value is the sum of
+    these functions, each evaluated at the inner product of its row and the weights.
     """
     bulk = _Replayed(problem.replay)
     curvature = sums.curvature
@@ -179,7 +180,7 @@ class _Replayed(Bulk):
             out += scaled.T @ scaled
 
     def written(self) -> Array:
-        """Return the values of the base functions of all blocks as one array, shape (m, M)."""
+        """Return the values of the base functions for all examples, one example in each row."""
         return np.vstack([block.H for block in self._replay])
 
     def gram(self, scaling: Vector) -> Vector:

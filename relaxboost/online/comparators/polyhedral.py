@@ -128,7 +128,7 @@ def check_piecewise_linear(loss: OnlineLoss) -> None:
 
 
 class LossGame:
-    """The game whose value ρ determines a cumulative loss: its minimum is −scale · ρ."""
+    """The game whose value ρ determines the minimum of a cumulative loss, which is −scale · ρ."""
 
     def __init__(self, problem: Cumulative) -> None:
         check_piecewise_linear(problem.loss)
@@ -176,7 +176,7 @@ class LossGame:
         return A, CapsWithCosts(Caps(shares), tuple(costs.tolist()))
 
     def distribution(self, slopes: Vector | None) -> Vector:
-        """Return the distribution d of the game for given slopes of the losses, shape (m,)."""
+        """Return the distribution d of the game for the slopes of the losses, one per example."""
         if slopes is None:
             return self._d
         # A negative slope belongs to the row h, and a positive slope to the row −h.

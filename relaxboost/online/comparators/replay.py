@@ -19,7 +19,7 @@ class Played(NamedTuple):
     rows: slice
     """The positions of the block's examples in the stream."""
     H: Matrix
-    """The values of the base functions for the block's examples, shape (rows, M)."""
+    """The values of the base functions for the block's examples, one example in each row."""
     y: Vector
     weight: Vector
 
@@ -99,7 +99,10 @@ class Replay:
         H, y, weight = (*parts, None, None)[:3]
         H = np.atleast_2d(doubles("H", H))[:limit]
         if H.ndim != 2 or H.shape[1] == 0:
-            raise InputError(f"H must have shape (rows, M), got {H.shape}")
+            raise InputError(
+                "H must have a row for each example and a column for each base function, got shape "
+                f"{H.shape}"
+            )
         rows = len(H)
         if not np.isfinite(H).all():
             row, j = np.argwhere(~np.isfinite(H))[0]

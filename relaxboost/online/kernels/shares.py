@@ -84,7 +84,10 @@ def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
 
 @njit()
 def _gap(sums: Vector, p: Vector, weight: float, values: Vector) -> float:
-    """Return the mean loss minus the mix loss of an example (de Rooij et al. 2014)."""
+    """Return the mixability gap of an example: its mean loss minus its mix loss.
+
+    Both losses are defined in de Rooij et al. (2014).
+    """
     losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
     rate = math.log(p.size) / max(sums[MIXABILITY], MIN_MIXABILITY)
     least = losses.min()
@@ -110,7 +113,7 @@ def learn(
     example: tuple[Vector, float, float],
     found: tuple[float, Vector, Vector, Vector],
 ) -> None:
-    """Update the state (w, Z, mean, sums) of the K learners with one example.
+    """Update the state of the K learners with one example.
 
     `example` contains h, its Euclidean norm, and a weight of at most 1. `found` contains the loss
     of the mean prediction, the shares p, and the losses and the slopes of the K learners.

@@ -92,7 +92,8 @@ class Entropy(Proxy):
 
 
 def _entries(w: Vector, domain: Any) -> Vector:
-    """Return the vector v for weights w. On the l1 ball it is the v with the least entropy.
+    """Return the vector v of `Entropy` for weights w. On the l1 ball, several v have the weights w,
+    and the one with the least entropy is returned.
 
     For this v, the products v⁺_j v⁻_j of all j are equal.
     """

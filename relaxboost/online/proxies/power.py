@@ -32,7 +32,7 @@ class Power(Proxy):
     Parameters
     ----------
     s : float, optional
-        A number in (−1, 1] other than 0. By default 1/log M, which requires M >= 3.
+        A number in (−1, 1] other than 0. By default it is 1/log M, which requires M >= 3.
 
     References
     ----------

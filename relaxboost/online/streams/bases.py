@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,14 +41,17 @@ class BaseFunctions(ABC):
 
     @abstractmethod
     def values(self, X: Array) -> Array:
-        """Return the values of the base functions at the rows of X, shape (rows, M)."""
+        """Return the values of the base functions: a row for each row of X, and M columns."""
 
     def names(self, columns: Sequence[str]) -> list[str]:
         """Return the names of the base functions for examples with the given feature names."""
         return [f"h{j}" for j in range(self.size(len(columns)))]
 
     def parts(self) -> Sequence[Any]:
-        """Return the parameters on which values depend: arrays, numbers, strings or estimators."""
+        """Return the parameters on which values depend.
+
+        They are arrays, numbers, strings, or lists of these.
+        """
         return ()
 
     def digest(self) -> str:
@@ -59,7 +62,10 @@ class BaseFunctions(ABC):
         return f"{self.name} {sha.hexdigest()[:16]}"
 
     def bound_in(self, norm: str, size: int) -> float:
-        """Return a bound on the dual norm of h: K for the norm "l1", and √M K for the norm "l2".
+        """Return a bound on the dual norm of the vector h of the values of all base functions.
+
+        For `size` base functions with values in [−K, K], the bound is K for the norm "l1", and K
+        times the root of their number for the norm "l2".
 
         Raises
         ------
@@ -95,7 +101,7 @@ class Experts(BaseFunctions):
 
 
 class LinearBasis(BaseFunctions):
-    """The base functions (x_j − centre_j)/scale_j of the features x_j, clipped to [−1, 1].
+    """The features x_j as base functions (x_j − centre_j)/scale_j, clipped to [−1, 1].
 
     Parameters
     ----------
@@ -191,38 +197,6 @@ class StumpBasis(BaseFunctions):
         return self.features, self.feature.astype(np.int64), self.thresholds
 
 
-class Symmetric(BaseFunctions):
-    """The base functions (h, −h), which turn weights on a simplex into weights on the l1 ball.
-
-    Weights (v, v') >= 0 of these functions give the same predictions as the weights v − v' of h.
-
-    References
-    ----------
-    Juditsky, Nazin, Tsybakov & Vayatis (2005), Remark 3.
-    """
-
-    name = "symmetric"
-
-    def __init__(self, base: BaseFunctions) -> None:
-        self.base = base
-        self.bound = base.bound
-        self.features = base.features
-
-    def size(self, features: int) -> int:
-        return 2 * self.base.size(features)
-
-    def values(self, X: Array) -> Array:
-        H = self.base.values(X)
-        return np.hstack([H, -H])
-
-    def names(self, columns: Sequence[str]) -> list[str]:
-        names = self.base.names(columns)
-        return [*names, *(f"not {name}" for name in names)]
-
-    def parts(self) -> Sequence[Any]:
-        return (self.base.digest(),)
-
-
 class WithIntercept(BaseFunctions):
     """Base functions with a known bound K, followed by the constant K.
 
@@ -255,90 +229,21 @@ class WithIntercept(BaseFunctions):
         return self.base.bound_in(norm, size)
 
 
-class FittedBasis(BaseFunctions):
-    """The predictions of fitted estimators, or the signs of their decision functions.
-
-    Parameters
-    ----------
-    estimators : sequence
-        Estimators with the method `predict`, or `decision_function` if `signs` is True.
-    signs : bool
-        Whether the values are signs: +1 if the decision function is positive, and −1 otherwise.
-    bound : float, optional
-        The bound K. The default is 1 if `signs` is True, and otherwise the largest absolute label
-        of the estimators, if they are classifiers with numeric labels.
-    """
-
-    name = "fitted"
-
-    def __init__(
-        self, estimators: Sequence[Any], signs: bool = False, bound: float | None = None
-    ) -> None:
-        self.estimators = tuple(estimators)
-        self.signs = bool(signs)
-        method = "decision_function" if signs else "predict"
-        for number, estimator in enumerate(self.estimators):
-            if not callable(getattr(estimator, method, None)):
-                raise InputError(f"estimator {number}, {estimator!r}, has no method {method}")
-        if not self.estimators:
-            raise InputError("FittedBasis needs at least one estimator")
-        self.features = getattr(self.estimators[0], "n_features_in_", None)
-        self.bound = bound if bound is not None else self._known_bound()
-
-    def _known_bound(self) -> float | None:
-        if self.signs:
-            return 1.0
-        # A classifier predicts one of its labels, and a regressor any number.
-        classes = [np.asarray(getattr(one, "classes_", ["?"])) for one in self.estimators]
-        if any(one.dtype.kind not in "biuf" for one in classes):
-            return None
-        return float(max(np.abs(one.astype(np.float64)).max() for one in classes)) or None
-
-    def size(self, features: int) -> int:
-        return len(self.estimators)
-
-    def values(self, X: Array) -> Array:
-        H = np.empty((len(X), len(self.estimators)))
-        for j, estimator in enumerate(self.estimators):
-            # A decision function of 0 counts as −1.
-            if self.signs:
-                H[:, j] = np.where(estimator.decision_function(X) > 0.0, 1.0, -1.0)
-            else:
-                H[:, j] = doubles(f"what estimator {j} predicts", estimator.predict(X))
-        return H
-
-    def parts(self) -> Sequence[Any]:
-        return self.signs, self.estimators
-
-
-def _encoded(part: Any, within: tuple[int, ...] = ()) -> Iterator[bytes]:
+def _encoded(part: Any) -> Iterator[bytes]:
     """Yield bytes for a digest of an object. The bytes are the same in every process."""
-    # Pickles depend on whether equal strings are the same object. `within` contains the ids of the
-    # objects that contain `part`.
     if isinstance(part, np.ndarray) and part.dtype.kind != "O":
         yield f"{part.dtype}{part.shape}".encode() + part.tobytes()
     elif part is None or isinstance(part, str | bytes | int | float | complex | np.generic):
         yield f"{part!r};".encode()
-    elif callable(getattr(part, "__qualname__", None) and part):
-        yield f"{part.__module__}.{part.__qualname__};".encode()
-    elif id(part) in within:
-        yield f"^{len(within) - within.index(id(part))}".encode()
+    elif isinstance(part, list | tuple):
+        yield f"({len(part)}".encode()
+        for one in part:
+            yield from _encoded(one)
     else:
-        within = (*within, id(part))
-        inner = _contents(part)
-        yield f"({len(inner)}".encode()
-        for one in inner:
-            yield from _encoded(one, within)
-
-
-def _contents(part: Any) -> Any:
-    if isinstance(part, np.ndarray):
-        return part.shape, part.tolist()
-    if isinstance(part, Mapping):
-        return sorted(part.items(), key=lambda pair: repr(pair[0]))
-    if isinstance(part, set | frozenset):
-        return sorted(part, key=repr)
-    return part if isinstance(part, list | tuple) else part.__reduce_ex__(4)
+        raise InputError(
+            "the parts of base functions must be arrays, numbers, strings, or lists of these, got "
+            f"{part!r:.60}"
+        )
 
 
 def _sample(X: Any) -> Array:

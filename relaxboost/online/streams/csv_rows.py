@@ -12,7 +12,7 @@ from relaxboost._core.errors import InputError, few
 from relaxboost._core.tables import next_header, no_column
 from relaxboost.matrices.chunks.sources import Batch
 from relaxboost.matrices.labelled import ROUNDED
-from relaxboost.online.streams.csv_parsers import NOT_UTF8, CsvError, Table, is_number, parser
+from relaxboost.online.streams.csv_parser import NOT_UTF8, CsvError, CsvParser, Table
 from relaxboost.online.streams.words import HASH, TableColumns
 
 READ_BYTES = 2**20
@@ -44,13 +44,12 @@ class _CsvRows:
         labels = [] if label is None else [label]
         self._text_labels = labels if columns.has_text else []
         self._numeric_labels = [] if columns.has_text else labels
-        self._sep = columns.sep.replace("\\t", "\t")
-        self._parser = parser(self._header, self._sep)
+        self._parser = CsvParser(self._header, columns.sep.replace("\\t", "\t"))
 
     def batches(self) -> Iterator[Batch]:
         """Yield batches of at most a megabyte."""
         before = 0
-        for number, rows in enumerate(_complete_rows(self._file, self._sep.encode())):
+        for number, rows in enumerate(_complete_rows(self._file, self._parser)):
             try:
                 table = self._table(rows, before)
             except CsvError as error:
@@ -93,7 +92,7 @@ class _CsvRows:
                 # A wrong cell in a later row must not turn a column of numbers into a column of
                 # words.
                 cells = self._parser.parse(rows, [], [error.column])[error.column].tolist()
-                if is_number(next(cell for cell in cells if cell and cell.strip())):
+                if _is_number(next((cell for cell in cells if cell.strip()), "")):
                     raise
                 words.columns.append(error.column)
 
@@ -133,24 +132,23 @@ class _CsvRows:
         )
 
 
-def _complete_rows(file: Any, sep: bytes) -> Iterator[bytes]:
+def _complete_rows(file: Any, parser: CsvParser) -> Iterator[bytes]:
     """Yield pieces of a binary file as soon as they arrive, each ending after a complete row."""
-    # A line break in quotes does not end a row. Quotes are opened only at the start of a field.
-    quote = rb'"(?<![^\n' + re.escape(sep) + rb']")'
-    quoted = re.compile(quote + rb'[^"]*+(?:""[^"]*+)*+"')
-    opened = re.compile(quote)
     left = b""
     while read := file.read1(READ_BYTES):
         left += read
-        # Without quotes, every line break ends a row.
-        cut = left.rfind(b"\n") + 1
-        if b'"' in left and len(left) < MAX_ROW_BYTES:
-            # Masking complete quoted fields removes the line breaks in them.
-            masked = quoted.sub(lambda field: b"-" * len(field[0]), left)
-            unfinished = opened.search(masked)
-            cut = masked.rfind(b"\n", 0, unfinished.start() if unfinished else len(masked)) + 1
+        is_short = len(left) < MAX_ROW_BYTES
+        cut = parser.end_of_rows(left) if is_short else left.rfind(b"\n") + 1
         if cut:
             yield left[:cut]
             left = left[cut:]
     if left:
         yield left
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

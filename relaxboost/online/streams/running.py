@@ -26,7 +26,7 @@ from relaxboost.online.streams.words import split_columns
 
 
 class ProgressRecord(NamedTuple):
-    """A record of how far a run has come, and of how good its predictions have been."""
+    """A record of the progress of a run, and of the quality of its predictions."""
 
     rows: int
     """The number of examples in this run so far."""
@@ -261,7 +261,7 @@ class _Run:
         return spent
 
     def _checked(self, state: dict[str, Any]) -> Learner:
-        """Return the learner of a checkpoint, or raise an InputError if this run is another one."""
+        """Return the learner of a checkpoint, or raise an InputError if it is from another run."""
         # The method may depend on the columns, so other columns explain another method.
         names = state.get("origin", {}).get("names")
         here = self._source.origin["names"]

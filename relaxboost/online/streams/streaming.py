@@ -20,16 +20,16 @@ from relaxboost.online.streams.words import HASH_BUCKETS, TableColumns, WithWord
 
 
 class Page(NamedTuple):
-    """A page: consecutive rows of a stream."""
+    """A page, which is a group of consecutive rows of a stream."""
 
     first: int
     """The index in the stream of the first row of the page, counted from 0."""
     H: Array
-    """The values of the base functions for the rows of the page, shape (rows, M)."""
+    """The values of the base functions, with a row for each row of the page."""
     y: Vector | None
-    """The targets of the rows of the page, shape (rows,)."""
+    """The targets of the rows of the page, or None if there are none."""
     X: Array
-    """The features of the rows of the page, shape (rows, features)."""
+    """The features, with a row for each row of the page."""
 
 
 class Stream:
@@ -89,8 +89,8 @@ class Stream:
             H = self.base.values(X)
             if H.shape != (len(X), self.base.size(X.shape[1])):
                 raise InputError(
-                    f"the values of {self.base.name} must have shape (rows, M), got {H.shape} for "
-                    f"{len(X)} examples"
+                    f"the values of {self.base.name} must have a row for each example and a column "
+                    f"for each base function, got shape {H.shape} for {len(X)} examples"
                 )
             yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y, X)
 
@@ -300,7 +300,7 @@ def stream(
         * A NumPy array or memory map of shape (m, features), or a pair (X, y).
         * A pandas frame.
         * The path of a ``.csv`` file with a header, of a ``.parquet`` file, or of a folder of
-          Parquet files, of any size. They are read by pyarrow. Without it, CSV is read slowly.
+          Parquet files, of any size. Parquet needs pyarrow.
         * An iterable of pairs (x, y) or of x, each for an example or a block. For an example, x may
           be a dict of features.
         * An iterable of pandas frames, where `y` is the name of a column.

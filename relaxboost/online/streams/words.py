@@ -38,7 +38,7 @@ class Words:
         self._shared: set[int] = set()
 
     def values(self, columns: Sequence[Sequence[Any]], rows: int) -> Array:
-        """Return the features of the words in the columns, shape (rows, HASH_BUCKETS)."""
+        """Return the features of the words in the columns, as a matrix of zeros and ones."""
         # scikit-learn is loaded for words only, because it takes half a second.
         from sklearn.feature_extraction import FeatureHasher
 

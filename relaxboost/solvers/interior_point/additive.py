@@ -42,28 +42,6 @@ equations need ten to a hundred iterations. If the maximum is reached, the next 
 point method factorises the matrix of the equations instead."""
 
 
-def factor_work(features: int, m: int, n: int) -> float:
-    """Return the work of computing and factorising Newton's matrix for n stumps.
-
-    The unit is the work of reading an entry of the game matrix. For each pair of features, the
-    computation of the matrix reads all m examples once.
-    """
-    return m * features**2 + n**3 / 3.0 / MULTIPLICATIONS_PER_ENTRY
-
-
-def passes_work(features: int, m: int, iterations: float) -> float:
-    """Return the work of solving Newton's equations of a step by conjugate gradients.
-
-    The unit is the work of reading an entry of the game matrix. A step solves the equations for
-    four right-hand sides, which belong to the bound v, the predictor, the corrector and the
-    refinement. Each takes `iterations` iterations. An iteration reads the levels of all examples
-    twice, and solves equations with the factor of the preconditioner.
-    """
-    # Solving with a triangular factor and its transpose reads each of its entries once.
-    together = _cuts_together(features * m)
-    return 4.0 * iterations * (2.0 * m * features + together**2)
-
-
 def _cuts_together(entries: int) -> int:
     # A dense matrix of this order takes as much work to factorise as ten passes over the entries.
     return int(np.cbrt(3.0 * MULTIPLICATIONS_PER_ENTRY * 10.0 * entries))

@@ -63,20 +63,6 @@ class Barrier:
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         return float(after.sum(where=self.live))
 
-    def outliers(
-        self, dslack: Array, dmult: Array, step: float, dual_step: float, centre: float
-    ) -> Array:
-        """Return Gondzio's corrections of the products of slacks and multipliers after a step.
-
-        A product in [`centre` / 10, 10 · `centre`] gets the correction 0 (Gondzio 1996, β = 0.1). A
-        product above this interval gets a negative correction, which is at least −10 · `centre`. A
-        product below this interval gets a positive correction.
-        """
-        after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
-        # Lowering a large product at once would spoil the direction for all others.
-        near = np.clip(after, 0.1 * centre, 10.0 * centre)
-        return np.maximum(near - after, -10.0 * centre)
-
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
         """Return the longest steps, at most 1, of the slacks and of the multipliers.
 

@@ -63,9 +63,6 @@ class LossIterate(Iterate):
         be 0 if `over` is an AtomicSet.
     """
 
-    # With few columns, the passes of the correctors over A cost as much as a factor.
-    has_correctors = False
-
     def __init__(
         self,
         bulk: Bulk,

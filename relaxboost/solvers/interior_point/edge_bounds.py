@@ -126,16 +126,16 @@ class EdgeBounds:
         kappa = float((4.0 * ratio[0] * ratio[1] / D).sum())
         return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, total)
 
-    def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
+    def target(self, centre: float, predictor: BoundsChange | None) -> Array:
         """Return the steps of the multipliers for the target `centre`.
 
         After these steps, every product of a slack and its multiplier is `centre`, if the slacks
         stay constant. If there is a predictor, its second-order terms are subtracted from `centre`.
         """
         # This is the second-order correction of Mehrotra.
-        if predictor is not None:
-            centre = centre - predictor.slack * predictor.mult
-        return self.pairs.missing(centre)
+        if predictor is None:
+            return self.pairs.missing(centre)
+        return self.pairs.missing(centre - predictor.slack * predictor.mult)
 
     def right_side(self, target: Array) -> tuple[Vector, float]:
         """Return the right-hand sides q and s of Newton's equations for the weights and for v.
@@ -173,44 +173,6 @@ class EdgeBounds:
         self.edges = self.bulk.edges(d)
         self.pairs.move(self._slacks(), dual_step, change.mult)
         self.margins = self.bulk.margins(self.w)
-
-    def is_idle(self, part: float) -> NDArray[np.bool_]:
-        """Return a boolean array that marks the columns that hardly influence the method.
-
-        The ratio of a column is the multiplier of the bound on its edge, divided by the slack of
-        the bound. If the edge has two bounds, the larger ratio is used. A marked column has a ratio
-        less than `part` times the median ratio of the columns in use, and no multiplier above 0.001
-        r / n. Here r is the radius of the set of the weights, and n is the number of columns.
-
-        The condition on the multiplier protects columns in use that are not yet close to the
-        central path. Near the end of a run, the ratio of such a column may be far below the median.
-        """
-        curvature: Vector = self._columns(self.pairs.ratio).max(axis=0)
-        used = self.is_in_use
-        # Before any column is in use, none is idle.
-        usual = float(np.median(curvature[used])) if used.any() else 0.0
-        weight = self._columns(self.pairs.mult).max(axis=0)
-        is_light = weight <= 1e-3 * self._scale / used.size
-        return np.asarray(is_light & (curvature < part * usual))
-
-    def drop(self, bulk: Bulk, stays: NDArray[np.bool_], d: Vector) -> None:
-        """Remove the columns for which `stays` is False from the restricted problem.
-
-        The weight of a removed stump moves to the following stump that stays, or to the last one.
-        The weight of any other removed column is lost. `bulk` contains the columns that stay.
-        """
-        kept = np.append(stays, self._zeros == 0.0)
-        mult = self.pairs.mult[:, kept]
-        # Neighbouring cuts differ in few examples, so margins hardly change. Other columns have
-        # no neighbours, and their weight is lost.
-        if bulk.levels is not None and stays.any():
-            gone = np.flatnonzero(~stays)
-            heirs = np.searchsorted(np.flatnonzero(stays), gone)
-            heirs = np.minimum(heirs, bulk.n - 1)
-            np.add.at(mult.T, heirs, self.pairs.mult[:, gone].T)
-        self.pairs = _all_live(self.pairs.slack[:, kept])
-        self.pairs.mult = mult
-        self.admit(bulk, np.arange(bulk.n), d)
 
     def admit(self, bulk: Bulk, place: Whole, d: Vector) -> None:
         """Replace the columns of the restricted problem by the columns of `bulk`.

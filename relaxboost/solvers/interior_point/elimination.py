@@ -6,7 +6,7 @@ import numpy as np
 
 from relaxboost._core.loop import seconds_left
 from relaxboost.matrices.bulk import Bulk
-from relaxboost.solvers.interior_point.additive import MAX_CG_ITERATIONS, factor_work, passes_work
+from relaxboost.solvers.interior_point.additive import MAX_CG_ITERATIONS
 from relaxboost.solvers.interior_point.block import Block, Diagonal
 from relaxboost.solvers.interior_point.normal import (
     ByColumns,
@@ -19,6 +19,10 @@ from relaxboost.solvers.interior_point.normal import (
 MAX_FACTOR_ORDER = 12_000
 """The maximum order of a matrix that the interior point method factorises. A matrix of this order
 takes 1.2 GB, and its factorisation takes a minute on one core."""
+MIN_PASSES_ORDER = 2_000
+"""The number of stumps in use above which conjugate gradients replace a factorisation. With 20
+features and 20 000 examples, both take about as long for 1300 stumps, and the factorisation takes
+six times as long for 7000 stumps."""
 MAX_STORED_ENTRIES = MAX_FACTOR_ORDER**2
 """The maximum number of entries of a game matrix A that the interior point method stores as a dense
 array. The array takes no more memory than the largest matrix that is factorised."""
@@ -33,17 +37,15 @@ class Elimination:
     f has only bounds on single variables.
 
     The class usually selects the first or the second way, whichever has the smaller matrix. The
-    third way replaces the first one if conjugate gradients take less work, or if the matrix is too
-    large.
+    third way replaces the first one if the order of the matrix is above `MIN_PASSES_ORDER`, unless
+    conjugate gradients did not converge in an earlier step. A matrix of an order above
+    `MAX_FACTOR_ORDER` is never factorised.
     """
 
     def __init__(self) -> None:
         self.is_by_passes = False
         """Whether the last step solved Newton's equations by conjugate gradients."""
-        self._iterations: float = 20.0
-        """The predicted number of conjugate gradient iterations for one right-hand side in the next
-        step, or inf if conjugate gradients did not converge. At first this is a typical number for
-        well-conditioned equations."""
+        self._have_passes_converged = True
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
@@ -81,12 +83,11 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record how many conjugate gradient iterations Newton's equations took in this step."""
+        """Record whether conjugate gradients solved Newton's equations, and converged."""
         self.is_by_passes = normal.iterations > 0
-        if self.is_by_passes:
-            # Equations that do not converge are solved with a matrix in the next step.
-            has_converged = normal.iterations < MAX_CG_ITERATIONS
-            self._iterations = normal.iterations if has_converged else np.inf
+        # Equations that do not converge are solved with a matrix in the next steps.
+        if normal.iterations >= MAX_CG_ITERATIONS:
+            self._have_passes_converged = False
 
     def _prefers_examples(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> bool:
         # Weights without a curvature of their own cannot be eliminated.
@@ -98,10 +99,8 @@ class Elimination:
         return bulk.n > bulk.m and not self._has_no_examples_factor
 
     def _prefers_passes(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> bool:
+        # Only stumps have levels.
         if bulk.levels is None or not (scaling.has_sum and isinstance(block, Diagonal)):
             return False
-        # Only stumps have levels. The work of both ways is counted in entries of A that are read.
-        features = len(bulk.levels.codes)
-        with_matrix = factor_work(features, bulk.m, bulk.n)
-        without = passes_work(features, bulk.m, self._iterations)
-        return bulk.n > MAX_FACTOR_ORDER or without < with_matrix
+        least = MIN_PASSES_ORDER if self._have_passes_converged else MAX_FACTOR_ORDER
+        return bulk.n > least

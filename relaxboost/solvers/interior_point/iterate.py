@@ -66,13 +66,8 @@ class Iterate:
 
     References
     ----------
-    Mehrotra (1992), SIAM J. Optim. 2; Gondzio (1996), Comput. Optim. Appl. 6; Wright (1997),
-    Primal-Dual Interior-Point Methods, Ch. 10.
+    Mehrotra (1992), SIAM J. Optim. 2; Wright (1997), Primal-Dual Interior-Point Methods, Ch. 10.
     """
-
-    has_correctors = True
-    """Whether a step may use Gondzio's centrality correctors, each of which should take much less
-    work than the factorisation of Newton's matrix."""
 
     def __init__(
         self,
@@ -172,70 +167,33 @@ class Iterate:
         return max(length, dual)
 
     def _predict_and_correct(self) -> tuple[Normal, _Direction]:
-        # The correctors of Mehrotra and Gondzio share one factorisation with the predictor.
+        # The corrector shares one factorisation with the predictor.
         scaling = self.bounds.scaling()._replace(has_sum=self._has_sum)
         normal = self.elimination.factorise(self.bulk, self.part.block(), scaling)
-        predictor = self._solve(normal, None, 0.0, 0.0)
+        predictor = self._solve(normal, None, 0.0)
         # The centring parameter σ of Mehrotra is q³. Here q is the sum of the products of slack and
         # multiplier after the predictor, divided by their current sum.
         steps = self._longest(predictor)
         after = self.part.product_after(*steps, predictor.part)
         after += self.bounds.pairs.product_after(*steps, *predictor.bounds)
         mu = float((after / self.product) ** 3 * self.mu)
-        corrected = self._solve(normal, predictor, mu, mu)
+        corrected = self._solve(normal, predictor, mu)
         # Near the boundary of exponential cones the second-order terms may be so large that the
         # step has length zero. A step longer than 0.1 ends such a series of short steps.
         length = self._longest(corrected)
         if max(length) < 0.1:
-            plain = self._solve(normal, None, mu, mu)
+            plain = self._solve(normal, None, mu)
             if sum(self._longest(plain)) > sum(length):
                 return normal, plain
-        # Without a factor each corrector would cost as much as the predictor.
-        if normal.iterations or not self.has_correctors:
-            return normal, corrected
-        return normal, self._recentre(normal, mu, predictor, corrected)
+        return normal, corrected
 
-    def _recentre(
-        self, normal: Normal, mu: float, predictor: _Direction, direction: _Direction
-    ) -> _Direction:
-        # A corrector of Gondzio assumes steps that are longer by 0.2 than the direction allows, and
-        # brings the products of slack and multiplier after these steps closer to `mu`. With his
-        # value 0.1 instead of 0.2, a run takes about a tenth more steps.
-        part_target = mu
-        bounds_target: Array | float = mu
-        length = self._longest(direction)
-        while True:
-            step = min(1.0, length[0] + 0.2)
-            dual = min(1.0, length[1] + 0.2)
-            part = self.part.outliers(direction.part, step, dual, mu)
-            # Cones have no such correctors.
-            if part is None:
-                return direction
-            # Each corrector changes the products that the previous one should reach.
-            part_target = part_target + part
-            bounds = self.bounds.pairs.outliers(*direction.bounds, step, dual, mu)
-            bounds_target = bounds_target + bounds
-            recentred = self._solve(normal, predictor, part_target, bounds_target)
-            longer = self._longest(recentred)
-            if sum(longer) < sum(length) + 0.02:
-                return direction
-            direction = recentred
-            length = longer
-
-    def _solve(
-        self,
-        normal: Normal,
-        predictor: _Direction | None,
-        part_target: Any,
-        bounds_target: Array | float,
-    ) -> _Direction:
-        # The targets are those of the products of slack and multiplier: one number for all
-        # products, or an array with a number for each product.
+    def _solve(self, normal: Normal, predictor: _Direction | None, centre: float) -> _Direction:
+        # The direction leads to a point at which each product of slack and multiplier is `centre`.
         seconds_left()
         # A w − λ is the gradient in d of the terms of the Lagrangian other than those of f.
         pull = self.bounds.margins - self._multiplier
-        aim = self.part.aim(pull, part_target, predictor and predictor.part)
-        target = self.bounds.target(bounds_target, predictor and predictor.bounds)
+        aim = self.part.aim(pull, centre, predictor and predictor.part)
+        target = self.bounds.target(centre, predictor and predictor.bounds)
         q, s = self.bounds.right_side(target)
         right = Right(aim.h, q, s, 1.0 - float(self.d.sum()))
         return self._complete(_Equations(right, aim, target), normal.solve(right))

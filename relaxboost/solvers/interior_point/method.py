@@ -24,8 +24,8 @@ class InteriorPoint(Method):
 
     If the columns are stumps (cuts of a feature at a threshold), the method does not store the
     columns as an array. If the relaxation f is also a linear program whose only constraints are
-    bounds on single variables, the factorised matrix contains only some of the stumps. Stumps then
-    enter and leave the matrix during the run, and the method needs thirty to a hundred rounds. If
+    bounds on single variables, the factorised matrix contains only some of the stumps. Further
+    stumps then enter the matrix during the run, and the method needs thirty to a hundred rounds. If
     there are many examples and many stumps, matrix-free conjugate gradients replace the
     factorisation. The page Mathematics explains the method, and the docstrings in
     `solvers/interior_point/` contain all equations.

@@ -53,7 +53,7 @@ class Part(ABC):
         """Return the matrix K at this point."""
 
     @abstractmethod
-    def aim(self, pull: Vector, centre: Any, first: Any = None) -> Aim:
+    def aim(self, pull: Vector, centre: float, first: Any = None) -> Aim:
         """Return the right-hand side of Newton's equations for the unknowns of f.
 
         Parameters
@@ -61,7 +61,7 @@ class Part(ABC):
         pull : array of shape (m,)
             The vector A w − λ, which is the gradient in d of all terms of the Lagrangian except f.
             λ is the multiplier of the equation Σd = 1.
-        centre : float or array
+        centre : float
             The target of the step for the product of each slack and its multiplier.
         first : direction, optional
             The predictor, whose second-order terms are included in the right-hand side.
@@ -84,15 +84,6 @@ class Part(ABC):
 
         After these steps, all slacks and multipliers are nonnegative or in their cones.
         """
-
-    def outliers(self, change: Any, step: float, dual_step: float, centre: float) -> Any:
-        """Return corrections for the products of slack and multiplier that are far from `centre`.
-
-        The products are those after a primal step of the length `step` and a dual step of the
-        length `dual_step`. The caller adds each correction to the target of the product. The result
-        is None for cones, whose products all have the same target.
-        """
-        return None
 
     @abstractmethod
     def go(self, step: float, dual_step: float, change: Any) -> None:

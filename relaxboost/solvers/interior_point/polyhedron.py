@@ -140,7 +140,7 @@ class Polyhedron(Part):
             self._layout, self._ties + factored, lambda t: self._ties @ t + diagonal * t
         )
 
-    def aim(self, pull: Vector, centre: Array | float, first: _Change | None = None) -> Aim:
+    def aim(self, pull: Vector, centre: float, first: _Change | None = None) -> Aim:
         size = self._size
         missing = self._box.missing(centre if first is None else centre - first.slack * first.mult)
         gradient = np.append(self._cost, -self._eta)
@@ -166,9 +166,6 @@ class Polyhedron(Part):
 
     def product_after(self, step: float, dual_step: float, change: _Change) -> float:
         return self._box.product_after(step, dual_step, change.slack, change.mult)
-
-    def outliers(self, change: _Change, step: float, dual_step: float, centre: float) -> Array:
-        return self._box.outliers(change.slack, change.mult, step, dual_step, centre)
 
     def longest(self, change: _Change) -> tuple[float, float]:
         return self._box.longest(change.slack, change.mult)

@@ -105,7 +105,7 @@ def predict_passes(game: Game) -> float:
     Each iteration factorises a matrix. The order of this matrix is the number of columns or the
     number of examples, usually whichever is smaller. With column generation, the predicted order is
     a sixth of the largest possible order, and the predicted number of iterations is four times as
-    large, because columns enter and leave.
+    large, because columns enter during the run.
     """
     n = game.n or 0
     iterations = PREDICTED_ITERATIONS
@@ -210,14 +210,10 @@ class InteriorRun(Booster):
 
     def _step(self) -> bool:
         iterate = self._iterate
-        sieve = self._sieve
         self.work += PASSES_PER_ITERATION
         is_stuck = self._progress.is_stuck(self._gap, iterate.mu, iterate.infeasibility)
-        if sieve is not None and self._gap > self._tol:
-            # Later, columns that leave would disturb a pair that is nearly optimal.
-            sieve.drop_idle(iterate.bounds, iterate.d)
         try:
-            return not is_stuck and iterate.step(sieve) > 1e-6
+            return not is_stuck and iterate.step(self._sieve) > 1e-6
         # SciPy raises these errors if a dense or a sparse factor is singular.
         except (np.linalg.LinAlgError, RuntimeError):
             return False

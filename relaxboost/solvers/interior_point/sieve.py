@@ -8,21 +8,19 @@ from relaxboost._core.arrays import Vector, Whole
 from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, Pricing, spread
-from relaxboost.solvers.interior_point.edge_bounds import EdgeBounds
 
 
 class Sieve:
     """All columns of a game, and the selection of the columns in the restricted problem.
 
     The interior point method computes its steps from the columns in the restricted problem. Columns
-    enter and leave this problem during the run. Every step ends with a pass over all columns, so
-    the bracket [lower, upper] of the value is valid for the whole game.
+    enter this problem during the run, and never leave it. Every step ends with a pass over all
+    columns, so the bracket [lower, upper] of the value is valid for the whole game.
 
     A step ends before the edge of any column is greater than the bound v on all edges. Some columns
     that limit the step then enter the restricted problem. Between two columns with neighbouring
     indices in the restricted problem, at most one column of each sign enters in a step. If the
-    columns are stumps (cuts of a feature at a threshold), neighbouring columns are similar. A
-    column that left and returned does not leave a second time, so the number of changes is bounded.
+    columns are stumps (cuts of a feature at a threshold), neighbouring columns are similar.
 
     Parameters
     ----------
@@ -43,8 +41,6 @@ class Sieve:
         self._whole = whole
         self._over = over
         self._most = most
-        self._left = np.empty(0, dtype=np.int64)
-        self._returned = self._left
         # The usual number of bins of a histogram of m examples (Scott 1979, Biometrika 66).
         each = int(np.ceil(np.cbrt(whole.m)))
         columns = whole.spread(each)
@@ -91,24 +87,6 @@ class Sieve:
         admitted = np.sort(peaks[order[: max(room, 0)]])
         if admitted.size == 0:
             return blocked, None
-        # A column that left and returns never leaves again. This bounds the number of changes.
-        self._returned = np.union1d(self._returned, np.intersect1d(admitted, self._left))
         former = self.columns
         self._restrict_to(np.union1d(former, admitted))
         return blocked, (self.bulk, np.searchsorted(self.columns, former))
-
-    def drop_idle(self, bounds: EdgeBounds, d: Vector) -> None:
-        """Remove idle columns from the restricted problem, if more than a tenth are idle.
-
-        A column is idle if its weight is small and if Newton's equations hardly change without it.
-        """
-        # If a column has less than this part of the usual curvature, Newton's equations hardly
-        # change without it: the part is a third of the digits of a double.
-        part = float(np.cbrt(np.finfo(np.float64).eps))
-        stays = ~bounds.is_idle(part) | np.isin(self.columns, self._returned)
-        # Their weight moves to other columns, which disturbs the iterate. For few columns the
-        # smaller matrix would not be worth that.
-        if stays.mean() < 0.9:
-            self._left = np.union1d(self._left, self.columns[~stays])
-            self._restrict_to(self.columns[stays])
-            bounds.drop(self.bulk, stays, d)
