@@ -298,7 +298,8 @@ def _check_record(id: str, record: Mapping[str, Any]) -> None:
     if unknown := set(record) - {*known.split(), "corrected_texts"}:
         raise InputError(
             f"{id}: a claim has no entry {', '.join(sorted(unknown))}. The entries are {known}. "
-            "Pass trials, resolution and every to checked(), as in @source.claim(...).checked(trials=5)"
+            "Pass trials, resolution and every to checked(), as in "
+            "@source.claim(...).checked(trials=5)"
         )
     refuted = bool(record.get("counterexamples"))
     ruling = record.get("ruling", "")
