@@ -464,6 +464,10 @@ def _short(x: Fraction, digits: int) -> Fraction:
 def _numerical(document: dict[str, Any], game: Game, d: Any, w: Any) -> Certificate:
     support, coefficients = game.repair_w(w)
     lower, upper = game.bracket(d, (support, coefficients))
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        raise InputError(
+            f"the points d and w prove no bracket: the bounds are {lower:g} and {upper:g}"
+        )
     document["d"] = [repr(x) for x in game.repair_d(d).tolist()]
     document["columns"] = support.tolist()
     document["w"] = [repr(x) for x in coefficients.tolist()]

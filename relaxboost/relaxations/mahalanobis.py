@@ -138,7 +138,11 @@ class Mahalanobis(WithNorm):
         vertex = np.eye(u.size)[i]
         if u[i] == u.min() and self.size(vertex) <= self.limit:
             return vertex, float(u[i]), none
-        return d, gamma, none
+        # In a small ball, a d at the boundary is inside by the tolerance of the solver. If the
+        # multiplier v proves more than v = 0, the ball is active.
+        sharp = self._sharpened(u, d, gamma, x)
+        proved = self.lower_bound(u, EllipsoidWitness(*sharp[1:]))
+        return sharp if proved > u.min() else (d, gamma, none)
 
     def _sharpened(
         self, u: Vector, d: Vector, gamma: float, x: Vector
@@ -392,14 +396,21 @@ class MahalanobisBall(Mahalanobis, BallOfNorm):
                 "rescale Q and the radius"
             )
         flat = onto_simplex(d.value, "MahalanobisBall")
-        # On the support of the solution the optimality conditions are linear: QᵀQ d is constant.
-        support = np.flatnonzero(flat > 1e-5 * flat.max())
-        part = scaled[:, support]
-        x, *_ = np.linalg.lstsq(part.T @ part, np.ones(support.size), rcond=1e-14)
-        better = np.zeros(flat.size)
-        better[support] = x / x.sum() if x.sum() > 0.0 else -1.0
-        good = better.min() >= 0.0 and self.size(better) <= self.size(flat)
-        return better if good else flat
+        # On its support, the solution is proportional to the x that minimises ‖Q x‖² + (Σx − 1)².
+        # The x nearest to the point of the solver is taken. An entry below 0 leaves the support.
+        better = np.where(flat > 1e-5 * flat.max(), flat, 0.0)
+        lines = np.vstack([scaled, np.ones(flat.size)])
+        target = np.append(np.zeros(len(scaled)), 1.0)
+        while better.any():
+            support = better > 0.0
+            part = lines[:, support]
+            miss = target - part @ better[support]
+            better[support] += np.linalg.lstsq(part, miss, rcond=1e-14)[0]
+            if better.min() >= 0.0:
+                break
+            better = np.maximum(better, 0.0)
+        better /= max(better.sum(), 1e-300)
+        return better if better.any() and self.size(better) <= self.size(flat) else flat
 
     def center(self, m: int) -> Vector:
         return self._flattest.copy()

@@ -70,8 +70,11 @@ class Pointwise:
         for x in (d, *(d * (1.0 + 4.0 * UNIT * signs))):
             self.d.value = x
             found.append(self._number())
-        most = max(found)
-        return most if most == math.inf else most + 4.0 * (most - min(found))
+        if not math.isfinite(found[0]):
+            return found[0]
+        # At the boundary of its domain, f is infinite at some of the points near d.
+        finite = [value for value in found if math.isfinite(value)]
+        return max(finite) + 4.0 * (max(finite) - min(finite))
 
     def is_allowed(self, d: Vector) -> bool:
         """Return whether d satisfies the constraints of f, without any tolerance."""

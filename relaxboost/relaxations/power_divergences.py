@@ -80,6 +80,13 @@ class PowerDivergence(OverPrior):
                 f"{type(self).__name__} needs prior > 0, but prior[{i}] is 0; "
                 "leave that example out, or use KLPenalty or KLBall"
             )
+        if self.alpha != 1 and self.prior is not None and not np.isfinite(self._powers).all():
+            i = int(np.argmin(self._prior))
+            raise InputError(
+                f"{type(self).__name__} of order {float(self.alpha):g} has powers of prior[{i}] = "
+                f"{self._prior[i]:g} that overflow; leave that example out, or use KLPenalty or "
+                "KLBall"
+            )
         return super().resolve(m)
 
     @cached_property
@@ -96,7 +103,8 @@ class PowerDivergence(OverPrior):
 
     @cached_property
     def _powers(self) -> Vector:
-        powers = np.power(self._prior, -self._q)
+        with np.errstate(over="ignore", divide="ignore"):
+            powers = np.power(self._prior, -self._q)
         powers.flags.writeable = False
         return powers
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import subprocess
 import sys
@@ -305,6 +306,15 @@ def soft(d):
 
 def other(game, f):
     return rb.solve(rb.Game(game.matrix, f))
+
+
+def test_points_without_a_finite_bound(rng, monkeypatch):
+    """The certificate could be neither printed nor loaded."""
+    game = rb.Game(matrix(rng), rb.Custom(f=soft))
+    solution = rb.solve(game)
+    monkeypatch.setattr(rb.Game, "bracket", lambda game, d, w: (0.5, math.inf))
+    with pytest.raises(rb.InputError, match=r"prove no bracket: the bounds are 0\.5 and inf"):
+        rb.certify(solution)
 
 
 def of(game, f=None, over=None):

@@ -117,6 +117,18 @@ def test_wrong_groups(y, more, message):
         fn.RankingHinge().bind(y, **more)
 
 
+@pytest.mark.parametrize("light", [1e-3, 1e-5, 1e-9])
+def test_the_conjugate_with_weights_of_different_sizes(light, rng):
+    """It was infinite at a subgradient, because HiGHS dropped the pairs of light documents."""
+    y = np.arange(30) % 3
+    groups = np.arange(30) // 15
+    for _ in range(10):
+        risk = fn.RankingHinge().bind(y, rng.choice([1.0, light], 30), groups=groups)
+        F = rng.normal(size=30)
+        value, slopes = risk.evaluate(F)
+        assert risk.conjugate(slopes) == pytest.approx(risk.measure.inner(slopes, F) - value)
+
+
 def test_the_conjugate_is_infinite_where_no_flow_carries_it():
     risk = fn.RankingHinge().bind([1, 0, 0], groups=[0, 0, 1])
     assert risk.conjugate(np.array([-3.0, 3.0, 0.0])) == pytest.approx(-1.0)

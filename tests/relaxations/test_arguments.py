@@ -171,6 +171,14 @@ def test_priors(name, prior, message):
         rb.Game(np.eye(4), PRIORS[name](prior))
 
 
+@pytest.mark.parametrize("name", ["PowerPenalty", "PowerBall"])
+def test_a_prior_whose_powers_overflow(name):
+    """The weights of examples were nan."""
+    f = getattr(rb.relaxations, name)(20, 1, [1.0, 1e-17])
+    with pytest.raises(rb.InputError, match=r"order 20 has powers of prior\[1\] = 1e-17 that over"):
+        rb.Game(np.eye(2), f)
+
+
 NORMS = {"NormBall": rb.NormBall, "NormPenalty": rb.NormPenalty}
 GROUPS = {
     "GroupNormPenalty": rb.relaxations.GroupNormPenalty,

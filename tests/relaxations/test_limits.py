@@ -330,6 +330,17 @@ def test_a_ball_that_binds_between_margins_that_nearly_tie(apart):
         assert f.relaxed_margin(u)[0] <= f.lower_bound(u, f.witness(u)) + 1e-6 * apart + 1e-15
 
 
+@pytest.mark.parametrize("radius", [1e-8, 1e-6, 1e-5, 1e-3])
+@pytest.mark.parametrize("Q", [[[0.0, 1.0]], [[1.0, 0.0, -1.0, 0.0], [0.0, 0.0, -1.0, -1.0]]])
+def test_a_small_ellipsoid_of_a_singular_matrix(Q, radius):
+    """The tolerance of the cone solver hid that the ball meets the simplex and is active."""
+    f = rb.relaxations.MahalanobisBall(Q, radius).resolve(len(Q[0]))
+    u = np.array([1.0, 0.0, 0.5, -0.5])[: len(Q[0])]
+    value, d = f.relaxed_margin(u)
+    assert f.size(d) <= radius * (1.0 + 1e-12)
+    assert value == pytest.approx(f.lower_bound(u, f.witness(u)), abs=1e-8)
+
+
 @pytest.mark.parametrize("size", [1e-90, 1e-9, 1e9, 1e20])
 def test_the_size_of_q_is_no_matter_where_the_bound_makes_up_for_it(size):
     """A solver refused large ones as +inf everywhere, and took other d for the best."""

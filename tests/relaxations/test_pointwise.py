@@ -421,3 +421,15 @@ def test_warnings_of_cvxpy_about_its_own_bounds_stay_away(rng):
 
     game = rb.Game(rng.uniform(-1, 1, (M, 3)), rb.Custom(f))
     assert rb.reference(game, solver="HIGHS").gap <= 1e-6
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_a_domain_that_is_a_single_point(m, rng):
+    """The upper bound was infinite, because f is infinite at points near the only one."""
+    f = rb.BinaryEntropy(k=m)
+    A = rng.uniform(-1, 1, (m, 2))
+    found = rb.solve(rb.Game(A, f.shifted(0.0)), 1e-6)
+    truth = rb.solve(rb.Game(A, f), 1e-6)
+    assert found.gap <= 1e-6
+    assert found.lower <= truth.upper
+    assert truth.lower <= found.upper

@@ -87,3 +87,16 @@ def test_a_tiny_weight_and_beta_leave_the_least_margin(q, size, rng):
             for beta in (1e-120, 1e-60):
                 d = power.power_penalty(u, beta, np.ones(1), q, mu)
                 assert d == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("beta", [1e-6, 1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("q", [-0.5, 0.5, 1.0, 4.0])
+def test_a_tiny_ball_is_used_up_to_its_boundary(q, beta, rng):
+    """The tolerance of the energy exceeded the room in the ball, and d was halfway to it."""
+    radius = 1e-9
+    for m in (2, 5, M):
+        u = rng.uniform(-1.0, 1.0, m)
+        # The energy of d = (1 + e)/m is 1 + q (q + 1)/2 · mean(e²), up to third-order terms.
+        bound = np.log1p(q * (q + 1.0) / 2.0 * radius)
+        d = power.power_ball(u, beta, np.full(1, float(m) ** q), q, bound)
+        assert np.mean((m * d - 1.0) ** 2) == pytest.approx(radius, rel=1e-3)

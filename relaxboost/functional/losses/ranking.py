@@ -183,15 +183,20 @@ class RankingRisk(Risk):
 
         D, hinge = self.parts()
         # R*(Z) is the minimum of −Σ v_ij over 0 <= v_ij <= weight with Σ v_ij (e_j − e_i) = p Z.
-        # HiGHS has absolute tolerances, and weights of pairs may be tiny.
+        # HiGHS has absolute tolerances, and weights of pairs may be tiny. It drops tiny
+        # coefficients, so the weights are bounds, and its presolve fixes variables at tiny bounds.
         share = hinge.measure.p / hinge.measure.p.max()
         found = linprog(
-            -share,
-            A_eq=(D.multiply(share[:, None])).T.tocsr(),
+            -np.ones(share.size),
+            A_eq=D.T.tocsr(),
             b_eq=-self.measure.p * Z / hinge.measure.p.max(),
-            bounds=(0.0, 1.0),
+            bounds=np.column_stack([np.zeros(share.size), share]),
             method="highs",
-            options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+            options={
+                "primal_feasibility_tolerance": 1e-9,
+                "dual_feasibility_tolerance": 1e-9,
+                "presolve": False,
+            },
         )
         if found.status == 2:
             return math.inf

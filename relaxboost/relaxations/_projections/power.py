@@ -27,7 +27,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
-from relaxboost._core.rounding import MIN_PRECISE
+from relaxboost._core.rounding import MIN_PRECISE, UNIT
 from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.selection import MAX_SAMPLE
 from relaxboost.relaxations._projections.vectorised import MAX_EXPONENT
@@ -156,12 +156,13 @@ class _Equations:
         self.g = self.low - self.beta * log_total
         self._shift = math.nan
         self._log_mu_step = 0.0
+        self._tolerance = 0.0
         self.missed = 0.0
 
     @property
     def is_solved(self) -> bool:
         """Whether (g, μ) solve both equations. The equations of a sample may have no solution."""
-        return self.missed <= 1e-8 and self.excess <= 1e-6
+        return self.missed <= self._tolerance and self.excess <= 1e-6
 
     @property
     def excess(self) -> float:
@@ -231,11 +232,13 @@ class _Equations:
         reach: float,
         lower: float = -math.inf,
         upper: float = math.inf,
+        tolerance: float = 1e-8,
     ) -> float:
         """Return the log μ at which the value of `miss` is zero, where t is normalised.
 
         `miss` returns the value of a decreasing function of log μ, and its derivative.
         """
+        self._tolerance = tolerance
         size = 10.0 * (1.0 + abs(self.q)) ** 2
         # Far from the root, Σt need not be exactly one, because `log_energy` corrects for it to
         # second order. With a good start this is Newton's method for g and μ together, with one
@@ -259,7 +262,7 @@ class _Equations:
                         break
                 return last
 
-            start = decreasing_root(function, start, reach, 1e-8, lower, upper)
+            start = decreasing_root(function, start, reach, tolerance, lower, upper)
             value, slope = last
             self.missed = abs(value)
             if self.is_solved and slope < 0.0:
@@ -360,7 +363,10 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float
             # There the power term at the flattest d is as large as the terms that it balances.
             spread = equations.high - equations.low
             start = math.log(spread + beta) + q * equations.log_flat
-        return equations.solve_for_mu(miss, start, 2.0)
+        # The energies of a small ball are all near that of the flattest d.
+        room = abs(log_bound + q * equations.log_flat)
+        tolerance = max(1e-8 * min(1.0, room), 4.0 * UNIT)
+        return equations.solve_for_mu(miss, start, 2.0, tolerance=tolerance)
 
     return _solve(u, beta, kappa, q, solve)
 
