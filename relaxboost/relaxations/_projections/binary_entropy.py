@@ -31,12 +31,6 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.logits import nudge, weigh
-from relaxboost.relaxations._projections.selection import (
-    MAX_SAMPLE,
-    count_between,
-    pair_of_rank,
-    take_between,
-)
 from relaxboost.relaxations._projections.vectorised import MAX_EXPONENT
 
 
@@ -77,24 +71,14 @@ def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[floa
 def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float, float]:
     """Return a reference value near γ, and an initial guess of γ minus this value."""
     j = math.ceil(k) - 1
-    reference, following = pair_of_rank(u, j)
-    if u.size > 2 * MAX_SAMPLE:
-        # For margins more than 10 T from the k-th smallest one, x is nearly 0 or 1. A sample of the
-        # other margins is enough, unless few of them have the missing weight.
-        low = reference - 10.0 * temperature
-        high = reference + 10.0 * temperature
-        below, near = count_between(u, low, high)
-        inside = k - below
-        stride = max(1, near // MAX_SAMPLE)
-        sample = take_between(u, low, high, near)[stride - 1 :: stride].copy()
-        inside *= sample.size / near
-        if 0.0 < inside < sample.size and (stride == 1 or inside >= 10.0):
-            return _locate(sample, temperature, inside, share)[0], 0.0
+    last = min(j + 1, u.size - 1)
+    ordered = np.partition(u, (j, last))
+    reference = float(ordered[j])
     # If margins are far apart, this is the x of the (j + 1)-th smallest margin.
     rest = k - j
     if rest == 1.0:
         # The x of this margin and of the following one are equally far from 1 and 0.
-        return reference, share / (1.0 + share) * (following - reference)
+        return reference, share / (1.0 + share) * (float(ordered[last]) - reference)
     logit = math.log(rest) - share * math.log1p(-rest)
     return reference, temperature * min(max(logit, -3.0), 3.0)
 
