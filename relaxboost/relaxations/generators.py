@@ -142,7 +142,7 @@ class _Divergence:
 
 
 class _FDivergence(Custom):
-    """The `Custom` of a generator φ, whose upper bounds are valid near the prior too."""
+    """A divergence by a generator φ. Its upper bounds include the roundings of φ near the prior."""
 
     family = Custom.family
 

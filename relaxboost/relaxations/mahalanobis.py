@@ -41,7 +41,10 @@ from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 
 class EllipsoidWitness(NamedTuple):
-    """The vector v in R^r with F(u) = min_i (u + Qᵀv)_i − f*(Qᵀv), and the threshold γ."""
+    """The vector v for which min_i (u + Qᵀv)_i − f*(Qᵀv) is about F(u), and the threshold γ.
+
+    Every v proves a lower bound on the relaxed margin F(u). v has an entry for each row of Q.
+    """
 
     gamma: float
     v: Vector
@@ -79,7 +82,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def matrix(self) -> Matrix:
-        """The matrix Q as an array of shape (r, m)."""
+        """The matrix Q as an array with a column for each example."""
         return np.array(self.Q)
 
     @property
@@ -105,7 +108,10 @@ class Mahalanobis(WithNorm):
         return float(self.bound)
 
     def _solve(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the minimiser d, the threshold γ and x = γ − u + slack from a cone solver."""
+        """Return the minimiser d, the threshold γ and a vector x, which a cone solver computes.
+
+        The relaxed margin F(u) is about γ − f*(x), and no entry of x is below γ − u.
+        """
         least = float(u.min())
         if not isinstance(self, Ball):
             return self._solved(u, 0.0, self._scale)
@@ -123,31 +129,31 @@ class Mahalanobis(WithNorm):
         return self._solved(np.minimum(u, least + 1e3 * excess), least, excess)
 
     def _solved(self, u: Vector, origin: float, unit: float) -> tuple[Vector, float, Vector]:
-        """Return the result of `_solve`, computed for the margins (u − origin) / unit."""
+        """Return the result of `_solve`. The cone solver gets the margins (u − origin) / unit."""
         scaled = self._in_units
         _, d, gamma, x = numerical.programs(scaled, u.size).margin((u - origin) / unit)
         return onto_simplex(d, type(self).__name__), origin + gamma * unit, x * unit
 
     @cached_property
     def _scale(self) -> float:
-        """The unit in which a cone solver gets the margins of a penalty.
+        """The number by which margins and the penalty are divided before they go to a cone solver.
 
-        It is 1 unless the size of the penalty is extreme.
+        The number is 1 for a ball, and for a penalty unless its size is extreme.
         """
         scale = self.limit * self._largest
         return 1.0 if isinstance(self, Ball) or price(scale) == 1.0 else scale
 
     @cached_property
     def _in_units(self) -> Mahalanobis:
-        """The relaxation in the unit `_scale`."""
+        """The relaxation divided by `_scale`."""
         if self._scale == 1.0:
             return self
         return MahalanobisPenalty(self.Q, self.limit / self._scale)
 
     def _shortest(self, x: Vector) -> Vector:
-        """Return the shortest v with Qᵀ v = x.
+        """Return the shortest vector v with Qᵀ v = x.
 
-        If no v solves this equation, return the shortest v that minimises ‖Qᵀ v − x‖.
+        If this equation has no solution, return the shortest v that minimises ‖Qᵀ v − x‖.
         """
         Q = self.matrix
         # A square system that is well conditioned is solved to rounding.
@@ -195,7 +201,7 @@ class Mahalanobis(WithNorm):
         return {"gamma": number(min(map(add, u, x))), "x": vector(x), "v": vector(v)}
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
-        """Return v, or if f*(Qᵀ v) is infinite, a multiple of v for which it is finite."""
+        """Return v if f*(Qᵀ v) is finite, or else a multiple of v for which f*(Qᵀ v) is finite."""
         return v
 
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
@@ -211,7 +217,7 @@ class Mahalanobis(WithNorm):
         """Return a bound on max <Qᵀv, d> − f(d) over the simplex for all v of norm `length`."""
 
     def dual_size(self, theta: Vector) -> float:
-        """Return the smallest norm ‖v‖ with Qᵀ v = θ, or inf if no v solves this equation."""
+        """Return the smallest norm ‖v‖ of a v with Qᵀ v = θ, or inf if there is no such v."""
         theta = np.asarray(theta, dtype=np.float64)
         v = self._shortest(theta)
         miss = float(np.max(np.abs(self.matrix.T @ v - theta)))

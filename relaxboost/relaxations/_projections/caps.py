@@ -28,10 +28,10 @@ from relaxboost.relaxations._projections.vectorised import MAX_EXPONENT
 
 
 def caps_threshold(u: Vector, caps: Vector) -> float:
-    """Return the smallest margin γ with Σ_{u_i <= γ} c_i >= 1 for caps c >= 0 of shape (m,).
+    """Return the smallest margin γ such that the caps of the margins up to γ sum to at least one.
 
-    This γ maximises γ − Σ c_i [γ − u_i]_+. If all caps sum to less than one because of rounding,
-    the result is the largest margin with a cap above zero.
+    For margins u and caps c >= 0, this γ maximises γ − Σ c_i [γ − u_i]_+. If all caps sum to less
+    than one because of rounding, the result is the largest margin with a cap above zero.
     """
     order = np.argsort(u)
     r = int(np.searchsorted(np.cumsum(caps[order]), 1.0))
@@ -40,7 +40,7 @@ def caps_threshold(u: Vector, caps: Vector) -> float:
 
 
 def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = None) -> Vector:
-    """Return the d in the simplex with d <= c that minimises <d, u> + β Σ d_i log(d_i / a_i).
+    """Return the distribution d <= c that minimises <d, u> + β Σ d_i log(d_i / a_i).
 
     The caps c >= 0 have a sum of at least one up to rounding. The weights a > 0 are `prior`, by
     default 1, and lie between about 1e-50 and 1e50. An integer a_i acts like a_i examples with the
@@ -72,7 +72,10 @@ def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = 
 
 
 def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Vector]:
-    """Return min <d, u> over the d in the simplex with ½ ‖d − π‖_1 <= r, and a minimiser d."""
+    """Return the minimum of <d, u> in a ball of the total variation, and a minimiser d.
+
+    The ball contains the distributions d with ½ ‖d − π‖_1 <= r for the distribution π = `prior`.
+    """
     # The mass r of the prior π moves from the largest margins to the first of the smallest ones.
     order = np.argsort(-u, kind="stable")
     kept = np.maximum(np.cumsum(prior[order]) - r, 0.0)
@@ -83,7 +86,10 @@ def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Ve
 
 
 def variation_ball_distribution(u: Vector, beta: float, prior: Vector, r: float) -> Vector:
-    """Return the d with ½ ‖d − π‖_1 <= r that minimises <d, u> + β Σ d_i log d_i."""
+    """Return the distribution d that minimises <d, u> + β Σ d_i log d_i in the ball.
+
+    The ball is that of `variation_ball_margin`.
+    """
     # d = max{x e, min{π, y e}} with e = exp(−u/β), and x and y such that the mass r moves.
     d = capped_distribution(u, beta)
     # The ball contains every distribution, or the minimiser without the ball.

@@ -24,9 +24,9 @@ from relaxboost.relaxations._projections.capped import capped_distribution
 
 
 def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
-    """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and the smallest v_i >= y, or inf.
+    """Return the number y with Σ [y − v_i]_+ / a_i = c > 0, and the smallest v_i >= y.
 
-    `inverse` contains the numbers 1/a_i.
+    `inverse` contains the numbers 1/a_i. If all v_i are below y, the second result is inf.
     """
     order = np.argsort(v)
     keys = v[order]
@@ -62,7 +62,7 @@ def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[fl
 
 
 def max_penalty_distribution(u: Vector, beta: float, c: float, a: Vector | None = None) -> Vector:
-    """Return the d in the simplex that minimises <d, u> + c max_i a_i d_i + β Σ d_i log d_i.
+    """Return the distribution d that minimises <d, u> + c max_i a_i d_i + β Σ d_i log d_i.
 
     The penalty makes the largest products a_i d_i equal. The parameters are those of
     `max_penalty_margin`, and β > 0. For c = 0 the result is the softmax of −u/β.

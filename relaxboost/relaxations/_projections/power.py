@@ -53,7 +53,7 @@ def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
 
 
 class _Entries:
-    """The margins u and weights κ of all examples, and the last solutions t."""
+    """The margins u and the numbers κ of all examples, and the weights t at the last multiplier."""
 
     def __init__(self, u: Vector, kappa: Vector, q: float, beta: float) -> None:
         self.u = u
@@ -68,7 +68,7 @@ class _Entries:
         """The sums Σt, Σa, Σaω, Σaω² and Σtω of the last pass, with a = t/(1 + ω) = β dt/dg."""
 
     def sweep(self, g: float, shift: float) -> None:
-        """Compute the entries t, their ω and all sums at the multiplier g.
+        """Compute t, the values ω of the Wright function, and all sums at the multiplier g.
 
         The numbers K_i of the module's docstring satisfy log K_i = log κ_i + shift.
         """
@@ -120,7 +120,7 @@ class _Equations:
 
     @property
     def is_solved(self) -> bool:
-        """Whether (g, μ) solve both equations."""
+        """Whether the multipliers (g, μ) solve both equations."""
         return self.missed <= self._tolerance and self.excess <= 1e-6
 
     @property
@@ -163,10 +163,10 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, log_mu: float, power: float, error: float) -> tuple[float, float]:
-        """Return bounds on the g with Σt = 1.
+        """Return a lower and an upper bound on the multiplier g with Σt = 1.
 
-        `power` is the term μ κ_i t_i^q for the t for which this term is the same for all i. `error`
-        is its relative error.
+        `power` is the term μ κ_i t_i^q at the vector t for which this term is the same for all
+        examples i. `error` is the relative error of `power`.
         """
         # Some entry of t is at least as large as that of the flattest t, because both have the same
         # sum, and some entry is at most as large. No entry exceeds 1, nor does that of the least
@@ -193,9 +193,10 @@ class _Equations:
         upper: float = math.inf,
         tolerance: float = 1e-8,
     ) -> None:
-        """Find the log μ at which the value of `miss` is zero, and normalise t for this log μ.
+        """Find the multiplier μ at which the value of `miss` is zero, and normalise t for this μ.
 
-        `miss` returns the value of a decreasing function of log μ, and its derivative.
+        The function `miss` returns the value of a decreasing function of log μ, and the derivative
+        of this function.
         """
         self._tolerance = tolerance
         size = 10.0 * (1.0 + abs(self.q)) ** 2
@@ -229,7 +230,7 @@ class _Equations:
                 break
 
     def log_energy(self, log_mu: float) -> tuple[float, float]:
-        """Return the logarithm of the energy Σ κ t^{q+1} and its derivative in log μ.
+        """Return the logarithm of the energy Σ κ t^{q+1}, and the derivative in log μ.
 
         The vector t stays normalised: as μ changes, g changes so that Σt = 1.
         """
@@ -265,7 +266,10 @@ class _Equations:
 def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations], None]
 ) -> Vector:
-    """Return the d at the multipliers that `solve` finds for the given equations."""
+    """Return the distribution d at the multipliers to which the function `solve` moves equations.
+
+    The other arguments define the equations, as in `power_penalty`.
+    """
     # The difference g − min u may be less than a rounding of min u, but not of 0.
     equations = _Equations(_Entries(u - u.min(), kappa, q, beta))
     solve(equations)
@@ -273,10 +277,10 @@ def _solve(
 
 
 def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) -> Vector:
-    """Return the d in the simplex that minimises <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i.
+    """Return the distribution d that minimises <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i.
 
-    `kappa` has shape (m,), or (1,) if all κ are equal. κ, β and μ are positive, and q is above −1
-    and not 0.
+    `kappa` has an entry κ_i for each example, or a single entry if all κ_i are equal. The numbers
+    κ, β and μ are positive. The derivative of φ is sign(q) t^q, with q above −1 and not 0.
     """
     log_mu = math.log(mu)
 
@@ -287,7 +291,7 @@ def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) ->
 
 
 def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float) -> Vector:
-    """Return the d of bounded energy in the simplex that minimises <d, u> + β Σ d_i log d_i.
+    """Return the distribution d of bounded energy that minimises <d, u> + β Σ d_i log d_i.
 
     The energy Σ κ_i d_i^{q+1} is at most e^log_bound for q > 0, and at least e^log_bound for q < 0.
     Some d in the simplex must satisfy this inequality strictly. See `power_penalty` for the other
@@ -315,7 +319,7 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float
 
 
 def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> Vector:
-    """Return the d in the simplex that minimises <d, u> + c (Σ κ_i d_i^p)^{1/p} + β Σ d_i log d_i.
+    """Return the distribution d that minimises <d, u> + c (Σ κ_i d_i^p)^{1/p} + β Σ d_i log d_i.
 
     The exponent is p = q + 1 > 1, and c > 0 is the weight of the penalty. See `power_penalty` for
     the other parameters. Let N be the norm of d. The multiplier is μ = c N^{−q}, and N lies between

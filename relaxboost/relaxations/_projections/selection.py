@@ -1,8 +1,7 @@
-"""Selection of entries by rank, or by a sum that reaches a target, without a full sort.
+"""Sorting only those entries of a vector that have ranks near a given rank.
 
-A sample of the entries gives two values between which the entry of a rank lies. One pass over all
-entries counts the entries below these values, and only the entries between them are sorted.
-`first_reaching` is quickselect (Hoare 1961, Algorithm 65) for a weighted sum instead of a rank.
+A sample of the entries gives two values between which the entry of this rank lies. One pass over
+all entries counts the entries below the two values, and only the entries between them are sorted.
 """
 
 from __future__ import annotations
@@ -16,13 +15,11 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 
 MAX_SAMPLE = 4096
-"""The maximum number of entries in a sample, from which a projection estimates a rank or its
-initial multipliers. The error of estimated ranks is about 1 % of the number of entries. A larger
-sample takes longer and hardly shortens the passes over all entries that follow."""
-TERMS_PER_BLOCK = 64
-"""The number of consecutive terms that a compensated sum adds without compensation. Each block then
-has a relative error of at most 64 roundings. Selections also test this number of entries at a
-time."""
+"""The maximum number of entries in a sample from which a rank is estimated. The error of the
+estimated rank is about 1 % of the number of entries. A larger sample takes longer and hardly
+shortens the passes over all entries that follow."""
+ENTRIES_PER_BLOCK = 64
+"""The number of entries of a block. A block without an entry between the two values is skipped."""
 
 
 @njit(error_model="numpy")
@@ -50,10 +47,10 @@ def _mark(x: Vector, low: float, high: float, marked: NDArray[np.uint8]) -> int:
 def take_between(x: Vector, low: float, high: float, inside: int) -> Vector:
     """Return the entries of x in [low, high]. `inside` is the number of these entries."""
     taken = np.empty(inside + 1)
-    marked = np.empty(TERMS_PER_BLOCK, np.uint8)
+    marked = np.empty(ENTRIES_PER_BLOCK, np.uint8)
     n = 0
-    for start in range(0, x.shape[0], TERMS_PER_BLOCK):
-        part = x[start : start + TERMS_PER_BLOCK]
+    for start in range(0, x.shape[0], ENTRIES_PER_BLOCK):
+        part = x[start : start + ENTRIES_PER_BLOCK]
         # Most blocks contain no entry between the bounds, and are skipped.
         if _mark(part, low, high, marked):
             for i in range(part.shape[0]):
@@ -69,10 +66,10 @@ def sorted_sample(x: Vector) -> Vector:
 
 
 def sorted_near(x: Vector, sample: Vector, place: float, spread: float) -> tuple[Vector, int]:
-    """Return the sorted entries of x near a position in the sorted sample.
+    """Return a sorted vector of the entries of x near a position in the sorted sample.
 
-    They lie between the sample's entries at the positions `place` − `spread` and `place` +
-    `spread`. Also return the number of entries of x below them.
+    These entries lie between the sample's entries at the positions `place` − `spread` and `place` +
+    `spread`. Also return the number of entries of x that are smaller than all of these entries.
     """
     first = math.floor(place - spread)
     last = math.ceil(place + spread)
