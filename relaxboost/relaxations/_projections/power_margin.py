@@ -15,7 +15,6 @@ from collections.abc import Callable
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.compiled import njit
 from relaxboost._core.roots import decreasing_root, falling_root
 from relaxboost._core.rounding import MIN_NORMAL, UNIT
 from relaxboost.relaxations._projections.power import log_energy
@@ -24,7 +23,6 @@ MIN_DISTANCE = math.sqrt(MIN_NORMAL)
 """The minimum distance s of g from the smallest margin, so that no square of s underflows."""
 
 
-@njit()
 def _sums(
     v: Vector, kappa: Vector, s: float, q: float, t: Vector
 ) -> tuple[float, float, float, float]:
@@ -33,34 +31,19 @@ def _sums(
     Return top, and three sums divided by e^top: the sum Σt, the derivative of Σt in s, and the
     energy Σ κ t^{q+1}. The vector v contains the margins minus the smallest margin.
     """
-    # For q != 1 the factor makes the largest t equal to 1, because t may overflow for a small q.
+    h = np.maximum(s - math.copysign(1.0, q) * v, 0.0)
+    top = 0.0
+    if q == 1.0:
+        np.divide(h, kappa, out=t)
+    else:
+        # The factor makes the largest t equal to 1, because t may overflow for a small q.
+        with np.errstate(divide="ignore", under="ignore"):
+            logs = np.log(h / kappa) / q
+            top = float(logs.max())
+            np.exp(logs - top, out=t)
     # In terms of h = |g − u|, the sums are Σ t / (q h) for the derivative and Σ t h for the energy.
-    top = 0.0 if q == 1.0 else -math.inf
-    stride = 0 if kappa.shape[0] == 1 else 1
-    sign = 1.0 if q > 0.0 else -1.0
-    for i in range(v.shape[0]):
-        h = s - sign * v[i]
-        if h <= 0.0:
-            t[i] = 0.0 if q == 1.0 else -math.inf
-        elif q == 1.0:
-            t[i] = h / kappa[stride * i]
-        else:
-            t[i] = math.log(h / kappa[stride * i]) / q
-            top = max(top, t[i])
-    total = 0.0
-    slope = 0.0
-    energy = 0.0
-    for i in range(v.shape[0]):
-        h = s - sign * v[i]
-        if h <= 0.0:
-            t[i] = 0.0
-            continue
-        if q != 1.0:
-            t[i] = math.exp(t[i] - top)
-        total += t[i]
-        slope += t[i] / (q * h)
-        energy += t[i] * h
-    return top, total, slope, energy
+    slope = float(np.divide(t, q * h, out=np.zeros(t.size), where=h > 0.0).sum())
+    return top, float(t.sum()), slope, float((t * h).sum())
 
 
 class _Level:
