@@ -91,7 +91,7 @@ format: $(READY)
 
 claims: $(READY)
 	$(BIN)/relaxboost claims check $(ONLY)
-	$(BIN)/python -m relaxboost.claims.publishing.ledger docs
+	$(BIN)/python -m docs.hooks.claim_pages.ledger docs
 
 tables: $(READY)
 	$(BIN)/python -m docs.family_tables

@@ -1,10 +1,9 @@
-"""Route choice in Borlange: every model against the quickest path, cross-validated; the literature.
+"""Route choice in Borlange: every model against the quickest path, cross-validated.
 
 Run: python benchmarks/borlange.py [--data DIR] [--by overlap|pair] [--folds 5]
-     [--part fit|published|sizes|linear|logit|chosen|habits|boosted|near]
+     [--part fit|linear|chosen|habits|boosted|near]
 
-Without --part all models are run but for "sizes" (recursive logits with a link size on all trips)
-and "chosen". Likelihoods are of the costs times the scale that training trips choose.
+Without --part all models are run but for "chosen".
 
 DIR, or the environment variable RELAXBOOST_DATA, holds borlange/ with the published text files
 (docs/benchmarks.md says what was found). Nothing is chosen by looking at test trips:
@@ -26,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from common import machine, table
 from links import rich_graph
-from overlaps import STRATA, overlap, strata, with_link_size
+from overlaps import STRATA, overlap, strata
 
 from benchmarks.readers import (
     data_folder,
@@ -48,8 +47,6 @@ TURNS = (
     *("junction", "large junction", "slight turn", "merging"),
 )
 """The features of rich_graph that need no traffic."""
-PUBLISHED = (-2.5, -1.0, -20.0, -0.4)
-"""Utilities of time, left turn, u-turn and link at which the literature takes link sizes."""
 ROUNDS = (0, 10, 20, 40, 60)
 NEAR = (0, 5, 10, 20)
 """Rounds of boosting in steps of a quarter: costs stay near the linear ones."""
@@ -69,7 +66,6 @@ class Setting:
     boosted: bool = False
     near: bool = False
     """Whether boosting goes in few steps, a quarter as long."""
-    logit: bool = False
     chosen: bool = False
     """Whether inner folds choose the ridge; twenty times as slow."""
 
@@ -80,31 +76,19 @@ class Trips:
     def __init__(self, folder: Path) -> None:
         self.routes = read_routes(folder)
         self.graphs = {"plain": link_graph(self.routes), "rich": rich_graph(self.routes)}
-        # In sums over classes are time and link again, which a likelihood cannot tell apart.
-        classes = [name for name in self.graphs["rich"].names if name not in ("time", "link")]
-        self.graphs |= {"turns": self.part(TURNS), "classes": self.part(classes)}
+        self.graphs["turns"] = self.part(TURNS)
         self.all = link_tasks(self.routes, self.graphs["plain"])
         self.quickest = pl.evaluate(self.all, self.minutes)
-        self.starts: dict[str, np.ndarray] = {}
-        """Where the likelihoods of other folds were greatest: a start, no more."""
-
-    def learner(self, setting: Setting) -> pl.RecursiveLogit:
-        """Return the recursive logit that begins where it ended on the fold before."""
-        return pl.RecursiveLogit(start=self.starts.get(setting.name))
 
     @staticmethod
     def minutes(graph: pl.Graph) -> np.ndarray:
         """Return the time of arcs."""
         return graph.features[:, 0]
 
-    def part(self, names: Sequence[str], values: np.ndarray | None = None) -> pl.Graph:
-        """Return the network with some of the rich features, or with other values of arcs."""
+    def part(self, names: Sequence[str]) -> pl.Graph:
+        """Return the network with some of the rich features."""
         rich = self.graphs["rich"]
-        X = np.zeros((rich.arcs, len(names)))
-        if values is None:
-            X[:] = rich.features[:, [rich.names.index(name) for name in names]]
-        else:
-            X[: len(values)] = values
+        X = rich.features[:, [rich.names.index(name) for name in names]]
         return pl.Graph(rich.tail, rich.head, X, names=names, nodes=rich.labels)
 
     def on(self, graph: pl.Graph, which: np.ndarray) -> list[pl.Task]:
@@ -198,11 +182,6 @@ def learned(trips: Trips, setting: Setting, train: np.ndarray, by: str):
     """
     if not setting.features:
         return trips.minutes, trips.graphs["plain"], 0
-    if setting.logit:
-        graph = trips.graphs[setting.features]
-        found = trips.learner(setting).fit(trips.on(graph, train))
-        trips.starts[setting.name] = found.utilities
-        return found, graph, found.rounds
     if not setting.boosted:
         strength = chosen_strength(trips, setting.features, train, by) if setting.chosen else USUAL
         tasks, graph = trips.training(setting, train)
@@ -217,35 +196,18 @@ def learned(trips: Trips, setting: Setting, train: np.ndarray, by: str):
     return partial(made.costs, upto=rounds), graph, rounds
 
 
-def likely(trips: Trips, setting: Setting, graph: pl.Graph, fold: pl.Fold, costs):
-    """Return a graph with its recursive logit, whose only feature are learned costs if it is new.
-
-    Not for minutes alone: on pairs of links of a tenth of a second walks in circles are so cheap
-    that their scale has to be high, and the likelihood e^-17 a trip.
-    """
-    if isinstance(costs, pl.LogitFit) or not setting.features:
-        return graph, costs
-    c = costs.costs(graph) if isinstance(costs, pl.LearnedCosts) else costs(graph)
-    priced = pl.Graph(graph.tail, graph.head, c, nodes=graph.labels, names=["cost"])
-    found = trips.learner(setting).fit(trips.on(priced, fold.train))
-    trips.starts[setting.name] = found.utilities
-    return priced, found
-
-
 def cross_validated(trips: Trips, setting: Setting, by: str, folds: int):
     """Return the report on held-out trips in their order, and what was chosen in each fold."""
     parts, chosen, places = [], [], []
     for fold in pl.split(trips.all, folds, by=by):
         costs, graph, choice = learned(trips, setting, fold.train, by)
-        graph, costs = likely(trips, setting, graph, fold, costs)
         parts.append(pl.evaluate(trips.on(graph, fold.test), costs))
         places.append(fold.test)
         chosen.append(choice)
         so_far = pl.Evaluation.joined(parts)
         print(
             f"{setting.name}, folds {len(parts)}: exact {100 * so_far.metric('exact_match'):.2f}, "
-            f"recall {so_far.metric('node_recall'):.4f}, "
-            f"log p {so_far.metric('log_likelihood'):.4f}, chosen {choice:g}",
+            f"recall {so_far.metric('node_recall'):.4f}, chosen {choice:g}",
             flush=True,
         )
     joined, order = pl.Evaluation.joined(parts), np.argsort(np.concatenate(places))
@@ -269,9 +231,9 @@ def by_stratum(report: pl.Evaluation, overlaps: np.ndarray) -> list[str]:
     ]
 
 
-def shown(difference: pl.Difference, times: float = 100.0) -> str:
-    """Return a difference with its interval, by default in points of a percent."""
-    middle, low, high = (times * x for x in difference[2:])
+def shown(difference: pl.Difference) -> str:
+    """Return a difference with its interval in points of a percent."""
+    middle, low, high = (100.0 * x for x in difference[2:])
     return f"{middle:+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
@@ -310,58 +272,17 @@ def held_out(trips: Trips, settings: list[Setting], folds: int, by: str) -> None
         row = [setting.name, f"{100 * report.metric('exact_match'):.2f}"]
         for other in ("quickest path", "linear, 4 features"):
             alike = other in reports and other != setting.name
-            metrics = ["exact_match", "log_likelihood"]
-            told = (
-                pl.compare(reports[other], report, by="overlap", metrics=metrics) if alike else {}
-            )
+            told = pl.compare(reports[other], report, by="overlap") if alike else {}
             row.append(shown(told["exact_match"]) if told else "")
-        row += [f"{report.metric('node_recall'):.4f}", f"{report.metric('log_likelihood'):.4f}"]
-        row.append(shown(told["log_likelihood"], 1.0) if told else "")
-        row += [" ".join(f"{choice:g}" for choice in chosen)]
+        row += [f"{report.metric('node_recall'):.4f}", " ".join(f"{choice:g}" for choice in chosen)]
         rows.append((*row, f"{time.process_time() - clock:.0f}"))
         by_overlap.append((setting.name, *by_stratum(report, overlaps)))
         print("|", " | ".join([*rows[-1], *by_overlap[-1][1:]]), "|", flush=True)
     less = ("less the quickest's", "less linear's")
-    header = ("costs", "exact, %", *less, "link recall", "log p", less[1], "λ or rounds", "CPU s")
+    header = ("costs", "exact, %", *less, "link recall", "λ or rounds", "CPU s")
     table(f"held-out trips, folds by {by}; intervals resample clusters of trips", header, rows)
     header = ("costs", *STRATA)
     table("exact match, %, by the largest Jaccard index with a training trip", header, by_overlap)
-
-
-def published(trips: Trips, sizes: bool) -> None:
-    """Print recursive logits of all trips beside the figures of the literature."""
-    routes, one = trips.routes, np.ones(len(trips.routes.arcs))
-    angle = np.nan_to_num(routes.turn_angle)
-    left = (angle < -np.radians(30.0)) & (angle > -3.1)  # as in Mai's code
-    code = [routes.time, left, np.abs(angle) > 3.1, one]
-    graphs = {
-        "link, time": (
-            trips.part(["link", "time"], np.stack([one, routes.time], axis=1)),
-            (-1.5, -1.5),
-        ),
-        "time, left turn over 30°, u-turn, link": (
-            trips.part(trips.graphs["plain"].names, np.stack(code, axis=1)),
-            PUBLISHED,
-        ),
-        "the same, left turn over 40°": (trips.graphs["plain"], PUBLISHED),
-    }
-    rows = []
-    for name, (graph, at) in graphs.items():
-        tasks, clock = trips.on(graph, np.arange(len(trips.all))), time.process_time()
-        found = pl.RecursiveLogit().fit(tasks)
-        if sizes:
-            start = np.append(found.utilities, 0.0)
-            found = pl.RecursiveLogit(start=start).fit(with_link_size(tasks, at))
-        errors = np.sqrt(np.diag(found.robust))
-        columns = (found.utilities, found.standard_errors, errors)
-        numbers = [" ".join(f"{x:.4f}" for x in column) for column in columns]
-        each = found.log_likelihood / len(tasks)
-        told = (f"{found.log_likelihood:.2f}", f"{each:.6f}", found.rounds)
-        rows.append((name, *numbers, *told, f"{time.process_time() - clock:.0f}"))
-        print(rows[-1], flush=True)
-    header = ("features", "β", "s.e.", "robust", "log-likelihood", "a trip", "rounds", "CPU s")
-    what = "with a link size, " if sizes else ""
-    table(f"recursive logits of all trips, {what}in sample", header, rows)
 
 
 SETTINGS = {
@@ -369,11 +290,6 @@ SETTINGS = {
         Setting("linear, 4 features", "plain"),
         Setting("linear, 10 features", "turns"),
         Setting("linear, 24 features", "rich"),
-    ],
-    "logit": [
-        Setting("recursive logit, 4 features", "plain", logit=True),
-        Setting("recursive logit, 10 features", "turns", logit=True),
-        Setting("recursive logit, 22 features", "classes", logit=True),
     ],
     "chosen": [
         Setting("linear, 4 features, chosen ridge", "plain", chosen=True),
@@ -389,7 +305,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data")
-    known = ["fit", "published", "sizes", *SETTINGS]
+    known = ["fit", *SETTINGS]
     parser.add_argument("--part", choices=known, action="append")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--by", choices=["overlap", "pair"], default="overlap")
@@ -405,11 +321,9 @@ def main() -> None:
         f"{report.metric('node_recall'):.4f}, over all links of a trip from the first to the "
         "last, without the destination"
     )
-    parts = options.part or [part for part in known if part not in ("sizes", "chosen")]
+    parts = options.part or [part for part in known if part != "chosen"]
     if "fit" in parts:
         fitting(trips)
-    for part in {"published", "sizes"} & set(parts):
-        published(trips, part == "sizes")
     settings = [setting for part in parts for setting in SETTINGS.get(part, [])]
     if settings:
         held_out(trips, [Setting("quickest path", ""), *settings], options.folds, options.by)

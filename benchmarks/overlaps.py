@@ -1,12 +1,10 @@
-"""How much of a trip was seen in training, reports by that, and link sizes of routes."""
+"""How much of a trip was seen in training, and reports by that."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from relaxboost import planning as pl
 from relaxboost.planning.splitting import arc_rows
@@ -36,36 +34,3 @@ def strata(report: pl.Evaluation, overlaps: np.ndarray) -> dict[str, pl.Evaluati
         name: report.at((overlaps >= low) & (overlaps < high))
         for name, (low, high) in STRATA.items()
     }
-
-
-def with_link_size(tasks: Sequence[pl.Task], utilities: Sequence[float]) -> list[pl.Task]:
-    """Return tasks of a graph on graphs that have the feature "link size".
-
-    The link size of an arc is the expected number of visits to the node that it leads to, on the
-    way of the task at given utilities (Fosgerau, Frejinger & Karlström 2013). Every pair of source
-    and target has a graph of its own.
-    """
-    graph = tasks[0].graph
-    nothing = np.zeros((len(utilities),) * 2)
-    logit = pl.LogitFit(np.array(utilities), graph.names, np.nan, nothing, nothing, "optimal", 0)
-    factors, graphs, made = {}, {}, []
-    for task in tasks:
-        source, target = task.source, task.target
-        if target not in factors:
-            p = logit.probabilities(graph, graph.label(target))
-            P = sparse.csr_array((p, (graph.tail, graph.head)), shape=(graph.nodes,) * 2)
-            factors[target] = splu(sparse.csc_array(sparse.eye_array(graph.nodes) - P.T))
-        if (source, target) not in graphs:
-            start = np.zeros(graph.nodes)
-            start[source] = 1.0
-            visits = factors[target].solve(start)
-            X = np.column_stack([graph.arc_features, visits[graph.head]])
-            names = [*graph.names, "link size"]
-            graphs[source, target] = pl.Graph(
-                graph.tail, graph.head, X, nodes=graph.labels, names=names
-            )
-        own = graphs[source, target]
-        shown = [own.path(arcs=path.arcs) for path in task.demonstrations]
-        ends = graph.label(source), graph.label(target)
-        made.append(pl.Task(own, *ends, shown, task.loss, weight=task.weight))
-    return made

@@ -28,7 +28,6 @@ def learners(first: np.ndarray) -> dict:
     """Return functions from training tasks to weights."""
     return {
         "perceptron, averaged": lambda tasks: perceptron(tasks, first),
-        "recursive logit": lambda tasks: -pl.RecursiveLogit().fit(tasks).utilities,
         "perturbed Fenchel-Young": lambda tasks: perturbed(tasks, first),
         "maximum margin, linear": lambda tasks: pl.fit(tasks, pl.Ridge(1e-3), tol=1e-2).w,
     }

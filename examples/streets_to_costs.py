@@ -1,7 +1,11 @@
 """From OSMnx's streets and a table of trips to costs: python examples/streets_to_costs.py [map.png]
 
 The town is made up, in the form that OSMnx gives; so are the trips. Yours replace `town`:
-G = osmnx.graph_from_place("Borlänge, Sweden", network_type="drive"); trips = pandas.read_csv(...)
+
+G = osmnx.graph_from_place("Borlänge, Sweden", network_type="drive")
+osmnx.add_edge_speeds(G, hwy_speeds={"residential": 30})  # km/h, where no tag says it
+osmnx.add_edge_travel_times(G)
+trips = pandas.read_csv(...)
 """
 
 import sys
@@ -12,11 +16,9 @@ import pandas as pd
 
 from relaxboost import planning as pl
 
-SPEEDS = {"residential": 30}  # km/h, where no tag says it
-
 
 def town(rng):
-    """Return a town of blocks with two avenues, tags missing here and there, and 100 trips."""
+    """Return a town of blocks with two avenues, and 100 trips."""
     G = nx.MultiDiGraph(crs="epsg:4326")
     blocks = nx.convert_node_labels_to_integers(nx.grid_2d_graph(9, 12), label_attribute="at")
     for node, (row, column) in blocks.nodes(data="at"):
@@ -28,11 +30,13 @@ def town(rng):
         tags = {"highway": "primary", "maxspeed": "50"} if avenue else {"highway": "residential"}
         tags |= {"maxspeed": "30"} if rng.random() < 0.3 and not avenue else {}
         length = 80 + rng.exponential(20)
+        seconds = length / ((50 if avenue else 30) / 3.6)
         for ends in [(u, v), (v, u)][: 1 if rng.random() < 0.1 and not avenue else 2]:
-            G.add_edge(*ends, length=length, **tags)
+            G.add_edge(*ends, length=length, travel_time=seconds, **tags)
     G.add_edge(5, 5, length=120.0, highway="residential")
-    G.add_edge(50, 51, length=95.0, highway=["residential", "primary"], maxspeed=["30", "50"])
-    roads = pl.from_osmnx(G, speeds=SPEEDS)
+    merged = {"highway": ["residential", "primary"], "maxspeed": ["30", "50"]}
+    G.add_edge(50, 51, length=95.0, travel_time=95.0 / (40 / 3.6), **merged)
+    roads = pl.from_osmnx(G)
     secret = roads.features @ [0.0, 1.0, 0.0, 9.0]  # seconds, and 9 more a block off the avenues
     ends = [rng.choice(roads.nodes, 2, replace=False).tolist() for _ in range(100)]
     paths = [pl.shortest_path(roads, secret, *pair).path for pair in ends]
@@ -45,7 +49,7 @@ picture = sys.argv[1] if len(sys.argv) > 1 else "streets.png"
 
 # Six lines, eight with the imports of networkx and planning.
 # --8<-- [start:lines]
-roads = pl.from_osmnx(G, speeds=SPEEDS)
+roads = pl.from_osmnx(G)
 tasks = pl.paths_from_pandas(trips, roads, parallel="travel_time", gaps="length")
 learned = pl.fit(tasks[:60])
 pl.maps.paths(tasks[73], costs=learned).figure.savefig(picture)

@@ -41,6 +41,5 @@ from .relaxations import f_divergence as f_divergence
 from .solvers import path as path
 from .solvers import reference as reference
 from .solvers import solve as solve
-from .views.page import report as report
 
 __version__: str

@@ -24,7 +24,7 @@ import pytest
 import relaxboost as rb
 from docs import family_tables
 from docs.hooks import gallery, reference, scripts
-from relaxboost.claims.publishing.pages import details_of, file_of
+from docs.hooks.claim_pages.pages import details_of, file_of
 from relaxboost.commands.cli import main
 from relaxboost.instances import generators
 from relaxboost.relaxations.bounds import level_of

@@ -144,7 +144,7 @@ def test_streets_and_trips_become_costs_in_eight_lines(tmp_path, printed):
     assert len(lines.splitlines()) + 2 <= 8  # two imports
     assert lines in (EXAMPLES.parent / "docs" / "path_costs.md").read_text()
     out = printed(script, picture)
-    assert "self-loops left out: 1\nthe speed of" in out
+    assert "self-loops left out: 1\nhighway is a list on 1 edges" in out
     assert len(re.findall(r"trip \d+: \(\d+, \d+, \d+\)", out)) == 3
     before, after = map(int, re.findall(r"(\d+)% of unseen trips", out))
     assert before < 90

@@ -7,7 +7,7 @@ import pytest
 
 import relaxboost as rb
 from docs.hooks import papers
-from relaxboost.claims.publishing.pages import file_of
+from docs.hooks.claim_pages.pages import file_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 

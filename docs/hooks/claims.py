@@ -2,9 +2,8 @@
 
 from typing import Any
 
+from claim_pages import ledger  # mkdocs imports hooks with their folder on the path
 from mkdocs.structure.files import File, Files
-
-from relaxboost.claims.publishing import ledger
 
 
 def on_files(files: Files, config: Any, **_: object) -> Files:

@@ -11,7 +11,7 @@ SECTIONS = {
     "Relaxations": ["penalty", "conjugate", "distribution", "groups"],
     "Boosters": ["steps", "adaboost", "hedge"],
     "Any convex loss": ["quantiles", "huber", "residual", "ranking"],
-    "Online learning": ["regret", "proxies", "laboratory"],
+    "Online learning": ["regret", "proxies"],
     "Costs of paths": ["land", "town"],
 }
 """The scripts, in the order of the index."""

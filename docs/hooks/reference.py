@@ -28,7 +28,7 @@ ROOMS = {
 }
 """The rooms whose names are public, in the order of the page."""
 
-TOP = ("report", "InputError", "_core.MissingDependencyError")
+TOP = ("InputError", "_core.MissingDependencyError")
 """What is in no room; it is listed with the game."""
 
 MODULES = {
@@ -36,7 +36,7 @@ MODULES = {
     "matrices": ["matrices.datasets"],
     "relaxations": ["relaxations.affine", "relaxations.multiples", "relaxations.sums"],
     "planning": ["planning.maps"],
-    "claims": ["claims.plugin", "claims.publishing.report", "claims.publishing.pictures"],
+    "claims": ["claims.plugin"],
     "instances": ["instances.plugin", "instances.generators", "instances.corners"],
     "certificates": ["views.plots", "views.report"],
 }

@@ -52,7 +52,7 @@ KEYWORDS = {
     "methods.md": ["method", "SmoothBoost", "TotalBoost", "MLPBoost", "guarantee"],
     "losses.md": ["loss", "Huber", "hinge", "logistic", "stumps"],
     "online_learners.md": ["proxy", "schedule", "river", "HedgedDescent", "step size"],
-    "path_costs.md": ["recursive logit", "OpenStreetMap", "networkx", "lasso"],
+    "path_costs.md": ["OpenStreetMap", "networkx", "lasso"],
     "file_formats.md": ["exit status", "json", "file"],
     "findings.md": ["counterexample", "errors in papers"],
     "benchmarks.md": ["speed", "benchmark"],

@@ -27,7 +27,10 @@ rows. The calls for a block take less time than its rows, and its copy takes lit
 
 
 def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
-    """Return the index of the first entry that is not a number, or None if all are numbers."""
+    """Return the index of the first entry that is not a number.
+
+    Return None if all entries are numbers.
+    """
     for at in np.ndindex(given.shape):
         try:
             float(given[at])
@@ -37,7 +40,9 @@ def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
 
 
 def doubles(name: str, given: Any) -> Array:
-    """Return a caller's value as an array of doubles, without a copy if it already is one.
+    """Return the value `given` of a user as an array of doubles.
+
+    It is not copied if it is such an array already.
 
     If the value is not an array of numbers, an InputError is raised, which contains `name`.
     """

@@ -29,7 +29,7 @@ def _libraries() -> ThreadpoolController:
 
 
 class _Limit:
-    """A limit of one BLAS thread. It is active as long as any thread of the process needs it."""
+    """A limit of BLAS to one thread. It is active as long as any thread of the process needs it."""
 
     def __init__(self) -> None:
         self.renew()
@@ -37,7 +37,7 @@ class _Limit:
         self._before: Any = None
 
     def renew(self) -> None:
-        """Create a new lock."""
+        """Replace the lock, which may be locked in a forked process."""
         # In a forked process, the old lock may be held by a thread that does not exist there.
         self._lock = Lock()
 

@@ -10,7 +10,10 @@ from typing import Any
 
 
 def finite(value: float) -> float | None:
-    """Return a finite number as a float. For infinities and nan, which JSON lacks, return None."""
+    """Return a finite number as a float.
+
+    Return None for infinities and nan, which JSON cannot express.
+    """
     return float(value) if math.isfinite(value) else None
 
 
@@ -20,25 +23,28 @@ def integer(value: int) -> str:
 
 
 def number(value: Any) -> str:
-    """Return an exact rational as a string such as ``"-3/7"``."""
+    """Return an exact rational number as a string such as ``"-3/7"``."""
     q = Fraction(value)
     return integer(q.numerator) + (f"/{integer(q.denominator)}" if q.denominator != 1 else "")
 
 
 def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
-    """Return a vector of rationals as integers over a common denominator.
+    """Return a vector of rational numbers in the notation of certificates: integers over a common
+    denominator.
 
-    If all entries are equal, the result is a single number. If `values` is None, the result is "1".
+    If all entries are equal, the result is a single number as a string. If `values` is None, the
+    result is "1".
     """
     exact = bounds([Fraction(v) for v in ([1] if values is None else values)])
     return {"denominator": "1", "numerators": []} if exact is None else exact
 
 
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
-    """Return a vector of bounds as integers over a common denominator.
+    """Return a vector of bounds in the notation of certificates: integers over a common
+    denominator.
 
-    A missing bound is None. If all bounds are equal, the result is a single number. If all bounds
-    are missing, the result is None.
+    A missing bound is None. If all bounds are equal, the result is a single number as a string. If
+    all bounds are missing, the result is None.
     """
     known = [v for v in values if v is not None]
     if not known:

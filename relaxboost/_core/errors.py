@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 BRIEF_CHARACTERS = 300
-"""The largest length of a repr in a message. Shorter ones describe all classes of the package."""
+"""The largest length of a repr in a message. All classes of the package have a shorter repr."""
 
 
 class InputError(ValueError):
@@ -28,7 +28,10 @@ class InputError(ValueError):
 
 
 class SolverError(InputError):
-    """The error if a solver returns no solution. Badly scaled numbers are the usual cause."""
+    """The error that is raised if a solver returns no solution.
+
+    Badly scaled numbers are the usual cause.
+    """
 
 
 class RowError(InputError):
@@ -63,7 +66,7 @@ def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> s
 
 
 def brief(thing: object) -> str:
-    """Return the repr of a thing for a message, cut in the middle if it is long.
+    """Return the repr of an object for a message. A long repr is cut in the middle.
 
     A relaxation of a user-defined dataclass may have fields of thousands of numbers.
     """
@@ -77,7 +80,10 @@ def number_of(count: int, what: str) -> str:
 
 
 class MissingDependencyError(ImportError):
-    """The error for a missing optional library. The message contains the command to install it."""
+    """The error that is raised if an optional library is missing.
+
+    The message contains the command to install it.
+    """
 
 
 def requirements(extra: str | None) -> list[str]:
@@ -110,7 +116,7 @@ def missing(said: str, extra: str, only: str = "") -> MissingDependencyError:
 
 
 def check_drawing() -> None:
-    """Raise MissingDependencyError if matplotlib is not installed. Pictures need it."""
+    """Raise a MissingDependencyError if matplotlib, which draws pictures, is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -118,4 +124,6 @@ def check_drawing() -> None:
 
 
 class ClusterError(RuntimeError):
-    """The error if a run's cluster is no longer available, or cannot read the files of the run."""
+    """The error that is raised if the cluster of a run is no longer available, or cannot read the
+    files of the run.
+    """

@@ -29,7 +29,10 @@ T = TypeVar("T")
 
 
 class OwnThread:
-    """A thread that runs calls of HiGHS one at a time. It ends when this object is deleted."""
+    """A thread that runs calls of HiGHS one after another.
+
+    The thread ends when this object is deleted.
+    """
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="relaxboost-highs")
@@ -41,12 +44,12 @@ class OwnThread:
 
 
 class WarmProgram:
-    """A linear program to which rows are added, and which is then warm-started from the last basis.
+    """A linear program to which rows are added. HiGHS then continues from the last basis.
 
-    HiGHS's simplex method minimises <cost, x> subject to lower <= x <= upper and
-    row_lower <= rows x <= row_upper. The arguments are the cost, the pair (lower, upper), the CSR
-    array of the rows, the pair (row_lower, row_upper), and the feasibility tolerance for bounds and
-    for reduced costs. All bounds may be infinite.
+    The simplex method of HiGHS minimises <cost, x> subject to lower <= x <= upper and row_lower <=
+    rows x <= row_upper. The arguments are the cost, the pair (lower, upper), the CSR array of the
+    rows, the pair (row_lower, row_upper), and the feasibility tolerance for bounds and for reduced
+    costs. All bounds may be infinite.
     """
 
     def __init__(
@@ -101,7 +104,10 @@ class WarmProgram:
         return bool(status != self._highspy.HighsStatus.kError)
 
     def sides(self) -> str:
-        """Return the letters in `SIDES` of all variables and rows, or "" if there is no basis."""
+        """Return the status of all variables and rows as letters of `SIDES`.
+
+        Return "" if there is no basis.
+        """
         if self._running:  # Ctrl-C ended the wait, but HiGHS still runs
             return ""
         basis = self.highs.getBasis()

@@ -115,7 +115,7 @@ class Interval:
         return enclose(other) / self
 
     def positive(self) -> Interval:
-        """Return the interval of the positive parts [x]_+ = max(x, 0)."""
+        """Return the interval of the positive parts max(x, 0)."""
         return Interval(np.maximum(self.lower, 0.0), np.maximum(self.upper, 0.0))
 
     def abs(self) -> Interval:
@@ -133,7 +133,7 @@ class Interval:
         return size * size
 
     def sqrt(self) -> Interval:
-        """Return the interval of the square roots of the positive parts [x]_+."""
+        """Return the interval of the square roots of max(x, 0)."""
         x = self.positive()
         return Interval(np.maximum(_below(np.sqrt(x.lower)), 0.0), _above(np.sqrt(x.upper)))
 
@@ -147,7 +147,7 @@ class Interval:
             )
 
     def log(self) -> Interval:
-        """Return the interval of the natural logarithms of [x]_+, with log 0 = −inf."""
+        """Return the interval of the natural logarithms of max(x, 0), with log 0 = −inf."""
         x = self.positive()
         with np.errstate(divide="ignore"):
             low, high = np.log(x.lower), np.log(x.upper)
@@ -179,7 +179,7 @@ class Interval:
         return Interval(np.maximum(low * (1.0 - slack), 0.0), high * (1.0 + slack) + _UNDERFLOW)
 
     def power(self, exponent: Fraction | float) -> Interval:
-        """Return the interval of the powers of [x]_+ with an exponent > 0."""
+        """Return the interval of the powers of max(x, 0) with an exponent > 0."""
         if exponent == 1:
             return self.positive()
         if exponent == 2:

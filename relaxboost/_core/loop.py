@@ -38,7 +38,10 @@ def until(deadline: float) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Return the seconds until the deadline of solvers. If it has passed, raise `TimeUp`."""
+    """Return the number of seconds until the deadline of solvers.
+
+    If the deadline has passed, raise `TimeUp`.
+    """
     left = _DEADLINE.get() - time.perf_counter()
     if left <= 0.0:
         raise TimeUp

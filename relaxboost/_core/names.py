@@ -32,7 +32,7 @@ def printable(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of a message, which suggests known names similar to `name`."""
+    """Return the end of a message, which suggests the known names that are similar to `name`."""
     # The minimum similarity `alike` is low because names of claims and games are codes. For
     # example, the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
     names = list(known)
@@ -43,7 +43,7 @@ def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
 
 
 def known_names(name: object, known: Iterable[str], otherwise: str = "choose one of") -> str:
-    """Return advice about an unknown name: similar names, or all names if none is similar."""
+    """Return advice about an unknown name: the similar names, or all names if none is similar."""
     names = list(known)
     near = did_you_mean(name, names, 0.6) if isinstance(name, str) else ""
     return near or f"; {otherwise} {', '.join(names)}"

@@ -12,7 +12,10 @@ from relaxboost._core.errors import InputError
 
 
 def exact(owner: str, name: str, value: object) -> Fraction:
-    """Return a finite real number as an exact rational, or raise an InputError."""
+    """Return a finite real number as an exact rational number.
+
+    For other values, raise an InputError that names the owner of the parameter.
+    """
     if not isinstance(value, bool) and isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))  # NumPy integers overflow
     if not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value):
@@ -47,7 +50,7 @@ def positive_size(
 
 
 def spell(q: Fraction) -> str:
-    """Return a short Python expression whose value is exactly `q`."""
+    """Return a short Python expression whose value is exactly the rational number `q`."""
     if q.denominator == 1:
         return str(q.numerator)
     try:
@@ -57,7 +60,10 @@ def spell(q: Fraction) -> str:
 
 
 def nearest(q: Any) -> float:
-    """Return the double nearest to the number q, or ±inf if q is outside the range of doubles."""
+    """Return the double nearest to the rational number q.
+
+    Return ±inf if q is outside the range of doubles.
+    """
     try:
         return float(q)
     except OverflowError:

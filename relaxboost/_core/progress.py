@@ -80,7 +80,9 @@ def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
 
 @contextmanager
 def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[float, int], None]]:
-    """Return a function of (gap, round) that shows a progress bar, which is hidden as in `bar`.
+    """Return a function of a gap and a round, which updates a progress bar.
+
+    The bar is hidden as in `bar`.
 
     The bar shows the share of the way from a gap of 1 to a gap of `tol`, on a logarithmic scale.
     """

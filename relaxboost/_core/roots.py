@@ -16,7 +16,8 @@ def decreasing_root(
     lower: float = -math.inf,
     upper: float = math.inf,
 ) -> float:
-    """Return an x with |h(x)| <= tolerance for a decreasing h, or a double next to the root.
+    """Return a number x with |h(x)| <= tolerance for a decreasing function h, or a double next to
+    the root of h.
 
     Parameters
     ----------
@@ -63,10 +64,10 @@ def decreasing_root(
 
 
 def falling_root(function: Callable[[float], float], tolerance: float) -> float:
-    """Return an x in [0, 1] with |h(x)| <= tolerance for a decreasing function h.
+    """Return a number x in [0, 1] with |h(x)| <= tolerance for a decreasing function h.
 
     The last call of h is at the returned x. If h has no root in [0, 1], x is an end of this
-    interval. The method is regula falsi with the Illinois rule.
+    interval. The algorithm is regula falsi with the Illinois rule.
     """
     low, high = 0.0, 1.0
     at_low, at_high = function(low), function(high)

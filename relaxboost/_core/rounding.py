@@ -45,7 +45,8 @@ measured in another unit. 2^13 is about 1e4."""
 
 
 def price(size: float) -> float:
-    """Return the power of two by which values of magnitude `size` are divided for a solver.
+    """Return the power of two by which values of magnitude `size` are divided before they are
+    passed to a solver.
 
     It is 1 if `size` is below 2^13 or not finite.
     """
@@ -75,7 +76,7 @@ def roundoff(n: int) -> float:
 
 
 def float_up(q: Fraction) -> float:
-    """Return the rational `q` as a double, rounded upwards."""
+    """Return the rational number `q` as a double, rounded upwards."""
     x = nearest(q)
     if math.isinf(x):
         return x if x > 0.0 else up(x)
@@ -83,7 +84,7 @@ def float_up(q: Fraction) -> float:
 
 
 def float_down(q: Fraction) -> float:
-    """Return the rational `q` as a double, rounded downwards."""
+    """Return the rational number `q` as a double, rounded downwards."""
     x = nearest(q)
     if math.isinf(x):
         return x if x < 0.0 else down(x)
@@ -91,7 +92,7 @@ def float_down(q: Fraction) -> float:
 
 
 def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
-    """Return doubles (below, above) that enclose the exact sum of `x`.
+    """Return two doubles that enclose the exact sum of the vector `x`.
 
     They differ by at most two units in the last place, even if `x` is long.
     """
@@ -101,7 +102,7 @@ def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
 
 @njit()
 def _sum_twice(x: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return Σ x, the sum of the rounding errors of Σ x (by Knuth's TwoSum), and Σ |x|."""
+    """Return Σ x, the sum of its rounding errors (by Knuth's TwoSum), and Σ |x|."""
     total = lost = size = 0.0
     for i in range(x.shape[0]):
         new = total + x[i]
@@ -128,7 +129,10 @@ def rounded_sum(x: NDArray[np.float64]) -> float:
 
 
 def norm_above(x: NDArray[np.float64]) -> float:
-    """Return a number that is a few units in the last place above the Euclidean norm of `x`."""
+    """Return an upper bound on the Euclidean norm of `x`.
+
+    It exceeds the norm by a few units in the last place.
+    """
     # The entries are scaled by a power of two, which is exact. After scaling, no square overflows,
     # and squares that underflow are below 2^-1072 times the largest square. A factor above 1 covers
     # these squares and all rounding errors.
@@ -142,7 +146,7 @@ def norm_above(x: NDArray[np.float64]) -> float:
 
 
 def show_bracket(lower: float, upper: float) -> tuple[str, str]:
-    """Return a bracket as two numbers with 4 to 12 decimals, which are rounded outwards."""
+    """Return a lower and an upper bound as text with 4 to 12 decimals, rounded outwards."""
     gap = upper - lower
     places = 6
     if math.isfinite(gap):

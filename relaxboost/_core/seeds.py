@@ -42,10 +42,16 @@ def _is_seed(rng: object) -> bool:
 
 
 def generator(rng: Rng) -> np.random.Generator:
-    """Return `rng` itself if it is a generator, and otherwise a new generator with this seed."""
+    """Return a random generator.
+
+    If `rng` is a generator already, return it, and otherwise use `rng` as the seed.
+    """
     return np.random.default_rng(natural("rng", rng) if _is_seed(rng) else rng)
 
 
 def seed_of(rng: Rng) -> int:
-    """Return `rng` itself if it is a seed, and otherwise a seed drawn from the generator."""
+    """Return a seed.
+
+    If `rng` is a seed already, return it, and otherwise draw a seed from the generator.
+    """
     return natural("rng", rng) if _is_seed(rng) else int(generator(rng).integers(2**63))

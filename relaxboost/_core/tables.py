@@ -127,7 +127,10 @@ def _without_blank_rows(table: Any) -> Any:
 
 
 def read_header(path: Path, sep: str = ",") -> list[str]:
-    """Return the names of the columns of a file. In a CSV file, the names must be distinct."""
+    """Return the names of the columns of a CSV or Parquet file.
+
+    In a CSV file, the names must be distinct.
+    """
     if not is_parquet(check_input(path)):
         with opened(path) as file:
             return _header(path, file, sep)[0]

@@ -1,4 +1,4 @@
-"""A certificate in memory: its document, its bounds, and its check."""
+"""A certificate in memory: its JSON document, its bounds, and the check of its proof."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.errors import InputError, missing
+from relaxboost._core.errors import InputError, brief, missing
 from relaxboost._core.files import check_input, check_output, naming, shallow, write_atomically
 from relaxboost._core.html import DIGEST_CHARACTERS, card
 from relaxboost._core.rounding import float_down, float_up, show_bracket
@@ -52,7 +52,11 @@ class Verdict(NamedTuple):
 
 @contextmanager
 def precisely(level: str, precision: int) -> Iterator[Any]:
-    """Yield the number type of a level. At the end, restore the settings of python-flint."""
+    """Yield a function that converts fractions to the numbers of a level of proof.
+
+    For the level "exact" these are the fractions themselves, and for "enclosed" they are balls with
+    `precision` bits. At the end, restore the settings of python-flint.
+    """
     with _settings_kept() as known:
         # The message names the extra of this package, while the checker names the library.
         if level == "enclosed" and not known:
@@ -62,7 +66,10 @@ def precisely(level: str, precision: int) -> Iterator[Any]:
 
 @contextmanager
 def _settings_kept() -> Iterator[bool]:
-    """Yield whether python-flint is installed. At the end, restore its precision."""
+    """Yield True if python-flint is installed, and False otherwise.
+
+    At the end, restore the precision of python-flint.
+    """
     try:
         import flint
     except ImportError:
@@ -89,9 +96,10 @@ def _long_numbers() -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The claim lower <= ρ <= upper about one game, with the points that prove it.
+    """A proof of the bounds lower <= ρ <= upper on the value ρ of one game.
 
-    FORMAT.md describes the file format.
+    The certificate contains the two points that prove the bounds. FORMAT.md describes its file
+    format.
 
     Examples
     --------
@@ -109,7 +117,7 @@ class Certificate:
 
     @classmethod
     def made(cls, content: dict[str, Any]) -> Certificate:
-        """Return a certificate with the given content and the digest of this content."""
+        """Return a certificate with the given content. Its digest is computed from the content."""
         # Sorted keys and fixed separators make the digest independent of the writer.
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return cls({**content, "digest": hashlib.sha256(text.encode()).hexdigest()})
@@ -158,12 +166,14 @@ class Certificate:
 
     @property
     def d(self) -> list[Fraction]:
-        """The distribution d over the examples, length m."""
+        """The distribution d over the examples, with one entry for each example."""
         return self._vector("d", self.document["game"]["m"])
 
     @property
     def w(self) -> dict[int, Fraction]:
-        """The nonzero weights of w, as a mapping from the index of the column to the weight."""
+        """The nonzero weights of the hypotheses, as a dictionary from the index of a column to its
+        weight.
+        """
         columns = self.document["columns"]
         return dict(zip(columns, self._vector("w", len(columns)), strict=True))
 
@@ -178,12 +188,12 @@ class Certificate:
         return list(check.Fields(self.document, "the document").vector(name, length))
 
     def explained(self, reason: str) -> Certificate:
-        """Return a copy of the certificate with a reason why its level is not stronger."""
+        """Return a copy of the certificate that states why its level of proof is not stronger."""
         return Certificate({**self.document, "comments": {"reason": reason}})
 
     @property
     def reason(self) -> str:
-        """The reason why the level is not stronger, or "" if there is none."""
+        """The reason why the level of proof is not stronger, or "" if no reason is known."""
         comments = self.document.get("comments")
         return str(comments.get("reason", "")) if isinstance(comments, dict) else ""
 
@@ -224,13 +234,12 @@ class Certificate:
         return (json.dumps(self.document, indent=1, sort_keys=True) + "\n").encode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate to a file, completely or not at all."""
+        """Write the certificate to a file. If writing fails, an existing file does not change."""
         write_atomically(check_output(path), self.tobytes())
 
     def export(self, form: str, A: Any = None) -> dict[str, str]:
-        """Return the certificate in the format of another tool.
-
-        The result maps the suffix of each file to its text.
+        """Return the certificate in the format of another tool, as a dictionary from the suffix of
+        each file to the text of the file.
 
         Parameters
         ----------
@@ -275,7 +284,8 @@ class Certificate:
 
 
 MATRIX_ARGUMENT = "the argument A, a matrix or a Game"
-"""The text that replaces "--matrix FILE" in messages of the checker in Python."""
+"""The text that replaces "--matrix FILE" in messages of the checker if the checker was called from
+Python."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
@@ -290,8 +300,9 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     path : path
         The file of the certificate.
     A : Game, array of shape (m, n), matrix of scipy.sparse or `relaxboost.matrices`, or path
-        The margin matrix, or a game with this matrix. It is needed if the certificate contains
-        only the SHA-256 of the matrix. FORMAT.md describes the files that a path may name.
+        The margin matrix, or the game. The matrix is needed if the certificate contains only the
+        SHA-256 of the matrix. With a game, the certificate must also have the relaxation and the
+        domain of this game. FORMAT.md describes the files that a path may name.
 
     Returns
     -------
@@ -322,7 +333,10 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
         with _settings_kept():
             level, lower, upper, reason = check.verdict(os.fspath(path), given)
     if level is not None:
-        return Verdict(True, level, lower, upper, "")
+        reason = _other_game(Path(path), A)
+        if not reason:
+            return Verdict(True, level, lower, upper, "")
+        return Verdict(False, None, None, None, reason)
     found = ""
     with suppress(InputError, OSError):
         certificate = Certificate.load(path)
@@ -333,8 +347,46 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     return Verdict(False, "numerical" if found == "numerical" else None, None, None, reason)
 
 
+def _other_game(path: Path, given: Any) -> str:
+    """Return why an accepted certificate is not about the given game, or "" if nothing differs."""
+    from relaxboost.game.game import Game
+    from relaxboost.relaxations.description import description_of
+
+    if not isinstance(given, Game):
+        return ""
+    found = check.load(path)["game"]
+    f = description_of(given.relaxation)
+    # The certificate of an exact optimum has the linear program of a sum instead of its terms.
+    form = f.exact_form(given.m) if found["relaxation"]["kind"] == "polyhedral" else None
+    if found["relaxation"] not in (f.describe(given.m), form and form.describe(given.m)):
+        return (
+            f"the relaxation in the certificate, {summary(found['relaxation'])}, is not that of "
+            f"the game, {brief(given.relaxation)}. To compare the matrix alone, pass game.matrix"
+        )
+    if found["over"] != given.over.describe():
+        return (
+            f"the domain in the certificate, {summary(found['over'])}, is not that of the game, "
+            f"{given.over!r}. To compare the matrix alone, pass game.matrix"
+        )
+    return ""
+
+
+def summary(part: dict[str, Any]) -> str:
+    """Return a relaxation or a domain of a certificate as text, such as "caps(caps=1/2)"."""
+    fields = []
+    for name, value in part.items():
+        if isinstance(value, dict) and "kind" in value:
+            fields.append(f"{name}={summary(value)}")
+        elif name != "kind":
+            fields.append(f"{name}={value if isinstance(value, str | int) else '...'}")
+    return f"{part['kind']}({', '.join(fields)})"
+
+
 def _write_matrix(A: Any, folder: Path) -> str | None:
-    """Return the path of a file with the matrix A. If A is not a path, write this file first."""
+    """Return the path of a file that contains the matrix A.
+
+    If A is itself a path, return this path. Otherwise write the file to the folder first.
+    """
     from relaxboost.game.game import Game
     from relaxboost.matrices import MarginMatrix
 

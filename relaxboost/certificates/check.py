@@ -34,7 +34,7 @@ class Rejected(Exception):
 
 
 def need(condition, reason):
-    """Raise Rejected unless the condition is True. Comparisons of balls are True only if sure."""
+    """Raise Rejected unless the condition is True. For balls it is True only if it is certain."""
     if condition is not True:
         raise Rejected(reason)
 
@@ -57,7 +57,7 @@ def integer(text):
 
 
 class Fields:
-    """An object of the document. Each field is read once, and unknown fields are rejected."""
+    """A JSON object of a certificate. Each field is read once, and unknown fields are rejected."""
 
     def __init__(self, given, where, limits=None, depth=0):
         need(isinstance(given, dict), f"{where} is not an object")
@@ -66,7 +66,7 @@ class Fields:
         self.limits = limits or SimpleNamespace(digits=MAX_DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
-        """Count the work for some entries, with `each` units per entry, and `units` more units."""
+        """Subtract work from the budget: `each` units for each of `entries`, and `units` more."""
         self.limits.left -= entries * self.limits.each + units
         need(self.limits.left >= 0, "this file needs more work than FORMAT.md allows for its size")
 
@@ -78,7 +78,7 @@ class Fields:
         return Fields(value, name, self.limits, self.depth + 1) if kind is dict else value
 
     def number(self, name, above=None):
-        """Return the field `name` as a rational. Reject it if it is not greater than `above`."""
+        """Return the field `name` as a fraction. Reject it if it is not greater than `above`."""
         value = fraction(self.take(name), name, self.limits.digits)
         need(above is None or value > above, f"{name!r} in {self.where} is not above {above}")
         return value
@@ -90,7 +90,7 @@ class Fields:
         return value
 
     def vector(self, name, length, above=None, gap=None):
-        """Return a vector, or one number repeated. If `gap` is given, null is replaced by `gap`."""
+        """Return the field `name` as a list of fractions. If `gap` is given, it replaces null."""
         self.spend(length)
         if isinstance(self.left.get(name), str):
             return [self.number(name, above)] * length
@@ -142,7 +142,7 @@ def read(path):
 
 
 def load(path):
-    """Return the document in a file."""
+    """Return the JSON document of a certificate file."""
 
     def unique(pairs):
         need(len(dict(pairs)) == len(pairs), "an object has a key twice")
@@ -201,7 +201,8 @@ def stumps(recipe, data, n):
     recipe.done()
     need(most is None or (type(most) is int and most > 0), "'max_cuts' is neither null nor above 0")
     places = [(f, cut) for f, x in enumerate(features, 1) for cut in cuts(x, most)]
-    need(len(places) == n, f"the data give {len(places)} stumps in place of {n}")
+    remedy = "the matrix needs y, 1 or -1, and then the features in each row, not the margins"
+    need(len(places) == n, f"the data give {len(places)} stumps in place of {n}; {remedy}")
     head = f"relaxboost stumps v1 {(len(data), len(features))} max_cuts={most}\n"
     values = [*(x + 0.0 for row in data for x in row[1:]), *y]  # -0 counts as 0
     sha = hashlib.sha256(head.encode() + struct.pack(f"<{len(values)}d", *values))
@@ -218,7 +219,7 @@ def cuts(x, most):
 
 
 def products(rows, d, w):
-    """Return the exact products Aw and A'd, where w maps columns to numbers."""
+    """Return the margins Aw and the edges A'd as fractions. The dict w maps columns to weights."""
     ratios = {a: a.as_integer_ratio() for a in set().union(*rows)}
     scale = max(below for _, below in ratios.values())
     whole = {a: top * (scale // below) for a, (top, below) in ratios.items()}
@@ -236,12 +237,12 @@ def products(rows, d, w):
 
 
 def hard_margin(spec, m, real):
-    """Return f and f* for f = 0, the hard margin."""
+    """Return f and its conjugate f* for the hard margin, which is f = 0."""
     return lambda d: real(ZERO), lambda x, w: need(not any(x), "x is not 0") or real(ZERO)
 
 
 def caps(spec, m, real):
-    """Return f and f*: f is 0 if the sum of |d| over each group g is at most c_g, or infinite."""
+    """Return f and f*. If the sum of |d| over each group g is at most c_g, then f is 0."""
     *members, free = spec.groups(m)
     pairs = list(zip(members, spec.vector("caps", len(members)), strict=True))
     inside = lambda d: all(sum(abs(d[i]) for i in g) <= c for g, c in pairs)  # noqa: E731
@@ -254,7 +255,7 @@ def caps(spec, m, real):
 
 
 def spectral(spec, m, real):
-    """Return f and f*: f is 0 if, for every j, the j largest |d| sum to at most s_1 + ... + s_j."""
+    """Return f and f*. If the j largest |d| sum to at most s_1 + ... + s_j for all j, f is 0."""
     s = spec.vector("spectrum", m)
     need(min(s) >= 0 and all(map(ge, s, s[1:])), "the spectrum is negative or increases")
     ranked = lambda x: sorted(map(abs, x), reverse=True)  # noqa: E731
@@ -264,7 +265,7 @@ def spectral(spec, m, real):
 
 
 def norm(spec, m, real):
-    """Return f and f* of a penalty c |d| or a ball |d| <= r, in a weighted l1 or maximum norm."""
+    """Return f and f* for a weighted l1 or maximum norm: f is c |d|, or the indicator of a ball."""
     p, a = spec.take("p"), spec.vector("weights", m, 0)
     need(p in ("1", "inf"), "p is neither 1 nor inf")
     size, dual = (sum, max)[:: 1 if p == "1" else -1]
@@ -337,12 +338,12 @@ def polyhedral(spec, m, real):
 
 
 def part(given, name):
-    """Return the auxiliary variables of a term, or None if the term has none."""
+    """Return the auxiliary variables of a term of a sum. Return None if the term has none."""
     return given.take(name, dict) if given is not None and name in given.left else None
 
 
 def relaxation(spec, m, real):
-    """Return f as a function of (d, auxiliaries), and a lower bound on F(u) for (u, witness)."""
+    """Return two functions: f(d, auxiliaries), and a lower bound on F(u) from (u, witness)."""
     spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))  # all sums have longer numbers
     kind = spec.take("kind")
     if kind == "polyhedral":
@@ -389,7 +390,7 @@ def relaxation(spec, m, real):
 
 
 def over_domain(spec, w, v, real):
-    """Return g(v) and g*(w) for the domain of w."""
+    """Return g(v) at the edges v, and its conjugate g*(w) at the weights w, for their domain."""
     kind, c = spec.take("kind"), list(w.values())
     size = 1 if kind == "simplex" and "size" not in spec.left else spec.number("size", 0)
     spec.done()
@@ -450,7 +451,7 @@ def check(document, path=None, known=None):
 
 
 def enclosed(precision):
-    """Return a function that converts numbers to balls. Its attribute `kinds` lists kinds of f."""
+    """Return a function from fractions to balls. Its attribute `kinds` has the formulas of f."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_enclosed.py")
     need(os.path.exists(path), "the level needs check_enclosed.py in the folder of check.py")
     spec = importlib.util.spec_from_file_location("check_enclosed", path)
@@ -463,7 +464,7 @@ def enclosed(precision):
 
 
 def verdict(path, matrix_path=None):
-    """Return (level, lower, upper, reason). The level is None if the certificate is rejected."""
+    """Return (level, lower, upper, reason) for a file. The level is None if it is rejected."""
     try:
         return (*check(load(path), matrix_path), "")
     except Rejected as error:

@@ -1,8 +1,9 @@
 """Formulas in ball arithmetic, which check.py needs for certificates of the level `enclosed`.
 
-Each function returns f(d) and f*(x, witness) for one kind of relaxation, as the functions of
-check.py do. A ball is python-flint's `arb`, an interval. Every operation on balls encloses the true
-result, and a comparison is true only if it holds for all numbers in the balls.
+Each function returns two functions for one kind of relaxation, as the functions of check.py do: the
+penalty f(d) and its conjugate f*(x, witness). A ball is an interval, of the type `arb` of
+python-flint. Every operation on balls encloses the true result, and a comparison is true only if it
+holds for all numbers in the balls.
 """
 
 from fractions import Fraction
@@ -32,7 +33,7 @@ def balls(precision, check):
 
 
 def _power_sum(values, p, real):
-    """Return (sum |v|^p)^(1/p) as a ball, for rational values v."""
+    """Return the p-norm (sum |v|^p)^(1/p) of the rational values v, as a ball."""
     used = [abs(v) for v in values if v]
     if not used:
         return real(0)
@@ -127,7 +128,7 @@ def divergence(spec, m, real, check):
 
 
 def _prior(spec, m, need):
-    """Return the examples with positive prior and their shares, and then the other examples."""
+    """Return the pairs (example, share) with a positive prior, and a list of the other examples."""
     prior = spec.vector("prior", m)
     total = sum(prior)
     need(min(prior) >= 0 and total > 0, "the prior is not a distribution")
@@ -177,7 +178,7 @@ def binary_entropy(spec, m, real, check):
 
 
 def _inner(spec, m, real, check):
-    """Return f and f* of a relaxation that is neither a sum nor a multiple."""
+    """Return f and f* of a relaxation that is neither a sum nor a multiple of relaxations."""
     kind = spec.take("kind")
     check.need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
     found = real.kinds[kind](spec, m, real)
@@ -186,7 +187,7 @@ def _inner(spec, m, real, check):
 
 
 def shifted(spec, m, real, check):
-    """Return the function f(d + by) and its conjugate."""
+    """Return f(d + by) as a function of d, and the conjugate of this function."""
     by = spec.vector("by", m)
     f, conjugate = _inner(spec.take("of", dict), m, real, check)
 
@@ -197,7 +198,7 @@ def shifted(spec, m, real, check):
 
 
 def dilated(spec, m, real, check):
-    """Return the function f(factor d) and its conjugate."""
+    """Return f(factor · d) as a function of d, and the conjugate of this function."""
     c = spec.number("factor")
     f, conjugate = _inner(spec.take("of", dict), m, real, check)
     check.need(c != 0, "the factor is 0")

@@ -1,6 +1,7 @@
-"""The witness and the auxiliary variables of each part of f, as certificates store them.
+"""The witness and the auxiliary variables of a relaxation, as certificates store them.
 
-The description of f is a tree of sums and multiples, and `operands_of` returns the same tree.
+A relaxation may be a sum or a multiple of other relaxations. Its description is a tree of these
+terms, and `operands_of` returns the same terms as objects.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> b
 def describe_auxiliaries(
     f: Relaxation, described: Described, d: Sequence[Fraction], evaluation: ExactEvaluation
 ) -> dict[str, Any]:
-    """Return the auxiliary variables z of every polyhedral part of f at the exact d.
+    """Return the auxiliary variables of all polyhedral terms of f at the exact point d.
 
-    If f has no polyhedral part, the result is {}. If a polyhedral part is infinite at d, an
-    InputError is raised.
+    The result is a nested dictionary, as certificates store it. If no term of f is polyhedral, the
+    result is {}. If a polyhedral term is infinite at d, an InputError is raised.
     """
     if described["kind"] == "scaled":
         return describe_auxiliaries(operands_of(f)[0], described["of"], d, evaluation)
@@ -59,7 +60,10 @@ def describe_witness(
     u: Sequence[Fraction],
     evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
-    """Convert the witness `found` of a solver to exact numbers, for the lower bound on F(u)."""
+    """Return a witness of a lower bound on F(u) in exact numbers, as certificates store it.
+
+    `found` is the witness that a solver has found in floats.
+    """
     if described["kind"] == "scaled":
         c = Fraction(described["factor"])
         part = [x / c for x in u]
@@ -90,7 +94,9 @@ def optimal_witness(
     u: Sequence[Fraction],
     evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
-    """Return the witness of F(u) at the margins u of an exact optimum."""
+    """Return the witness that proves F(u) at the margins u of the exact optimum `best`, as
+    certificates store it.
+    """
     if described["kind"] == "polyhedral":
         form = description_of(f).exact_form(len(u))
         assert form is not None

@@ -8,8 +8,6 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from relaxboost._core.errors import InputError, brief
 from relaxboost._core.rounding import float_down, float_up
 from relaxboost.certificates import check
@@ -17,7 +15,6 @@ from relaxboost.certificates.certificate import Certificate
 from relaxboost.certificates.exact.evaluate import ExactEvaluation, Unproved
 from relaxboost.certificates.exact.optimum import ExactOptimum
 from relaxboost.certificates.parts import has_program
-from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations.description import description_of
@@ -28,12 +25,15 @@ If z is None, the function computes z."""
 
 
 class GivenPair(NamedTuple):
-    """The pair (d, w) to certify, with the bounds that the certificate must reach."""
+    """The pair (d, w) of a distribution and weights to certify, with the bounds that the
+    certificate must reach.
+    """
 
     d: Any
     w: Any
     witness: Any = None
-    """The witness that a solver has found for the lower bound of these weights, or None."""
+    """The witness that a solver has found for the lower bound of these weights. It is None if it is
+    unknown."""
     lower: Any = None
     upper: Any = None
     """The bounds that the certificate must reach up to 1e-6. They are None if they are unknown."""
@@ -45,7 +45,10 @@ class GivenPair(NamedTuple):
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
-        """Return the pair (d, w) of `given`. A `d` or `w` that is not None replaces that point."""
+        """Return the pair (d, w) of a solution, or of the arguments `d` and `w`.
+
+        An argument that is not None replaces the point of the solution.
+        """
         own: dict[str, Any] = {}
         if isinstance(given, ExactOptimum):
             if given.value is None:
@@ -71,13 +74,19 @@ class GivenPair(NamedTuple):
         return cls(**own)
 
     def simple(self) -> GivenPair | None:
-        """Return a pair with small denominators near this pair, or None if there is none."""
+        """Return a pair of points with small denominators near this pair.
+
+        Return None if there is no such pair.
+        """
         support, coefficients = self.w
         d, w = map(_near, (self.d, coefficients))
         return None if d is None or w is None else GivenPair(d, (support, w))
 
     def shorter(self) -> GivenPair:
-        """Return the pair of an exact optimum in floats, with bounds of at most 100 digits."""
+        """Return the pair of an exact optimum rounded to floats.
+
+        Its bounds may have at most 100 digits.
+        """
         assert self.optimum is not None
         support, w = self.w
         pair = ([float(x) for x in self.d], (support, [float(x) for x in w]))
@@ -85,7 +94,10 @@ class GivenPair(NamedTuple):
         return GivenPair(*pair, lower=value, upper=value, digits=100)
 
     def held(self, found: Certificate) -> Certificate:
-        """Return the certificate. If it is far wider than the bounds, raise an InputError."""
+        """Return the certificate `found` unchanged.
+
+        If its bounds are far wider than those of this pair, raise an InputError.
+        """
         for name, mine, proved, sign in (
             ("lower", self.lower, found.lower, 1),
             ("upper", self.upper, found.upper, -1),
@@ -107,7 +119,10 @@ class GivenPair(NamedTuple):
 
 
 def fractions(values: Any) -> list[Fraction] | None:
-    """If one of the values is a Fraction, return all as fractions. Otherwise return None."""
+    """Return the values as a list of fractions if at least one of them is a Fraction.
+
+    Otherwise return None.
+    """
     entries = list(values)
     exact = any(isinstance(x, Fraction) for x in entries)
     return [Fraction(x) for x in entries] if exact else None
@@ -120,9 +135,11 @@ def exact_d(
     penalty: Penalty,
     evaluation: ExactEvaluation,
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return a d at which f is certainly finite, the auxiliary variables of f at d, and f(d).
+    """Return three objects: an exact distribution d at which f is certainly finite, the auxiliary
+    variables of f at d, and f(d).
 
-    `penalty` raises `check.Rejected` or an InputError if f is infinite at d.
+    The function `penalty` computes the last two. It raises `check.Rejected` or an InputError if f
+    is infinite at d.
     """
     # Fractions are a request for exactly this point. Floats stand for any point near them.
     given = fractions(source.d)
@@ -139,7 +156,8 @@ def exact_d(
     form = description_of(game.relaxation).exact_form(game.m)
     if form is not None and has_program(game.relaxation, described, point):
         # The exact d and z are found together, because equations of f may connect them.
-        moved, z = evaluation.point(form, near, _steepness(source, game))
+        # `reach` is a Lipschitz constant of g(Aᵀd) as a function of d, in the l1 norm.
+        moved, z = evaluation.point(form, near, float(game.over.reach(game.n)))
         with suppress(check.Rejected):  # another term of a sum may be infinite at this d
             return moved, *penalty(moved, z if described["kind"] == "polyhedral" else None)
     return _moved_inside(point, game, penalty)
@@ -172,21 +190,18 @@ def _moved_inside(
     )
 
 
-def _steepness(source: GivenPair, game: Game) -> float:
-    # This is a Lipschitz constant of g(Aᵀd) as a function of d, valid near this pair.
-    if isinstance(game.over, AtomicSet):
-        return float(game.over.size)
-    # The slope of g at these edges is w. Twice its norm holds nearby.
-    return 2.0 * float(np.abs(game.repair_w(source.w)[1]).sum())
-
-
 def columns_and_weights(w: Any) -> tuple[Any, Any]:
-    """Return the indices of columns and their weights, for w as an array or as a pair."""
+    """Return the indices of columns and the weights of these columns.
+
+    `w` is either such a pair or an array with a weight for every column.
+    """
     return w if isinstance(w, tuple) and len(w) == 2 else (range(len(w)), w)
 
 
 def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
-    """Return exact weights in the domain, as a mapping from the index of a column to its weight."""
+    """Return exact weights in the domain of the game, as a dictionary from the index of a column to
+    its weight.
+    """
     columns, values = columns_and_weights(w)
     given = fractions(values)
     if given is not None:

@@ -1,4 +1,7 @@
-"""Exact products with a margin matrix in floats. Integers are split into short limbs."""
+"""Exact products of a margin matrix in floats with integers.
+
+Numbers are split into short parts, called limbs.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,15 @@ LIMB_BITS = 20
 compute exact matrix products. A product of two limbs has at most 40 bits, so that a sum of 2^13
 products is below 2^53 and has no rounding error in doubles."""
 
+ENTRIES_PER_BLOCK = 4_000_000
+"""The number of entries of a margin matrix that are in memory at a time, as 32 MB of doubles."""
+
 
 def integer_limbs(values: Sequence[int], width: int) -> Matrix:
-    """Split integers into limbs L_k with |L_k| < 2^width and values = Σ_k L_k · 2^(width · k)."""
+    """Return limbs of the integers in `values`, as an array with a row for each power of 2^width.
+
+    values = Σ_k limbs[k] · 2^(width · k), and each limb is below 2^width in absolute value.
+    """
     # Limbs of signed integers have the sign of the integer, so that all limbs are below 2^width in
     # size.
     sizes = [abs(v) for v in values]
@@ -29,7 +38,10 @@ def integer_limbs(values: Sequence[int], width: int) -> Matrix:
 
 
 def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
-    """Yield pairs (shift, L) with A = Σ L · 2^-shift and integer entries |L_ij| < 2^20."""
+    """Yield pairs (shift, L) with A = Σ L · 2^-shift.
+
+    Each L is a matrix of integers below 2^20 in absolute value.
+    """
     rest = A
     shift = 0
     while True:
@@ -46,7 +58,8 @@ def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
 
 
 def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
-    """Return (v, shift) with Aᵀ · values = v · 2^-shift exactly.
+    """Return a list v of integers and an integer `shift` such that Aᵀ · values = v · 2^-shift
+    exactly.
 
     The entries of A are in [−1, 1], and the values are integers of any size.
     """
@@ -69,20 +82,24 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
     return total.tolist(), shift
 
 
-def edges(
-    matrix: Any, shares: Sequence[int], most_entries: int = 4_000_000
-) -> Iterator[tuple[list[int], int]]:
-    """Yield (v, shift) for consecutive blocks B of columns, with Bᵀ · shares = v · 2^-shift."""
+def edges(matrix: Any, shares: Sequence[int]) -> Iterator[tuple[list[int], int]]:
+    """Yield the products of consecutive blocks of columns with the integers `shares`, as pairs (v,
+    shift) like those of `dot`.
+    """
     n = matrix.n
     # Blocks bound the memory: implicit matrices, such as stumps, are never written down as a whole.
-    width = max(1, most_entries // matrix.m)
+    width = max(1, ENTRIES_PER_BLOCK // matrix.m)
     for start in range(0, n, width):
         block = matrix.columns(range(start, min(start + width, n)))
         yield dot(block, shares)
 
 
 def margins(matrix: Any, support: Sequence[int], weights: Sequence[int]) -> tuple[list[int], int]:
-    """Return (u, shift) with A w = u · 2^-shift exactly, for integer weights on some columns."""
+    """Return (u, shift) such that A w = u · 2^-shift exactly.
+
+    `support` has the indices of columns, and `weights` has an integer weight for each of these
+    columns.
+    """
     # Weights are few, so only the columns in use are read.
     block = matrix.columns(support)
     return dot(np.ascontiguousarray(block.T), weights)

@@ -1,4 +1,4 @@
-"""The proof of a bracket: exact points, a witness, and two bounds."""
+"""Proofs of the bounds of a game: two exact points, a witness, and the bounds that they prove."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ from relaxboost.relaxations.description import description_of
 
 
 class _Refused(Exception):
-    """Raised with the reason why the checker would reject a certificate."""
+    """Raised if the checker would reject a certificate. The message is the reason."""
 
 
 PRECISION_BITS = 192
-"""The precision of the balls with which the checker evaluates an enclosed certificate. If numbers
-in the description of f exceed 2^64, the certificate requests as many more bits."""
+"""The precision, in bits, of the balls with which the checker evaluates a certificate of the level
+"enclosed". If the description of f has numbers above 2^64, the certificate requests their excess
+bits in addition."""
 
 MAX_INLINE_ENTRIES = 200_000
 """The maximum number of entries of a margin matrix A that a certificate contains by default. For a
@@ -54,17 +55,18 @@ def certify(
     w: Any = None,
     inline: bool | None = None,
 ) -> Certificate:
-    """Return a certificate of the bracket that a pair (d, w) proves. Anyone can check it.
+    """Return a certificate of the bounds that a pair (d, w) proves. Anyone can check it.
 
-    The points are converted to fractions, so that the margins A w and the edges Aᵀd are exact. The
-    lower bound is γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w. The upper bound is f(d)
-    + g(Aᵀd).
+    d is a distribution over the examples, and w are the weights of the hypotheses. Both are
+    converted to fractions, so that the margins A w and the edges Aᵀd are exact. The lower bound is
+    γ − f*(x) − g*(w). It is proved by w and by a witness, which is a number γ and a vector x >= γ −
+    A w. The upper bound is f(d) + g(Aᵀd).
 
-    For a solution, the bounds reach its `lower` and `upper` up to 1e-6. If fractions near its pair
-    with a common denominator of at most 10 000 prove the optimum, the certificate contains these
-    fractions. For a result of `exact_optimum`, both bounds are the optimum. If its fractions are
-    longer than the checker accepts, the certificate contains its pair in floats. `certify` runs
-    the checker before it returns.
+    If a `Solution` is certified, the bounds reach its `lower` and `upper` up to 1e-6. If fractions
+    near its pair (d, w) with a common denominator of at most 10 000 prove the optimum, the
+    certificate contains these fractions. If the result of `exact_optimum` is certified, both bounds
+    are the optimum. If the fractions of this result are longer than the checker accepts, the
+    certificate contains the pair rounded to floats. `certify` runs the checker before it returns.
 
     Parameters
     ----------
@@ -148,9 +150,8 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
 def _optimal_in_short(
     document: dict[str, Any], game: Game, source: GivenPair
 ) -> Certificate | None:
-    """Return a certificate of optimality for a pair with small denominators near the given pair.
-
-    Return None if there is no such certificate.
+    """Return a certificate of optimality for a pair of points with small denominators near the
+    given pair. Return None if no such certificate exists.
     """
     short = source.simple()
     if short is None:
@@ -196,7 +197,8 @@ def _precision(described: dict[str, Any]) -> int:
 
 
 def checkable(game: Game, level: str | None = None) -> str:
-    """Return the level of a certificate of this game.
+    """Return the level of proof of a certificate of this game: `level`, or the strongest level if
+    `level` is None.
 
     Raise an InputError if the game cannot have a certificate of this level.
     """
@@ -216,7 +218,7 @@ def checkable(game: Game, level: str | None = None) -> str:
 
 
 def strongest_level(game: Game) -> str:
-    """Return the strongest level that a certificate of a game can have."""
+    """Return the strongest level of proof that a certificate of the game can have."""
     f = game.relaxation
     over = game.over
     description = description_of(f)
@@ -247,7 +249,10 @@ def _level(game: Game, level: str | None) -> str:
 
 
 def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
-    """Return the description of f for m examples. Raise an InputError if there is none."""
+    """Return the JSON description of the relaxation f for m examples.
+
+    Raise an InputError if f has no description.
+    """
     described = description_of(f).describe(m)
     if described is None:
         raise InputError(_no_description(f))
@@ -279,7 +284,10 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
 
 
 def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
-    """Return the certificate with the bounds that the points prove, or raise a _Refused."""
+    """Return the certificate with the bounds that the points in `source` prove.
+
+    Raise a _Refused if the checker would reject this certificate.
+    """
     document = {**document, "game": dict(document["game"])}
     described = document["game"]
     w = exact_w(source.w, game)
@@ -399,7 +407,10 @@ def _accepted(
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return pairs (share, unit). Thresholds are lowered by share · unit, the least one first."""
+    """Return pairs (share, unit) of fractions, sorted by their product.
+
+    Each step lowers the thresholds γ of the witness by this product.
+    """
     # The rounding of a sum is relative to its largest term, which may be a threshold or a margin.
     sizes = {_power_above(max(map(abs, thresholds))) for thresholds in (_thresholds(witness), u)}
     shares = [(Fraction(2) ** e, size) for size in sizes for e in range(-60, 8)]
@@ -416,7 +427,7 @@ def _thresholds(witness: dict[str, Any]) -> list[Fraction]:
 
 
 def _power_above(x: Fraction) -> Fraction:
-    """Return a power of two that is above x > 0 and at most 4 x. For x = 0, return 1."""
+    """Return a power of two that is greater than x and at most 4 x. If x is 0, return 1."""
     exponent = x.numerator.bit_length() - x.denominator.bit_length() + 1
     return Fraction(2) ** exponent if x else check.ONE
 
@@ -439,7 +450,7 @@ def _lowered(
 
 
 def _below(x: Any) -> Fraction:
-    """Return a rational number that is at most x. If x is rational, return x itself."""
+    """Return a fraction that is at most x. If x is a fraction already, return x."""
     if isinstance(x, Fraction):
         return x
     check.need(x.is_finite(), "the bound is not finite")
@@ -453,7 +464,10 @@ def _below(x: Any) -> Fraction:
 
 
 def _short(x: Fraction, digits: int) -> Fraction:
-    """Return x if it has at most about `digits` digits, or else a short number just below x."""
+    """Return x if it has at most about `digits` digits.
+
+    Otherwise return a shorter fraction just below x.
+    """
     if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 3.3 * digits:
         return x
     # About 200 significant bits are kept, far more than a user sees.

@@ -30,9 +30,6 @@ from .shared.conditions import Condition as Condition
 from .shared.conditions import Conditions as Conditions
 from .shared.conditions import check_conditions as check_conditions
 from .shared.conditions import hinge_form as hinge_form
-from .shared.laws import Law as Law
-from .shared.outcomes import Excess as Excess
-from .shared.outcomes import Outcomes as Outcomes
 from .shared.violations import Violation as Violation
 from .source import Source as Source
 from .spaces import Space as Space

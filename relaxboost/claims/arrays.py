@@ -150,7 +150,10 @@ class Matrix(_ArrayField):
 
 
 class Vector(_ArrayField):
-    """A field for a vector with entries in [low, high]. Its length is the size of an axis."""
+    """A field for a vector with entries in [low, high].
+
+    The length of the vector is the size of the given axis.
+    """
 
     def __init__(self, axis: str = "m", low: float = -1.0, high: float = 1.0) -> None:
         super().__init__(low, high, (axis,))
@@ -213,7 +216,10 @@ class Weights(Vector):
 
 
 def normalised(raw: Array) -> Array:
-    """Divide the positive part of an array by its sum, or return uniform weights if it is zero."""
+    """Return the positive part of an array, divided by the sum of its entries.
+
+    If no entry is positive, return uniform weights.
+    """
     positive = np.maximum(raw, 0.0)
     total = float(positive.sum())
     return positive / total if total > 0.0 else np.full(raw.shape, 1.0 / raw.size)

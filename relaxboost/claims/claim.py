@@ -28,7 +28,7 @@ from relaxboost.claims.record import (
     WorstCases,
     stated_by,
 )
-from relaxboost.claims.searching import search, shrink
+from relaxboost.claims.searching import Examine, search, shrink
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
@@ -86,9 +86,9 @@ class Claim:
     corrections: list[Statement] = field(default_factory=list)
     """The corrected statements. For an ambiguous claim, they are the other readings of the text."""
     resolution: float = 1e-7
-    """The tolerance for equal sides. Suppose that the interval of the slack contains 0. If its
-    lower end is at least `-resolution`, the sides are treated as equal. Otherwise the instance is
-    undecided."""
+    """The size up to which the difference of two sides counts as 0. If the interval of the slack
+    contains 0 and its lower end is at least `-resolution`, the sides are treated as equal. If its
+    lower end is below `-resolution`, the instance is undecided."""
     trials: int = 100
     """The default number of instances that a check draws."""
     file: Path | None = None
@@ -103,16 +103,16 @@ class Claim:
     def status(self) -> str:
         """The recorded status: "holds", "false as stated", "misprint", "ambiguous" or "open".
 
-        It is "holds" if the claim has no record.
+        A claim without a record has the status "holds".
         """
         return self.ruling or (FALSE if self.counterexamples else HOLDS)
 
     @property
     def has_record(self) -> bool:
-        """Whether the status is recorded. If not, the author of the claim expects that it holds.
+        """Whether the status is recorded. Otherwise the author of the claim expects that it holds.
 
-        The package records the status of its own claims. A user records it by a ruling or by
-        counterexamples.
+        The status of a claim of the package is always recorded. A user records the status of a
+        claim by a ruling or by counterexamples.
         """
         return self.is_built_in or bool(self.ruling or self.counterexamples)
 
@@ -162,15 +162,20 @@ class Claim:
             yield f"instance {number}", self.space.draw(self.generator(seed, number), number)
 
     def generator(self, seed: int, number: int) -> np.random.Generator:
-        """Return the random generator that draws the instance with the given number."""
+        """Return the random generator for the instance with the given number.
+
+        The generator depends on the seed, the id of the claim and the number.
+        """
         return np.random.default_rng([seed, zlib.crc32(self.id.encode()), number])
 
     def examine(
         self, statement: Statement, values: Values, origin: str, certificates: Path | None = None
     ) -> Evidence | None:
-        """Measure a statement on an instance. Return None if the instance violates a hypothesis.
+        """Measure a statement on the instance with the given values, and return the evidence.
 
-        The certificates of optima are saved to files whose paths start with `certificates`.
+        The result is None if the instance violates a hypothesis, or if the check yields nothing.
+        `origin` is a text about the origin of the instance. If `certificates` is given, the
+        certificates of optima are saved to files whose paths start with it.
         """
         x = self.make(values)
         try:
@@ -192,8 +197,30 @@ class Claim:
             optima=tuple(_bounds(x, certificates)),
         )
 
+    def refutations(self, statement: Statement) -> Iterator[Evidence]:
+        """Yield the evidence of the recorded counterexamples that refute a statement."""
+        for written in self.counterexamples:
+            evidence = self.examine(statement, self.space.from_json(written), "on record")
+            if evidence is not None and evidence.outcome == REFUTED:
+                yield evidence
+
+    def refutation(self) -> Evidence:
+        """Return the evidence of the first recorded counterexample that refutes the claim.
+
+        Raises
+        ------
+        InputError
+            If no recorded counterexample refutes the claim.
+        """
+        for evidence in self.refutations(self.stated):
+            return evidence
+        raise InputError(f"no recorded counterexample of {self.id} refutes the claim")
+
     def command(self, action: str, options: str) -> str:
-        """Return the command line that repeats a check or an attack."""
+        """Return the command line that repeats an action on the claim, "check" or "attack".
+
+        The text `options` is appended to the command line.
+        """
         # A step of a proof cannot be run alone. The command line repeats the whole claim.
         if not self.is_built_in:
             options = f" --file {shlex.quote(str(self.file or 'FILE'))}{options}"
@@ -206,8 +233,8 @@ class Claim:
     def corrected(self, words: str = "", formula: str = "") -> Callable[[Check], Correction]:
         """Return a decorator that declares the check of a corrected statement.
 
-        The result has a method `step`, which declares the steps of the proof. By default the
-        statement is the next correction in the TOML file of the source.
+        The decorated function has a method `step`, which declares the steps of the proof. By
+        default the statement is the next correction in the TOML file of the source.
         """
 
         def add(check: Check) -> Correction:
@@ -228,9 +255,9 @@ class Claim:
         every: Enumeration | None = None,
         resolution: float | None = None,
     ) -> Callable[[Check], Claim]:
-        """Return a decorator that declares the check of a step of a proof.
+        """Return a decorator that declares the check of the next step of a proof.
 
-        The step becomes a claim, with a space and instances like any other claim.
+        The step becomes a claim with instances of its own.
 
         Parameters
         ----------
@@ -334,13 +361,28 @@ class Claim:
             for statement, part in zip(self.statements, parts, strict=True):
                 examine = partial(self.examine, statement)
                 found = search(examine, self.space, draw, budget, part)
-                part.counterexample = found and shrink(examine, self.space, *found, budget)
+                if found is not None:
+                    self._repeat(examine, found[1])
+                    part.counterexample = shrink(examine, self.space, *found, budget)
 
         verdict = self._verdict(work, seed, repeat)
         return replace(verdict, effort="budget", recording=self._recording(verdict.counterexample))
 
+    def _repeat(self, examine: Examine, found: Evidence) -> None:
+        """Raise an InputError if a second check of a counterexample does not refute the claim."""
+        again = examine(self.space.from_json(found.instance), found.origin)
+        if again is None or again.outcome != REFUTED:
+            raise InputError(
+                f"the check of {self.id} must give the same result for the same instance, but it "
+                f"refuted {found.origin} only the first time. Draw random numbers from x.rng"
+            )
+
     def _recording(self, found: Evidence | None) -> str:
-        """Return the line of Python that records a counterexample, or "" to print no line."""
+        """Return the line of Python that records a counterexample found by an attack.
+
+        The result is "" if there is no counterexample, if the claim has a record, or if the line
+        would be long.
+        """
         name = self.stated.check.__name__
         if found is None or self.has_record or not name.isidentifier():
             return ""
@@ -376,10 +418,10 @@ class Claim:
 def statement_of(
     id: str, texts: Sequence[Mapping[str, Any]], before: Sequence[Any], words: str, formula: str
 ) -> Callable[[Check], Statement]:
-    """Return a function that makes a `Statement` from a check.
+    """Return a function that makes a `Statement` from the check of a correction or a step.
 
-    If `words` is given, the statement has these words and `formula`. Otherwise its texts are the
-    first entry of `texts` that the statements in `before` have not used.
+    If `words` is given, the statement has these words and the given formula. Otherwise its texts
+    are the first entry of the list `texts` that the statements in the list `before` have not used.
     """
     # Without a note in the entry, the note is empty: the docstring of the check only says what the
     # check measures.
@@ -410,4 +452,5 @@ def _bounds(x: Instance, certificates: Path | None) -> Iterator[Bound]:
             file = f"{certificates}-{number}.json"
             optimum.certificate().save(file)
         bracket = optimum.bracket
-        yield Bound(optimum.game.digest, str(bracket.lower), str(bracket.upper), file)
+        ends = str(bracket.lower), str(bracket.upper)
+        yield Bound(optimum.game.digest, *ends, optimum.level, file)

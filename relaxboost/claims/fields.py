@@ -1,4 +1,4 @@
-"""The fields of an instance, whose values can be drawn, perturbed, simplified and written."""
+"""Fields for the numbers, integers and names that an instance of a claim consists of."""
 
 import math
 from abc import ABC, abstractmethod
@@ -23,7 +23,10 @@ denominator is written as the fraction, and any other float as a decimal number.
 
 
 class Field(ABC):
-    """A field of an instance, that is, a named datum such as a matrix or a number."""
+    """A field of an instance of a claim, that is, a named datum such as a matrix or a number.
+
+    The field draws, changes, simplifies and writes its values.
+    """
 
     axes: tuple[str, ...] = ()
     """The names of the sizes that the field shares with other fields, e.g. ``("m", "n")``."""
@@ -37,7 +40,10 @@ class Field(ABC):
         """Return a random value of the field."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Any:
-        """Return a value at which inequalities tend to be tight. By default it is random."""
+        """Return a value of a special form, at which inequalities tend to be tight.
+
+        An example is a matrix of equal rows. By default the value is random.
+        """
         return self.random(rng, sizes)
 
     def changed(self, rng: Rng, value: Any, sizes: Sizes) -> Any:
@@ -45,11 +51,17 @@ class Field(ABC):
         return self.random(rng, sizes)
 
     def doubled(self, value: Any, axis: str, at: int) -> Any:
-        """Return a copy of the value with the entry at index `at` along `axis` duplicated."""
+        """Return a copy of the value in which one entry along an axis, such as a row, is repeated.
+
+        The entry has the index `at`.
+        """
         return value
 
     def fewer(self, value: Any, axis: str, at: int) -> Any:
-        """Return a copy of the value without the entry at index `at` along `axis`."""
+        """Return a copy of the value without one entry along an axis, such as one row.
+
+        The entry has the index `at`.
+        """
         return value
 
     def simpler(self, value: Any) -> Iterator[Any]:
@@ -61,11 +73,11 @@ class Field(ABC):
         return 1.0
 
     def repaired(self, value: Any, sizes: Sizes) -> Any:
-        """Return the value of the field that is nearest to the given value."""
+        """Return the valid value that is nearest to the given value."""
         return value
 
     def extents(self, value: Any) -> dict[str, int]:
-        """Return the size of the value along each axis."""
+        """Return a dictionary from the name of each axis to the size of the value along it."""
         return {}
 
     def to_json(self, value: Any) -> Any:
@@ -73,14 +85,18 @@ class Field(ABC):
         return value
 
     def from_json(self, written: Any) -> Any:
-        """Convert data in the form of `to_json`, as read from a JSON file, back to a value."""
+        """Return the value of the field that data from a JSON file stand for.
+
+        The data have the form that `to_json` returns.
+        """
         return written
 
 
 class Real(Field):
-    """A field for a number in [low, high] that is drawn uniformly, or log-uniformly if `log`.
+    """A field for a number in [low, high], which is drawn uniformly.
 
-    The ends may be fractions written as strings, as in files: ``Real("1/10", "9/10")``.
+    If `log` is true, the logarithm of the number is drawn uniformly instead. The ends may be
+    fractions that are written as strings, as in files: ``Real("1/10", "9/10")``.
     """
 
     def __init__(self, low: float | str, high: float | str, log: bool = False) -> None:
@@ -131,7 +147,8 @@ class Real(Field):
 class Whole(Field):
     """A field for an integer between two bounds.
 
-    A bound may be the name of an axis, as in ``Whole(1, "m")``. Then it is the size of this axis.
+    A bound may also be the name of an axis, as in ``Whole(1, "m")``. The bound is then the size of
+    this axis, such as the number of rows of the matrix.
     """
 
     strict = True
@@ -223,13 +240,16 @@ def json_number(x: float) -> Any:
 
 
 def nearby_fractions(x: float) -> Iterator[float]:
-    """Yield x rounded to multiples of 1/d for each d in `DENOMINATORS`."""
+    """For each denominator d in `DENOMINATORS`, yield the multiple of 1/d that is nearest to x."""
     for denominator in DENOMINATORS:
         yield round(x * denominator) / denominator
 
 
 def simpler_numbers(x: float, low: float, high: float) -> Iterator[float]:
-    """Yield numbers near x that are shorter than x when written as text, the shortest first."""
+    """Yield simple numbers that may replace x: 0, 1, −1, and fractions near x.
+
+    Numbers outside [low, high], and numbers whose text is longer than that of x, are left out.
+    """
     length = len(short(x))
     for simple in dict.fromkeys((0.0, 1.0, -1.0, *nearby_fractions(x))):
         if low <= simple <= high and simple != x and len(short(simple)) <= length:

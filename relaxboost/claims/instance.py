@@ -26,13 +26,18 @@ twice the number, it takes minutes, and a numerical solution takes less than a s
 
 @dataclass(frozen=True)
 class CertifiedOptimum:
-    """The certified optimum of a game. A check has used this optimum."""
+    """The certified optimum of a game that the check of a claim has solved."""
 
     game: Game
     d: Any
+    """The distribution over the examples that proves the upper bound of the optimum."""
     w: Any
-    """The weights that prove the lower bound of the optimum, as a pair (support, coefficients)."""
+    """The weights of the columns that prove the lower bound of the optimum, as a pair of the
+    indices of the columns and their weights."""
     bracket: Bracket
+    """The interval that contains the optimum."""
+    level: str
+    """The level of proof of the bracket: "exact", "enclosed" or "numerical"."""
 
     def certificate(self) -> Certificate:
         """Return a certificate that contains the matrix. ``relaxboost check`` can verify it."""
@@ -44,6 +49,8 @@ class CertifiedOptimum:
 class Instance:
     """An instance of a claim. Its data are attributes, such as the array ``x.A``.
 
+    Arrays are read-only. A check that needs to change an array copies it first.
+
     Parameters
     ----------
     values : mapping
@@ -53,7 +60,7 @@ class Instance:
     """
 
     def __init__(self, values: Mapping[str, Any], written: Mapping[str, Any]) -> None:
-        self._values = dict(values)
+        self._values = {name: _protected(value) for name, value in values.items()}
         self._written = written
         self.optima: list[CertifiedOptimum] = []
         """The optima that the check has computed so far."""
@@ -75,13 +82,30 @@ class Instance:
     def optimum(self, game: Game) -> Bracket:
         """Return an interval that contains the optimum of a game, and add the optimum to `optima`.
 
-        Polyhedral games over the ℓ1 ball or the simplex are solved in exact arithmetic, so that the
-        interval is a point. `relaxboost.reference` solves all other games, and games with more than
-        100 000 entries.
+        If the penalty f of the game is polyhedral, and the weights are in the ℓ1 ball or the
+        simplex, the game is solved in exact arithmetic, so that the interval is a point. All other
+        games, and games whose matrix has more than 100 000 entries, are solved by
+        `relaxboost.reference` in floats.
         """
+        from relaxboost.game.game import Game
+
+        if not isinstance(game, Game):
+            raise InputError(
+                f"optimum needs a game, got {type(game).__name__}. Write x.optimum(rb.Game(x.A))"
+            )
         found = _exactly(game) or _numerically(game)
         self.optima.append(found)
         return found.bracket
+
+
+def _protected(value: Any) -> Any:
+    """Return a view of an array that a check cannot change. Return other values unchanged."""
+    # A check that changed x.A would measure one instance, and the verdict would name another one.
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
 
 
 def _exactly(game: Game) -> CertifiedOptimum | None:
@@ -94,7 +118,7 @@ def _exactly(game: Game) -> CertifiedOptimum | None:
     except InputError:  # The game is not a linear program with rational data.
         return None
     return CertifiedOptimum(
-        game, found.d, (found.support, found.w), Bracket(found.lower, found.upper)
+        game, found.d, (found.support, found.w), Bracket(found.lower, found.upper), "exact"
     )
 
 
@@ -115,5 +139,5 @@ def _numerically(game: Game) -> CertifiedOptimum:
         # The optimum is near the bounds, so the interval becomes three times as wide.
         lower, upper = upper - crossing, lower + crossing
     return CertifiedOptimum(
-        game, found.d, (found.support, found.coefficients), Bracket(lower, upper)
+        game, found.d, (found.support, found.coefficients), Bracket(lower, upper), game.level
     )

@@ -1,4 +1,4 @@
-"""The measurement of an inequality on an instance: an interval that contains its slack."""
+"""Inequalities and equations between two numbers, and intervals that contain their slack."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ class Vacuous(Exception):
 
 
 def assume(hypothesis: bool) -> None:
-    """Skip the instance if `hypothesis` is false, because the claim does not apply to it."""
+    """Skip the current instance of a claim if a hypothesis of the claim is false.
+
+    The function raises `Vacuous`, because the claim says nothing about such an instance.
+    """
     if not hypothesis:
         raise Vacuous
 
@@ -31,9 +34,9 @@ class Bracket:
     """A real number that is known only to lie in the interval [lower, upper].
 
     Both ends are treated as exact numbers, whether they are floats or fractions. Sums, products and
-    quotients of intervals are computed in fractions. In a sum, a float is treated as by `bracket`.
-    In a product or a quotient, a float is treated as exact. A divisor that contains 0 raises
-    InputError.
+    quotients of intervals are computed in fractions. In a sum, the function `bracket` replaces a
+    float by an interval that allows for rounding errors. In a product or a quotient, a float is
+    treated as exact. A division by an interval that contains 0 raises InputError.
     """
 
     lower: Number
@@ -126,7 +129,10 @@ def bracket(value: Quantity) -> Bracket:
 
 
 def exact_bracket(value: Quantity) -> Bracket:
-    """Return the interval whose two ends both equal a number. A float is treated as exact."""
+    """Return the interval [x, x] of a number x. A float is treated as exact.
+
+    A `Bracket` is returned unchanged.
+    """
     return value if isinstance(value, Bracket) else Bracket(value, value)
 
 
@@ -148,7 +154,7 @@ def _product(a: Number, b: Number) -> Number:
 
 
 def _sum(a: Number, b: Number, unknown: float) -> Number:
-    """Return the exact sum a + b. For ∞ − ∞, return `unknown`."""
+    """Return the exact sum a + b. If the sum is ∞ − ∞, return the number `unknown`."""
     if not (_is_finite(a) and _is_finite(b)):
         ends = [end for end in (a, b) if not _is_finite(end)]
         return unknown if len({*ends}) > 1 else float(ends[0])
@@ -159,8 +165,8 @@ def _sum(a: Number, b: Number, unknown: float) -> Number:
 class Slack:
     """The slack of an inequality or of an equality on an instance.
 
-    It is right − left for left <= right, and −|left − right| for left = right. It is negative if
-    the relation fails.
+    The slack of left <= right is right − left, and the slack of left = right is −|left − right|. A
+    negative slack means that the relation fails.
     """
 
     low: float
@@ -171,16 +177,20 @@ class Slack:
     where: str = ""
     """A label that distinguishes this inequality from the other inequalities of an instance."""
     round: int | None = None
-    """The round of the algorithm to which the inequality belongs, if there is one."""
+    """The round of the algorithm to which the inequality belongs. It is None for an inequality that
+    belongs to no round."""
     equality: bool = False
+    """Whether the relation is left = right. Otherwise it is left <= right."""
     rounding: float = 0.0
-    """A violation of at most this size may be a rounding error. It is 0 for two exact numbers."""
+    """The size up to which a violation may be a rounding error. It is 0 for two exact numbers."""
 
     def outcome(self, resolution: float) -> str:
         """Return the outcome of the measurement: "holds", "tight", "undecided" or "refuted".
 
-        It is "refuted" if the whole interval is below −rounding. It is "tight" if the lower end is
-        negative, but at least −resolution. Then the two sides are treated as equal.
+        The outcome is "refuted" if the whole interval of the slack is below −`rounding`, and
+        "holds" if the interval contains no negative number. It is "tight" if the lower end of the
+        interval is negative, but at least −`resolution`; then the two sides are treated as equal.
+        Otherwise it is "undecided".
         """
         if self.is_violation:
             return REFUTED
@@ -195,9 +205,9 @@ class Slack:
 
     @property
     def relative(self) -> float:
-        """The midpoint of the slack, divided by |left| + |right|.
+        """The midpoint of the interval of the slack, divided by |left| + |right|.
 
-        It is in [−1, 1]. If both sides are 0, it is 1.
+        This number is in [−1, 1]. If both sides are 0, it is 1.
         """
         if self.low <= 0.0 and not self.is_violation:  # The midpoint is a rounding error.
             return 0.0 if self.left or self.right else 1.0
@@ -229,9 +239,10 @@ def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None 
 
 
 def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of left >= right. The inequality is printed as right <= left.
+    """Return the slack of the inequality left >= right, which is printed as right <= left.
 
-    So if `where` names both sides, it must name the right side first: "δ/√N, γ" for γ >= δ/√N.
+    If the label `where` names both sides, it must name the right side first. For example, the label
+    of γ >= δ/√N is "δ/√N, γ".
     """
     return at_most(right, left, where, round)
 

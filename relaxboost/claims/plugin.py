@@ -39,19 +39,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--relaxboost-claims-trials",
         type=_from(1),
         metavar="N",
-        help="instances to draw for each claim; by default as many as each claim says",
+        help="number of instances to draw for each claim (default: set by each claim)",
     )
     group.addoption(
         "--relaxboost-claims-seed",
         type=_from(0),
         default=0,
         metavar="S",
-        help="the same seed gives the same instances. Default: 0",
+        help="seed of the instances of claims (default: 0)",
     )
 
 
 def _from(least: int) -> Callable[[str], int]:
-    # The name of the function appears in error messages of pytest.
+    # Error messages of pytest contain the name of the function `whole_number`.
     def whole_number(text: str) -> int:
         if int(text) < least:
             raise argparse.ArgumentTypeError(f"must be a whole number >= {least}, got {text}")
@@ -82,7 +82,8 @@ class ClaimItem(pytest.Item):
         module = claim.stated.check.__module__
         file = getattr(sys.modules.get(module), "__file__", None)
         if claim.file is None and file and not module.startswith("relaxboost."):
-            claim.file = Path(os.path.relpath(file))  # for the command that repeats it
+            # The printed command that repeats the check contains the file.
+            claim.file = Path(os.path.relpath(file))
 
     def runtest(self) -> None:
         """Check the claim. The test fails if the verdict differs from the recorded status."""
@@ -94,5 +95,5 @@ class ClaimItem(pytest.Item):
             pytest.fail(str(verdict), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return the file, the line and the id of the claim for the report of pytest."""
+        """Return the file, the line and the id of the claim, which pytest prints on a failure."""
         return self.path, self.claim.stated.line - 1, self.name

@@ -28,15 +28,18 @@ ILLEGIBLE = "illegible in our copy"
 """The text of `Claim.printed` if the printed formula cannot be read in our copy of the source."""
 
 _TEX = re.compile(r"\$|\\[A-Za-z]{2}|(?<![\w)\]}])\\[A-Za-z]|[\x00-\x09\x0b-\x1f]")
-"""A sign of LaTeX. In a Python string that is not raw, "\\rho" starts with a control character.
-The difference A\\B of two sets is none."""
+"""Text that is probably LaTeX. In a Python string that is not raw, "\\rho" starts with a control
+character. The set difference A\\B does not match."""
+
+_WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
+"""First words that are safe to capitalise. Symbols such as ρ_k, f(x) or max_γ do not match."""
 
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 
 
 @dataclass(frozen=True)
 class Enumeration:
-    """An enumeration of all instances of a finite space."""
+    """All instances of a claim that has finitely many instances."""
 
     words: str
     """A description of the instances, e.g. "all 81 matrices 2 x 2 with entries −1, 0, 1"."""
@@ -46,11 +49,14 @@ class Enumeration:
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """A grid of parameters. At each point, a check computes the `worst_case` over all instances."""
+    """A finite grid of parameters for a check that calls `worst_case` at each point of the grid."""
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
-        """Return the grid of all combinations of values. The last parameter varies fastest."""
+        """Return the grid of all combinations of the values of the parameters.
+
+        The last parameter varies fastest. `words` is a description of the grid.
+        """
         rows = [dict(zip(values, row, strict=True)) for row in product(*values.values())]
         return cls(words, lambda: rows)
 
@@ -120,7 +126,11 @@ class Statement:
 
 
 def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
-    """Return a function that makes a `Statement` from a check and the given texts."""
+    """Return a function that makes a `Statement` with the given texts from its check.
+
+    The keys of the texts are "words", "formula", "note" and "step", as in the TOML file of a
+    source.
+    """
     words, formula = texts["words"], texts.get("formula", "")
     for text in (words, formula):
         if _TEX.search(str(text)):
@@ -137,9 +147,21 @@ def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
     )
 
 
+def reading(words: str) -> str:
+    """Return the words of a statement as a sentence, without the prefix "reading: ".
+
+    The corrections of an ambiguous claim have this prefix, because they are readings of its text.
+    """
+    words = words.removeprefix("reading: ")
+    return words[:1].upper() + words[1:] if _WORD.match(words) else words
+
+
 @dataclass(frozen=True)
 class Correction:
-    """The result of declaring a correction. It can be called like the check of the correction."""
+    """The object that replaces the check of a correction after the correction has been declared.
+
+    A call of the object calls the check.
+    """
 
     check: Check
     step: Callable[..., Callable[[Check], Any]]

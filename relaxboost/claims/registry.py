@@ -1,4 +1,4 @@
-"""The registry of claims. It finds claims in the built-in sources and in the files of users."""
+"""The registry of claims, which finds the built-in claims and the claims in files of users."""
 
 import importlib
 import importlib.util
@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import RLock
 from types import ModuleType
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import as_path
 from relaxboost._core.names import did_you_mean, known_names
 from relaxboost._core.parameters import is_given
@@ -23,7 +23,10 @@ _LOADING = RLock()
 
 
 def sources() -> tuple[Source, ...]:
-    """Return the built-in sources. Each is a folder of this package with a file statements.toml."""
+    """Return the papers and lectures whose claims are part of the package, as `Source` objects.
+
+    Each source is a folder with a file ``statements.toml``.
+    """
     with _LOADING:  # Two threads must not complete the same sources.
         return _sources()
 
@@ -60,15 +63,28 @@ def get(id: str) -> Claim:
 
 
 def _with_steps(claims: list[Claim], pattern: str) -> list[Claim]:
-    """Return the claims. If the pattern contains a slash, add the steps of their proofs."""
+    """Return the given claims. If the pattern contains a slash, add the steps of their proofs."""
     parts = [part for claim in claims for part in claim.statements] if "/" in pattern else []
     return [*claims, *(step for part in parts for step in part.steps)]
 
 
 def select(patterns: list[str], among: list[Claim]) -> list[Claim]:
-    """Return the claims whose ids match a pattern such as "SS09-T*", in order.
+    """Return those of the claims in a list whose ids match one of the patterns.
 
-    A pattern with a slash, such as "SS09-T9/*", selects steps of proofs.
+    The claims keep their order. A pattern such as "SS09-T*" selects claims, and a pattern with a
+    slash, such as "SS09-T9/*", selects steps of proofs.
+
+    Parameters
+    ----------
+    patterns : list of str
+        The patterns. An empty list selects all claims.
+    among : list of Claim
+        The claims from which the patterns select.
+
+    Raises
+    ------
+    InputError
+        If a pattern matches no claim.
     """
     listed = isinstance(patterns, list | tuple)
     if not listed or any(not isinstance(pattern, str) for pattern in patterns):
@@ -154,20 +170,21 @@ def _moved(pattern: str) -> str:
         return ""
     id, key, where = found[0]
     if where == DISPLAYS:
-        text = f"{id} is a line of the table on the page of {key} now"
+        text = f"{id} is now a line of the table on the page of {key}"
     elif where == "errata":
-        text = f"{id} is in the errata of {key} now: `relaxboost claims show {key}` shows it"
+        text = f"{id} is now in the errata of {key}; run `relaxboost claims show {key}` to see it"
     else:
         new = f"{key}-{where}"
-        text = f"{id} is part of {new} now: `relaxboost claims show {new}` shows it"
-    others = f"; {pattern!r} stands for {len(found) - 1} more that moved"
-    return text + others * (len(found) > 1)
+        text = f"{id} is now part of {new}; run `relaxboost claims show {new}` to see it"
+    if len(found) > 1:
+        text += f". The pattern {pattern!r} matches {number_of(len(found) - 1, 'more claim')}"
+    return text
 
 
 def _unknown(id: str, known: list[Claim]) -> str:
     hint = did_you_mean(id, [claim.id for claim in known])
     file = next((claim.file for claim in known if claim.file is not None), None)
-    there = f" --file {file}` shows what is there"
+    there = f" --file {file}` lists the claims"
     if file is None:
-        there = "` shows what there is; your own need --file FILE"
+        there = "` lists the claims; for your own claims, add --file FILE"
     return f"no claim {id!r}{hint} (`relaxboost claims list{there})"

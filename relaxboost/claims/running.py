@@ -1,10 +1,15 @@
-"""Check or attack many claims in parallel. The number of processes does not change the results."""
+"""Check many claims, or search for counterexamples to them, in several processes.
+
+The number of processes does not change the results.
+"""
 
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Generator, Iterable
-from contextlib import closing, redirect_stdout
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +20,6 @@ from relaxboost._core.errors import InputError, MissingDependencyError
 from relaxboost._core.parameters import count, natural
 from relaxboost.claims import registry
 from relaxboost.claims.claim import Claim, certificate_folder
-from relaxboost.claims.processes import Processes
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -25,7 +29,7 @@ all claims, and the id of the claim that finished last."""
 
 @dataclass(frozen=True)
 class Failure:
-    """An error that ended the check of a claim. It is yielded in place of a verdict."""
+    """An error that ended the check of a claim. The generator yields it instead of a verdict."""
 
     id: str
     error: str
@@ -64,8 +68,8 @@ def check_all(
     """Check claims. Yield each claim with its verdict, in the order of the claims.
 
     A verdict is yielded as soon as the verdicts on all earlier claims are known. After Ctrl-C, the
-    generator yields the other finished verdicts and the partial verdicts of running checks. Then it
-    ends.
+    generator yields the other finished verdicts, and then it ends. With one job, it also yields the
+    partial verdict of the claim that was interrupted.
 
     Parameters
     ----------
@@ -88,7 +92,8 @@ def check_all(
     Yields
     ------
     (Claim, ClaimVerdict or Failure)
-        The second entry is a `Failure` if the check raised an error or if its process died.
+        The second entry is a `Failure` if the check raised an error. If a process dies, every
+        claim that has no verdict yet has a `Failure`.
 
     Raises
     ------
@@ -98,7 +103,8 @@ def check_all(
     if trials is not None:
         count("trials", trials)
     if certificates is not None:
-        certificate_folder(certificates)
+        # joblib may reuse a worker that was started in another working directory.
+        certificates = certificate_folder(certificates).resolve()
     options = {"trials": trials, "seed": natural("seed", seed), "certificates": certificates}
     return _run(list(claims), "check", options, jobs, progress)
 
@@ -111,7 +117,7 @@ def attack_all(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Attack claims. Yield each claim with its verdict, in the order of the claims.
+    """Search for counterexamples to claims. Yield each claim with its verdict, in the given order.
 
     `budget` is the number of instances that are tried for each statement. The other parameters are
     those of `check_all`.
@@ -133,7 +139,10 @@ def _run(
     # A worker process finds only built-in claims and those of files.
     own = {id(claim) for claim in claims if claim.file is None}
     if jobs > 1 and (not own or own <= {id(claim) for claim in registry.all()}):
-        tasks = [(str(claim.file or ""), claim.id, action, options) for claim in claims]
+        tasks = [
+            (str(claim.file.resolve()) if claim.file else "", claim.id, action, options)
+            for claim in claims
+        ]
         return _elsewhere(claims, tasks, jobs, tell)
     return _here(claims, action, options, tell)
 
@@ -152,30 +161,40 @@ def _here(claims: list[Claim], action: str, options: dict[str, Any], tell: Progr
 
 
 def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress) -> Results:
+    from joblib import Parallel, delayed  # It loads slowly.
+
     found: dict[int, Outcome] = {}
     yielded = 0
-    with closing(Processes(_perform, tasks, jobs)) as processes:
-        try:
-            for number, answer in processes.answers():
-                error = answer.exception()
-                if isinstance(error, MissingDependencyError):
-                    raise error
-                if not isinstance(error, KeyboardInterrupt):
-                    id = claims[number].id
-                    found[number] = Failure(id, str(error)) if error else answer.result()
-                tell(len(found), len(claims), claims[number].id)
-                while yielded in found:
-                    yielded += 1
-                    yield claims[yielded - 1], found[yielded - 1]
-        except KeyboardInterrupt:
-            found.update(processes.interrupt())
+    pool = Parallel(jobs, backend="loky", batch_size=1, return_as="generator_unordered")
+    answers = pool(delayed(_perform)(number, task) for number, task in enumerate(tasks))
+    try:
+        for number, outcome in answers:
+            if outcome.interrupted:
+                break
+            found[number] = outcome
+            tell(len(found), len(claims), claims[number].id)
+            while yielded in found:
+                yielded += 1
+                yield claims[yielded - 1], found[yielded - 1]
+    except KeyboardInterrupt:
+        pass  # The claims that have finished are yielded below.
+    except BrokenProcessPool:
+        lost = "a worker process died; run with --jobs 1 to see which claim ends it"
+        found = {n: found.get(n, Failure(claim.id, lost)) for n, claim in enumerate(claims)}
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib warns that it kills workers.
+            answers.close()
     for number in sorted(found):
         if number >= yielded:
             yield claims[number], found[number]
 
 
 def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
-    """Check or attack a claim. Return its verdict, or a `Failure` if the check raised an error."""
+    """Check a claim, or search for a counterexample to it.
+
+    Return the verdict, or a `Failure` if the check raised an error.
+    """
     try:
         # What a check prints must not mix with the verdicts on standard output.
         with redirect_stdout(sys.stderr):
@@ -188,19 +207,19 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
         return _failure(claim.id, error)
 
 
-def _perform(task: Task) -> Outcome:
+def _perform(number: int, task: Task) -> tuple[int, Outcome]:
     file, id, action, options = task
     try:
-        claim = registry.get(id) if not file else _load(file).get(id)
+        claim = _load(file, os.stat(file).st_mtime_ns).get(id) if file else registry.get(id)
         if claim is None:
             raise InputError(f"{file} no longer defines the claim {id!r}")
     except Exception as error:
-        return _failure(id, error)
-    return attempt(claim, action, options)
+        return number, _failure(id, error)
+    return number, attempt(claim, action, options)
 
 
 @cache
-def _load(file: str) -> dict[str, Claim]:
+def _load(file: str, modified: int) -> dict[str, Claim]:
     return {claim.id: claim for claim in registry.load(file)}
 
 

@@ -1,4 +1,4 @@
-"""The search for a counterexample, and the simplification of the counterexample that it finds."""
+"""The search for a counterexample to a claim, and the simplification of a counterexample."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -30,8 +30,21 @@ def search(
 ) -> tuple[Values, Evidence] | None:
     """Search for an instance that refutes a statement. Return None if the search finds none.
 
-    The search draws instances, and then changes those with the least slack. ``draw(k)`` returns the
-    random generator for instance k. The evidence of every instance is added to `verdict`.
+    The search first draws instances, and then changes the drawn instances with the least slack. If
+    it succeeds, the result is the values of the counterexample and its evidence.
+
+    Parameters
+    ----------
+    examine : callable
+        The function that measures the statement on an instance.
+    space : Space
+        The space from which instances are drawn.
+    draw : callable
+        A function from the number of an instance to the random generator that draws it.
+    budget : int
+        The maximum number of instances.
+    verdict : StatementVerdict
+        The verdict to which the evidence of every instance is added.
     """
     pool: list[tuple[float, Values]] = []
     drawn = max(1, int(DRAWN_SHARE * budget))
@@ -67,7 +80,11 @@ def search(
 def shrink(
     examine: Examine, space: Space, values: Values, evidence: Evidence, left: int
 ) -> Evidence:
-    """Return a simpler counterexample after trying at most `left` instances."""
+    """Return the evidence of a counterexample that is as simple as the search finds.
+
+    The search starts from the counterexample `values`, whose evidence is `evidence`, and tries at
+    most `left` simpler instances.
+    """
     origin = f"{evidence.origin}, shrunk"
     while True:
         length = space.complexity(values)

@@ -14,13 +14,27 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.claims.measure import exact_bracket
 
 Terms: TypeAlias = dict[tuple[int, ...], Any]
-"""The coefficients of a linear combination by key. The key () stands for the constant, (i,) for the
-value i of a functional, and (i, j) with i <= j for the inner product of the elements i and j. An
-`Element` has only keys (i,), which stand for elements."""
+"""The coefficients of a linear combination, as a dictionary. The key () belongs to the constant,
+(i,) to value number i of a functional, and (i, j) with i <= j to the inner product of elements i
+and j. In an `Element`, the key (i,) belongs to element i."""
 
 
 class Program:
-    """A semidefinite program. A solver works in floats, and the bound is proved in fractions."""
+    """A semidefinite program whose unknowns are inner products and values of functionals.
+
+    A solver finds a worst instance and multipliers in floats, and `proof` proves the bound in exact
+    arithmetic.
+
+    Parameters
+    ----------
+    objective : Terms
+        The expression that is maximised.
+    rows : sequence of Terms
+        The left sides of the constraints.
+    free : sequence of bool
+        For each constraint, whether its left side must be equal to 0. Otherwise the left side must
+        be at most 0.
+    """
 
     def __init__(self, objective: Terms, rows: Sequence[Terms], free: Sequence[bool]) -> None:
         self.objective = objective
@@ -46,7 +60,10 @@ class Program:
         ]
 
     def instance(self) -> tuple[float, dict[int, Array]]:
-        """Solve the program. Return its optimal value and the elements of a worst instance."""
+        """Solve the program, and return its optimal value and the elements of a worst instance.
+
+        The elements are vectors in Euclidean space, by their numbers.
+        """
         import cvxpy as cp
 
         n = len(self.elements)
@@ -69,11 +86,11 @@ class Program:
         return float(problem.value), found
 
     def multipliers(self, limit: float) -> list[Fraction]:
-        """Return multipliers that prove a bound near `limit`.
+        """Return a multiplier for each constraint. They prove an upper bound near `limit`.
 
-        The multipliers are computed in floats, with the largest margin in all inequalities of the
-        proof. Then they are rounded and corrected so that the values of the functionals cancel
-        exactly. So the proved bound may exceed `limit` slightly.
+        A solver computes the multipliers in floats, with the largest margin in all inequalities of
+        the proof. Then they are rounded and corrected so that the values of the functionals cancel
+        exactly. Therefore the proved bound may exceed the number `limit` slightly.
         """
         import cvxpy as cp
 
@@ -102,7 +119,13 @@ class Program:
         return exact
 
     def proof(self, multipliers: list[Fraction]) -> Fraction:
-        """Return the bound that the multipliers prove. It is computed in exact arithmetic."""
+        """Return the upper bound on the objective that the multipliers prove exactly.
+
+        Raises
+        ------
+        SolverError
+            If the multipliers prove no bound.
+        """
         left = {key: -x for key, x in self.objective.items()}
         for x, row in zip(multipliers, self.rows, strict=True):
             for key, number in row.items():
@@ -127,7 +150,10 @@ def _solve(problem: Any) -> None:
 
 
 def _positive_definite(matrix: list[list[Any]]) -> bool:
-    """Return whether all matrices in the intervals are proved to be positive definite."""
+    """Return whether a symmetric matrix of intervals is proved to be positive definite.
+
+    The proof covers all symmetric matrices whose entries lie in the intervals.
+    """
     ends = [
         [(Fraction(x.lower), Fraction(x.upper)) for x in map(exact_bracket, row)] for row in matrix
     ]

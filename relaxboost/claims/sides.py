@@ -1,4 +1,7 @@
-"""Functions for the sides of equations and inequalities. Exact data are converted to fractions."""
+"""Functions that compute the sides of equations and inequalities of claims.
+
+Exact data are converted to fractions.
+"""
 
 import math
 import warnings
@@ -52,13 +55,16 @@ def root(x: int | Fraction) -> Fraction | Bracket:
 
 
 def near(value: float, tolerance: float = ASSUMED_ERROR) -> Bracket:
-    """Return the interval value ± tolerance · max(1, |value|)."""
+    """Return the interval of all numbers within tolerance · max(1, |value|) of the value."""
     error = tolerance * max(1.0, abs(value))
     return Bracket(value - error, value + error)
 
 
 def solved(value: float) -> Bracket:
-    """Return an interval around the value of a numerical solver. Infinity is treated as exact."""
+    """Return an interval around the optimal value that a numerical solver has computed.
+
+    The relative error of the solver is assumed to be at most 1e-8. An infinite value is exact.
+    """
     value = float(value)
     return near(value, OPTIMUM_ERROR) if math.isfinite(value) else Bracket(value, value)
 
@@ -88,7 +94,11 @@ def solve(game: Game, **options: Any) -> Solution:
 
 
 def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
-    """Return the certified optimum of a game, and the optimal d and w as arrays of fractions."""
+    """Return the certified optimum of a game, with the points that prove it.
+
+    The points are the distribution d over the examples and the weights w of the columns, as arrays
+    of fractions.
+    """
     bracket = x.optimum(game)
     found = x.optima[-1]
     support, coefficients = found.w
@@ -99,26 +109,30 @@ def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
 
 
 def largest_edge(A: Exact, d: Exact) -> Any:
-    """Return max_j |(dᵀA)_j|, the largest absolute edge of a column of A under d."""
+    """Return max_j |(dᵀA)_j|, the largest absolute edge of a column under the distribution d."""
     return max(abs(e) for e in d @ A)
 
 
 def avg_min(u: Iterable[Any], k: int) -> Fraction:
-    """Return the average of the k smallest entries of u."""
+    """Return the average of the k smallest entries of the vector u."""
     return sum(sorted(Fraction(v) for v in u)[:k], Fraction(0)) / k
 
 
 def on_simplex(weights: Exact) -> Exact:
-    """Divide absolute weights by their sum. If all weights are zero, return uniform weights."""
+    """Return the absolute values of weights, divided by their sum.
+
+    If all weights are zero, return uniform weights.
+    """
     size = exactly([abs(v) for v in weights])
     total = sum(size)
     return size / total if total else exactly([Fraction(1, len(size))] * len(size))
 
 
 def under_cap(weights: Exact, k: int) -> Exact:
-    """Mix a distribution with the uniform distribution so that no weight exceeds 1/k.
+    """Return a distribution that is near the given weights and has no weight above 1/k.
 
-    The share of the uniform distribution is as small as possible.
+    The absolute values of the weights are divided by their sum, and then mixed with the uniform
+    distribution. The share of the uniform distribution is as small as possible.
     """
     d = on_simplex(weights)
     cap = Fraction(1, k)
@@ -131,6 +145,6 @@ def under_cap(weights: Exact, k: int) -> Exact:
 
 
 def in_l1_ball(w: Exact) -> Exact:
-    """Return a point of the unit ℓ1 ball: w, divided by its ℓ1 norm if the norm exceeds 1."""
+    """Return the vector w if its ℓ1 norm is at most 1, and otherwise w divided by its norm."""
     size = sum(abs(v) for v in w)
     return w / size if size > 1 else w

@@ -1,4 +1,4 @@
-"""Sources, that is, papers and lectures. TOML files contain the texts of their claims."""
+"""Sources of claims, that is, papers and lectures. TOML files contain the texts of the claims."""
 
 from __future__ import annotations
 
@@ -37,15 +37,18 @@ class Misprint:
     """A unique name of this entry. If a claim refutes the printed text, the name is the id of this
     claim."""
     place: str
+    """The place of the misprint in the source, e.g. "p. 8, Eq. 12"."""
     printed: str
+    """The text as the source prints it."""
     read: str
+    """The text that the authors meant."""
     harm: str
     """The consequence of the misprint for the reader."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A displayed formula, definition, statement or remark in a source, with its claims."""
+    """A displayed formula, definition, statement or remark of a source, and the claims about it."""
 
     place: str
     """The number or name of the line in the source, e.g. "Eq. 5"."""
@@ -57,7 +60,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Declaration:
-    """A claim that has no check yet. It is the decorator that `Source.claim` returns."""
+    """A claim that has no check yet. It is a decorator of the function that checks the claim."""
 
     source: Source
     stated: Callable[[Check], Statement]
@@ -68,7 +71,7 @@ class Declaration:
     def checked(
         self, *, trials: int = 100, resolution: float = 1e-7, every: Enumeration | None = None
     ) -> Declaration:
-        """Return a decorator with other default options of the check.
+        """Return a copy of the decorator with other default options of the check.
 
         Parameters
         ----------
@@ -216,7 +219,7 @@ class Source:
         self.not_checked.append(Unchecked(f"{self.key}-{name}", location, words, reason))
 
     def complete(self) -> None:
-        """Put the declared claims in the order of the TOML file, and read its table of lines.
+        """Sort the claims as in the TOML file of the source, and read the table of lines there.
 
         Raises
         ------
@@ -255,9 +258,10 @@ class Source:
     def outline(self, table: str) -> None:
         """Add the lines of a table to the source.
 
-        Its rows are ``place | words | names of claims | reason for no claim``. A row without claims
-        has ``-`` as its third cell, and only such a row needs the fourth. A row that starts with
-        ``|`` has the place of the row above it. An indented line continues the row above it.
+        The rows of the table have the form ``place | words | names of claims | reason for no
+        claim``. A row without claims has ``-`` as its third cell, and only such a row needs the
+        fourth cell. A row that starts with ``|`` has the place of the row above it. An indented
+        line continues the row above it.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Spaces of instances, which define how to draw, change, simplify and write instances."""
+"""Spaces of the instances of claims, which draw, change, simplify and write instances."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost.claims.fields import Field, Rng, Whole
+from relaxboost.claims.instance import Instance
 
 Values: TypeAlias = dict[str, Any]
 
 
 class Space:
-    """The space of a claim's instances: named fields, and the ranges of the sizes that they share.
+    """The space of the instances of a claim: their fields, and the ranges of the shared sizes.
 
     An example is ``Space(A=Matrix(), k=Whole(1, "m"))``.
 
@@ -29,9 +30,9 @@ class Space:
     """
 
     def __init__(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> None:
+        axes = _axes_of(fields)
         self.fields = fields
         self.first: list[Values] = []
-        axes = {axis for field in fields.values() for axis in field.axes}
         usual = {"m": (1, 8), "n": (1, 6)}
         self.sizes = {axis: (sizes or {}).get(axis, usual.get(axis, (1, 8))) for axis in axes}
         if unknown := set(sizes or {}) - axes:
@@ -39,10 +40,11 @@ class Space:
                 f"no field has an axis {', '.join(sorted(unknown))}. The axes are "
                 f"{', '.join(sorted(axes)) or 'none'}"
             )
-        for axis, (least, most) in self.sizes.items():
-            if not 1 <= least <= most:
+        for axis, size in self.sizes.items():
+            if np.shape(size) != (2,) or not 1 <= size[0] <= size[1]:
                 raise InputError(
-                    f"sizes need 1 <= least <= largest, got {least}, {most} for {axis}"
+                    f"sizes need 1 <= least <= largest, as pairs (least, largest), got {size} "
+                    f"for {axis}"
                 )
 
     def but(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> Space:
@@ -61,8 +63,9 @@ class Space:
     def draw(self, rng: Rng, number: int = 0) -> Values:
         """Return the instance with the given number.
 
-        The instances of `including` have the first numbers. All other instances are random. Every
-        third instance is structured, and instances with low numbers are small.
+        The instances that were passed to `including` have the first numbers. All other instances
+        are random. Every third instance has fields of a special form, at which inequalities tend
+        to be tight. Instances with low numbers are small.
         """
         if number < len(self.first):
             return dict(self.first[number])
@@ -78,7 +81,10 @@ class Space:
         return values
 
     def neighbour(self, rng: Rng, values: Values) -> Values:
-        """Return an instance with one changed field, or with one row or column more or less."""
+        """Return an instance that differs from the given instance in one place.
+
+        One field is changed, or one row or column is added or removed.
+        """
         axes = sorted(self.sizes)
         if axes and rng.random() < 0.2:
             axis = axes[int(rng.integers(len(axes)))]
@@ -99,7 +105,10 @@ class Space:
         return self._repaired({**values, name: near})
 
     def smaller(self, values: Values) -> Iterator[Values]:
-        """Yield simpler instances: first those with fewer rows or columns, then shorter numbers."""
+        """Yield instances that are simpler than the given instance.
+
+        Instances with fewer rows or columns come first. Instances with shorter numbers follow.
+        """
         for axis in sorted(self.sizes):
             size = self.size(values, axis)
             if size > self.sizes[axis][0]:
@@ -123,15 +132,21 @@ class Space:
         return self._sizes(values)[axis]
 
     def complexity(self, values: Values) -> float:
-        """Return the length of an instance, which is the number of digits of all its numbers."""
+        """Return the length of an instance, which is the sum of the lengths of its fields.
+
+        The length of a number is the number of characters with which it is written.
+        """
         return sum(field.length(values[name]) for name, field in self.fields.items())
 
     def to_json(self, values: Values) -> dict[str, Any]:
-        """Return an instance as JSON values. Short fractions become strings such as "1/10"."""
+        """Return an instance in a form that JSON can store: a dictionary from field to data.
+
+        Short fractions become strings such as "1/10".
+        """
         return {name: field.to_json(values[name]) for name, field in self.fields.items()}
 
     def from_json(self, written: Mapping[str, Any]) -> Values:
-        """Return the instance with the given JSON values, which are in the form of `to_json`."""
+        """Return the instance whose data are given in the form that `to_json` returns."""
         if not isinstance(written, Mapping):
             raise InputError(f"an instance must be a mapping from names to values, got {written!r}")
         if missing := set(self.fields) ^ set(written):
@@ -173,6 +188,31 @@ class Space:
         for name, field in self.fields.items():
             repaired[name] = field.repaired(values[name], {**sizes, **_numbers(repaired)})
         return repaired
+
+
+def _axes_of(fields: Mapping[str, Any]) -> set[str]:
+    """Return the axes of the fields. Raise an InputError if a field cannot be used."""
+    for name, field in fields.items():
+        if not isinstance(field, Field):
+            raise InputError(
+                f"{name} must be a field, such as Matrix() or Real(0, 1), got {field!r}"
+            )
+        if hasattr(Instance, name):
+            raise InputError(
+                f"a field must not be called {name!r}, because every instance has an attribute of "
+                "this name. Rename the field"
+            )
+    axes = {axis for field in fields.values() for axis in field.axes}
+    known = axes | set(fields)
+    for name, field in fields.items():
+        bounds = (field.low, field.high) if isinstance(field, Whole) else ()
+        unknown = [bound for bound in bounds if isinstance(bound, str) and bound not in known]
+        if unknown:
+            raise InputError(
+                f"the bound {unknown[0]!r} of {name} must be a number, an axis or a field. The "
+                f"names are {', '.join(sorted(known))}"
+            )
+    return axes
 
 
 def _read(name: str, field: Field, written: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The verdict of a check: the evidence, and the status that follows from the evidence."""
+"""Verdicts on claims: the evidence, and the status that follows from the evidence."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ has hardly tested the statement, and its verdict is "undecided"."""
 
 @dataclass(frozen=True)
 class Bound:
-    """The certified bounds of an optimum, in the form in which a verdict stores them."""
+    """The bounds of the optimum of a game, in the form in which a verdict stores them."""
 
     digest: str
+    """The SHA-256 digest of the game."""
     lower: str
     upper: str
     """The bounds as strings. Each is a fraction or a float."""
+    level: str
+    """The level of proof of the bounds: "exact", "enclosed" or "numerical"."""
     file: str = ""
     """The path of the certificate. It is "" if no certificates were requested."""
 
@@ -40,9 +43,11 @@ class Evidence:
     slack: Slack
     """The slack that decides the outcome of the instance."""
     outcome: str
+    """The outcome: "holds", "tight", "undecided" or "refuted"."""
     slacks: tuple[Slack, ...]
     """The slacks of all inequalities, in order."""
     optima: tuple[Bound, ...]
+    """The bounds of the certified optima that the check has used on the instance."""
 
     def data(self) -> dict[str, Any]:
         """Return the evidence in a form that JSON can store."""
@@ -64,22 +69,25 @@ class StatementVerdict:
     """The verdict on one statement, which is a claim as stated or a correction."""
 
     words: str
+    """The statement in words."""
     counts: Counter[str] = field(default_factory=Counter)
-    """The number of instances for "holds", "tight", "undecided", "refuted" and "vacuous"."""
+    """The number of instances with each outcome: "holds", "tight", "undecided" and "refuted". The
+    key "vacuous" counts the instances that violate the hypotheses."""
     slacks: list[float] = field(default_factory=list)
     """The least relative slack of each instance that satisfies the hypotheses."""
     outcomes: list[str] = field(default_factory=list)
     """The outcome of each instance that satisfies the hypotheses."""
     inequalities: int = 0
+    """The number of inequalities and equations that were measured on all instances together."""
     least: Evidence | None = None
     """The instance with the least relative slack among those that do not refute the statement."""
     counterexample: Evidence | None = None
     """The first instance that refutes the statement. An attack simplifies it."""
     optima: int = 0
-    """The number of certified optima that the check has used."""
+    """The number of certified optima that the check has used, without numerical optima."""
     known: list[Evidence | None] = field(default_factory=list)
-    """The evidence at each recorded counterexample. It is None if the counterexample violates the
-    hypotheses."""
+    """The evidence on each recorded counterexample. The entry is None for a counterexample that
+    violates the hypotheses."""
     steps: list[ClaimVerdict] = field(default_factory=list)
     """The verdicts on the steps of the proof, if the statement has one."""
 
@@ -109,7 +117,10 @@ class StatementVerdict:
         return sum(self.counts[outcome] for outcome in (HOLDS, TIGHT, UNDECIDED, REFUTED))
 
     def add(self, evidence: Evidence | None) -> None:
-        """Add the evidence of an instance, or None if the instance violates the hypotheses."""
+        """Count an instance, and keep its evidence if it is decisive.
+
+        The evidence is None if the instance violates the hypotheses.
+        """
         if evidence is None:
             self.counts["vacuous"] += 1
             return
@@ -117,7 +128,7 @@ class StatementVerdict:
         self.slacks.append(evidence.slack.relative)
         self.outcomes.append(evidence.outcome)
         self.inequalities += len(evidence.slacks)
-        self.optima += len(evidence.optima)
+        self.optima += sum(bound.level != "numerical" for bound in evidence.optima)
         if evidence.outcome == REFUTED:
             if self.counterexample is None:
                 self.counterexample = evidence
@@ -178,24 +189,24 @@ class ClaimVerdict:
 
     @property
     def agrees(self) -> bool:
-        """Whether the verdict agrees with the record and the run was not interrupted.
+        """Whether the verdict agrees with the record, and the check was not interrupted.
 
-        The verdict agrees if three conditions hold. Its status is the recorded status, every
-        recorded counterexample refutes the claim, and every correction holds. The other readings of
+        The verdict agrees with the record if its status is the recorded status, every recorded
+        counterexample refutes the claim, and every correction holds. The other readings of
         an ambiguous claim may hold or be refuted, but must not be undecided.
         """
         return not (self.unsettled or self.idle or self.interrupted)
 
     @property
     def unsettled(self) -> list[StatementVerdict]:
-        """The verdicts on the statements whose status differs from the recorded status."""
+        """The verdicts on those statements whose status differs from the recorded status."""
         settled = (HOLDS, REFUTED) if self.recorded == AMBIGUOUS else (HOLDS,)
         wrong = [part for part in self.corrections if part.status not in settled]
         return wrong if self.status == self.recorded else [self.stated, *wrong]
 
     @property
     def remedy(self) -> str:
-        """The advice to try more instances. It is "" if they alone cannot settle the verdict."""
+        """The advice to try more instances, or "" if more instances alone cannot help."""
         parts = self.unsettled
         if self.idle or self.interrupted or not parts or not all(part.is_rare for part in parts):
             return ""
@@ -203,11 +214,11 @@ class ClaimVerdict:
 
     @property
     def expectation(self) -> str:
-        """The text that names the expected status of a claim without a record."""
+        """The text that says which status the author of a claim without a record expects."""
         return f"its author expects: {self.recorded}"
 
     def requirement(self, slack: Slack) -> str:
-        """Return the text about an inequality that the statement requires, but that fails."""
+        """Return the text about an inequality of the statement that fails on an instance."""
         return str(slack) if self.has_record else f"it would require {slack}"
 
     @property

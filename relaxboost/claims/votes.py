@@ -1,4 +1,4 @@
-"""Runs of AdaBoost and AdaBoost*, round by round, and simple implementations for comparison."""
+"""The rounds of AdaBoost and AdaBoost*, and simple implementations for comparison."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -32,13 +32,17 @@ class Vote:
     """A round of AdaBoost or AdaBoost*: the distribution, the chosen column, and the weights."""
 
     number: int
+    """The number t of the round, from 1."""
     d: Array
     """The distribution that the weak learner receives. It is proportional to exp(−A w_{t−1})."""
     column: int
+    """The index of the column that the weak learner returns."""
     sign: int
+    """The sign, 1 or −1, with which the column enters the vote."""
     edge: float
     """The edge γ_t, which is `sign` times entry `column` of Aᵀd."""
     step: float
+    """The step size, by which the weight of the column changes."""
     before: Array
     """The weights w_{t−1} before the round, which are not normalised."""
     w: Array
@@ -50,23 +54,26 @@ class Vote:
 
 
 def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
-    """Run AdaBoost as implemented in the package, and return at most `steps` rounds.
+    """Run the AdaBoost of the package on a margin matrix A, and return at most `steps` rounds.
 
-    The run ends earlier if an edge is zero. A has entries in [−1, 1]. `step` is "lecture",
-    "classical" or "line-search", as for `relaxboost.solve`.
+    The entries of A are in [−1, 1]. The run ends earlier if an edge is zero. The rule for the step
+    size, `step`, is "lecture", "classical" or "line-search", as for `relaxboost.solve`.
     """
     game = Game(A)
     return list(_votes(game, AdaBoostRun(game, step), steps))
 
 
 def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
-    """Run AdaBoost* of the package with ν = `accuracy`, and return at most `steps` rounds."""
+    """Run the AdaBoost* of the package on a margin matrix A, and return at most `steps` rounds.
+
+    The parameter ν of AdaBoost* is `accuracy`.
+    """
     game = Game(A)
     return list(_votes(game, AdaBoostStarRun(game, accuracy), steps))
 
 
 def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
-    """Yield the rounds before the first one with an edge γ_t > 0.999.
+    """Yield the rounds before the first round whose edge γ_t exceeds 0.999.
 
     The step artanh γ_t of that round would be very large.
     """
@@ -94,9 +101,10 @@ def _votes(game: Game, update: ColumnBooster, steps: int) -> Iterator[Vote]:
 
 
 def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
-    """Return w_1, w_2, ... of AdaBoost with steps artanh γ_t, without using the package.
+    """Return the weights w_1, w_2, ... of AdaBoost, computed without the package.
 
-    The run ends before a column of edge 1 would be chosen. If all edges are zero, w stays the same.
+    The step of round t is artanh γ_t, where γ_t is the edge of the chosen column. The run ends
+    before a round in which this edge is 1. If all edges are zero, the weights stay the same.
     """
     w = np.zeros(A.shape[1])
     found = []
@@ -114,7 +122,10 @@ def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
 
 
 def weak_learnability(x: Instance) -> Bracket:
-    """Return γ, the infimum over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1. Skip instances with γ = 0."""
+    """Return the number γ of weak learnability, the infimum over φ >= 0 of ‖Aᵀφ‖_inf/‖φ‖_1.
+
+    Instances with γ = 0 are skipped.
+    """
     gamma = x.optimum(Game(x.A))
     assume(gamma.lower > 0)
     return gamma
@@ -137,19 +148,22 @@ def gradient(A: Array, w: Array) -> Array:
 
 @dataclass(frozen=True)
 class Cycle:
-    """A cycle of AdaBoost: the distributions `d` that recur, and the edges in one period."""
+    """A cycle of AdaBoost, in which the same distributions recur."""
 
     d: list[Array]
+    """The distributions of one period."""
     edges: Array
+    """The absolute edges of the columns that are chosen in one period."""
     w: Array
     """The sum Σ artanh(γ_t) r_t e_{j_t} over one period, where r_t is the sign of the edge. The
     weights of AdaBoost converge to the direction of this sum."""
 
 
 def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
-    """Return the next distribution of AdaBoost, the chosen column, and its edge.
+    """Return the distribution of AdaBoost that follows d, the chosen column, and its edge.
 
-    The entries of A are 1 and −1. The map is that of Rudin, Daubechies & Schapire (2004).
+    The entries of the margin matrix A are 1 and −1. The map from d to the next distribution is that
+    of Rudin, Daubechies & Schapire (2004).
     """
     edges = A.T @ d
     j = int(np.argmax(np.abs(edges)))
@@ -160,7 +174,10 @@ def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
 
 
 def cycle(A: Array, d: Array) -> Cycle | None:
-    """Return the cycle that AdaBoost reaches from d, or None if the search finds no cycle."""
+    """Return the cycle that AdaBoost reaches from the distribution d.
+
+    The result is None if the search finds no cycle.
+    """
     for _ in range(ROUNDS_BEFORE_CYCLE):
         d, _, edge = reweighted(A, d)
         if abs(edge) < 1e-6 or abs(edge) > 1.0 - 1e-6:
@@ -205,9 +222,9 @@ class SignMatrix(Matrix):
 
 
 class Separable(SignMatrix):
-    """A field for a sign matrix.
+    """A field for a matrix with entries 1 and −1, for whose rows a vote makes no mistake.
 
-    For each drawn matrix, there are weights v >= 0 with which no margin is negative.
+    For each drawn matrix H, there are weights v >= 0 such that no entry of Hv is negative.
     """
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:

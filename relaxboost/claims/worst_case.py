@@ -71,10 +71,10 @@ class _Linear(ABC):
 
 
 class Element(_Linear):
-    """An element of the Hilbert space, or a combination of elements such as ``f - g / 2``.
+    """An unknown element of a Hilbert space, or a linear combination such as ``f - g / 2``.
 
-    Each instance chooses the elements. ``f @ g`` is the inner product, and ``Element({})`` is the
-    origin.
+    The worst case is taken over all choices of the elements. ``f @ g`` is the inner product of two
+    elements, and ``Element({})`` is the origin.
     """
 
     def __init__(self, terms: Terms | None = None) -> None:
@@ -109,6 +109,11 @@ class Expression(_Linear):
     def __ge__(self, other: Any) -> Requirement:
         return Requirement(-(self - other))
 
+    def _strict(self, other: object) -> Requirement:
+        raise InputError("a requirement must not be strict; write <= or >= instead of < or >")
+
+    __lt__ = __gt__ = _strict
+
     def __eq__(self, other: object) -> Requirement:  # type: ignore[override]
         return Requirement(self - other, equality=True)
 
@@ -117,10 +122,11 @@ class Expression(_Linear):
 
 @dataclass(frozen=True)
 class Requirement:
-    """A requirement on all instances: an expression is at most 0, or equal to 0."""
+    """A requirement that all instances satisfy: an expression is at most 0, or equal to 0."""
 
     expression: Expression
     equality: bool = False
+    """Whether the expression must be equal to 0. Otherwise it must be at most 0."""
 
 
 def total(parts: Iterable[Any]) -> Any:
@@ -130,11 +136,11 @@ def total(parts: Iterable[Any]) -> Any:
 
 
 def unit(elements: Iterable[Element]) -> Requirement:
-    """Return the requirement that the sum of the squared norms is 1.
+    """Return the requirement that the squared norms of the elements add up to 1.
 
-    It excludes the trivial instance 0. The requirement loses no generality if multiplying all
-    elements by c multiplies all expressions by c². The worst case is then 0 if and only if the
-    inequality is tight at an instance other than the origin.
+    This requirement excludes the instance in which all elements are 0. It loses no generality if
+    multiplying all elements by c multiplies all expressions by c². The worst case is then 0 if and
+    only if the inequality is tight at an instance with an element other than 0.
     """
     return Requirement(total(f @ f for f in elements) - 1, equality=True)
 
@@ -162,7 +168,7 @@ class ConvexFunctional:
         self.known: list[tuple[Element, Expression, Element | None]] = []
 
     def at(self, f: Element, gradient: Element | None = None) -> tuple[Expression, Element]:
-        """Return the value of the functional and a subgradient at f.
+        """Return the value of the functional and a subgradient at the element f.
 
         If `gradient` is given, it is the subgradient. Otherwise the subgradient is a new, unknown
         `Element`.
@@ -173,7 +179,11 @@ class ConvexFunctional:
         return value, gradient
 
     def value(self, f: Element) -> Expression:
-        """Return the value at f without a subgradient. The functional must not be smooth."""
+        """Return the value of the functional at the element f, without a subgradient.
+
+        If the functional is smooth, the method raises InputError, because a smooth functional has
+        a gradient at f. Use `at` instead.
+        """
         if self.smooth is not None:
             raise InputError("a smooth functional has a gradient at every element. Use at(f)")
         value = Expression({(next(_fresh),): Fraction(1)})
@@ -181,14 +191,14 @@ class ConvexFunctional:
         return value
 
     def minimum(self) -> tuple[Element, Expression]:
-        """Return a minimiser of the functional and its least value. The minimiser is the origin."""
+        """Return a minimiser of the functional, which is the origin, and the least value."""
         return Element({}), self.at(Element({}), Element({}))[0]
 
     def requirements(self) -> list[Requirement]:
         """Return the requirements that the values and subgradients of the functional must satisfy.
 
-        They are also sufficient for the existence of the functional if `value` has not been used
-        (Taylor, Hendrickx & Glineur 2017, Thm 4).
+        If the method `value` has not been used, the requirements are also sufficient: there is a
+        functional with these values and subgradients (Taylor, Hendrickx & Glineur 2017, Thm 4).
         """
         share = 0 if self.smooth is None else 1 / self.smooth
         strong = self.strong
@@ -278,6 +288,12 @@ def worst_case(
     >>> round(found.value, 6), 0 <= found.upper - Fraction(1, 6) < 1e-5
     (0.166667, True)
     """
+    for name, found, kind in (
+        ("requirements", requirements, Requirement),
+        ("functionals", functionals, ConvexFunctional),
+    ):
+        if isinstance(found, kind):
+            raise InputError(f"{name} must be a list; write [...] around the {kind.__name__}")
     given = [*requirements, *(one for R in functionals for one in R.requirements())]
     rows = [one.expression.terms for one in given]
     program = Program(objective.terms, rows, [one.equality for one in given])
@@ -287,4 +303,14 @@ def worst_case(
 
 
 def _exact(number: Number) -> Fraction | Bracket:
-    return number if isinstance(number, Bracket) else Fraction(number)
+    if isinstance(number, Bracket):
+        return number
+    if isinstance(number, _Linear):
+        raise InputError(
+            "a coefficient must be a number, got an Element or an Expression. The inner product of "
+            "two elements is f @ g"
+        )
+    try:
+        return Fraction(number)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"a coefficient must be a finite number, got {number!r}") from None

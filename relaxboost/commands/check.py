@@ -12,6 +12,7 @@ from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate
+from relaxboost.certificates.certificate import summary
 from relaxboost.commands.style import (
     InputFile,
     Verb,
@@ -62,6 +63,12 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
         text = f"accepted, {verdict.level}: {below} <= rho <= {above}"
         if verdict.lower == verdict.upper and len(lower) < 60:
             text += f", rho = {lower}"
-    show(as_json, {"file": spoken_input(str(file)), **verdict._asdict()}, text)
+    record = {"file": spoken_input(str(file)), **verdict._asdict()}
+    if verdict.ok:
+        game = Certificate.load(file).document["game"]
+        record["relaxation"], record["over"] = summary(game["relaxation"]), summary(game["over"])
+        size = f"{game['m']} examples and {game['n']} hypotheses"
+        text += f"\nof the game with {size}, {record['relaxation']} over {record['over']}"
+    show(as_json, record, text)
     if not verdict.ok:
         sys.exit(1)

@@ -17,9 +17,8 @@ import click
 import relaxboost as rb
 from relaxboost._core import progress
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import check_output
 from relaxboost.commands import claims_text as text
-from relaxboost.commands.style import OutputFile, VerbGroup, complain, say
+from relaxboost.commands.style import VerbGroup, say
 from relaxboost.commands.style import show as present
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def claims() -> None:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The claims that a command line selects."""
+    """The arguments and options of a command line that select claims."""
 
     ids: tuple[str, ...]
     source: str | None
@@ -148,7 +147,7 @@ def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
 
     If ID is the name of a source, such as SS09, show the misprints of the source.
     """
-    from relaxboost.claims.publishing.latex import errata, in_a_paper
+    from relaxboost.claims.latex import errata, in_a_paper
 
     sources = {source.key: source for source in rb.claims.sources()} if file is None else {}
     if id in sources:
@@ -228,7 +227,7 @@ Examples:
     type=click.IntRange(1),
     default=2000,
     show_default=True,
-    help="Instances to try for each statement; shrinking may take as many again.",
+    help="Number of instances to try for each statement. Shrinking may try as many again.",
 )
 @_SEED
 @_JOBS
@@ -241,51 +240,6 @@ def attack(ids: tuple[str, ...], file: Path | None, as_json: bool, **effort: Any
     chosen = _checkable(_Wanted(ids, None, file))
     runs = partial(rb.claims.attack_all, chosen, **effort)
     outcomes, seconds = _follow("attacking", runs, [], None if as_json else lambda one: [str(one)])
-    _finish(outcomes, chosen, seconds, as_json)
-
-
-@claims.command(
-    short_help="Check claims, and write the verdicts as a page.",
-    epilog=_EXIT
-    + """
-\b
-Examples:
-  relaxboost claims report -o report.html
-  relaxboost claims report 'SS09-T9*' --trials 20 -o report.html
-""",
-)
-@_wanted
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    type=OutputFile(".html"),
-    help="An HTML file, which is overwritten if it exists.",
-)
-@_TRIALS
-@_SEED
-@_JOBS
-def report(wanted: _Wanted, out: Path, as_json: bool, **effort: Any) -> None:
-    """Check claims, and write the verdicts as an HTML page that loads no other files."""
-    from relaxboost.claims.publishing.report import write_report
-
-    check_output(out, (".html", ".htm"))
-    chosen = _checkable(wanted)
-    runs = partial(rb.claims.check_all, chosen, **effort)
-    outcomes, seconds = _follow("checking", runs, [], None)
-    # A page of verdicts has no place for a check that failed or was interrupted.
-    verdicts = []
-    for outcome in outcomes:
-        if isinstance(outcome, rb.claims.Failure):
-            complain(f"not in the report: {outcome}")
-        elif outcome.interrupted:
-            complain(f"not in the report: {outcome.id}, which was interrupted")
-        else:
-            verdicts.append(outcome)
-    if verdicts:
-        write_report(verdicts, out, chosen, _chosen(wanted)[1])
-        if not as_json:
-            say(f"report:     {out}")
     _finish(outcomes, chosen, seconds, as_json)
 
 

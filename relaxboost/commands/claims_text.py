@@ -1,4 +1,4 @@
-"""The text output of `relaxboost claims`: table rows and complete claims."""
+"""The text that `relaxboost claims` prints: tables of verdicts, and claims in full."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ import relaxboost as rb
 from relaxboost._core.errors import number_of
 from relaxboost._core.rounding import RELATIVE_ROUNDING
 from relaxboost.claims.claim import MAX_INSTANCE_CHARACTERS
-from relaxboost.claims.publishing.entry import verdict
-from relaxboost.claims.publishing.pages import MAX_DETAILED_CLAIMS
-from relaxboost.claims.publishing.prose import reading
-from relaxboost.claims.record import EXPECTED
+from relaxboost.claims.record import EXPECTED, reading
 from relaxboost.claims.source import DISPLAYS
 from relaxboost.claims.verdict import in_one_line, optima_of
 from relaxboost.commands.style import folded
@@ -34,6 +31,9 @@ if TYPE_CHECKING:
 _folded = partial(folded, columns=80, hang=2)
 _STATUS = len("not decidable here")
 _VERDICT = len("false as stated")
+MAX_CLAIMS_WITH_SLACKS = 10
+"""The maximum number of claims in a table that shows the least slack of claims that hold. If there
+are more claims, the table shows only the inequalities of claims that fail."""
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
 LEGEND = _folded(
     "slack: (right − left)/(|left| + |right|) of the inequality nearest to failing, from −1 to 1. "
@@ -43,7 +43,10 @@ LEGEND = _folded(
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
-    """Yield the lines of `relaxboost claims list`: first all results, and then their parts."""
+    """Yield the lines that `relaxboost claims list` prints.
+
+    Results come first. Lines of proofs, remarks and formulas follow.
+    """
     rows = [
         (c.id, *_record(c, c.stated), f"{c.location}: {c.stated.words}")
         for c in sorted(claims, key=lambda claim: bool(claim.part_of))
@@ -62,6 +65,11 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
 def _record(claim: Claim, statement: Statement) -> tuple[str, str]:
     """Return the recorded status of a claim, and the evidence for the verdict on a statement."""
     return (claim.status, claim.evidence(statement)) if claim.has_record else (EXPECTED, "")
+
+
+def _verdict(claim: Claim) -> str:
+    status, evidence = _record(claim, claim.stated)
+    return f"{status} ({evidence})" if evidence else status
 
 
 def shown(claim: Claim) -> Iterator[str]:
@@ -91,7 +99,7 @@ def shown(claim: Claim) -> Iterator[str]:
         yield from _statement(title, correction)
         yield from _filled("    rests on:", _record(claim, correction)[1])
     for number, part in enumerate(_parts(claim)):
-        yield f"  {'' if number else 'parts:':12} {part.id}: {verdict(part)}"
+        yield f"  {'' if number else 'parts:':12} {part.id}: {_verdict(part)}"
     yield f"  data:        {', '.join(claim.space.fields)}; {claim.trials} instances by default"
     yield f"  check:       relaxboost claims check {claim.id}{file}"
     yield f"  attack:      relaxboost claims attack {claim.id}{file}"
@@ -154,15 +162,18 @@ def not_checked(statement: Unchecked) -> Iterator[str]:
 
 
 class Table:
-    """The table of `relaxboost claims check`, 80 columns wide and written claim by claim."""
+    """The table of `relaxboost claims check`, which has at most 80 columns of text.
+
+    Its rows are printed one by one, when the checks of their claims end.
+    """
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self.width = max([len("id"), *(len(claim.id) for claim in claims)])
-        self.few = len(claims) <= MAX_DETAILED_CLAIMS
+        self.few = len(claims) <= MAX_CLAIMS_WITH_SLACKS
         self.head = self._line("id", "verdict", "instances", "seconds", "slack")
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
-        """Yield the line of a claim in the table, followed by lines with details.
+        """Yield the row of a claim in the table, and the lines with details below the row.
 
         If the table has many claims, the least slack of a claim that holds is left out.
         """
@@ -246,7 +257,11 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
 def summary(
     outcomes: Sequence[ClaimVerdict | Failure], claims: Sequence[Claim], seconds: float
 ) -> str:
-    """Return the last line of a check, which counts the verdicts and names the differences."""
+    """Return the last line that a check prints.
+
+    The line counts the verdicts and certified optima, and names the claims whose verdict differs
+    from the record.
+    """
     word = "recorded" if all(claim.has_record for claim in claims) else "expected"
     whole = [outcome for outcome in outcomes if not outcome.interrupted]
     differing = [outcome.id for outcome in whole if not outcome.agrees]

@@ -41,6 +41,7 @@ _GRID = (
 REMOVED = {
     "reproduce": "the command reproduce is now a script in the source repository; run python -m "
     "benchmarks.reproductions there with the same options",
+    "--report": "solve does not write HTML pages; read the printed report, or draw it with --plot",
     **dict.fromkeys(["--map", "--layers", "--passable", "--neighbours", "--scenarios"], _GRID),
 }
 """Commands and options of earlier versions, and the error message for each."""
@@ -54,7 +55,7 @@ class _Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Load a command and return it. For an unknown name, return None."""
+        """Load a command and return it. If the name is unknown, return None."""
         if name not in VERBS:
             return None
         command: click.Command = getattr(import_module(f"relaxboost.commands.{name}"), name)

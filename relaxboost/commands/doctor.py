@@ -5,7 +5,6 @@ It also prints how to install missing ones.
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import sys
@@ -57,13 +56,11 @@ def doctor(as_json: bool) -> None:
         "system": platform.platform(),
         "libraries": _libraries(),
         "solvers": _solvers(),
-        "threads": _threads(),
-        "cache": _cache(),
         "missing": _missing(),
     }
     show(as_json, found, _text(found))
     # ECOS is an extra: if it is installed and fails, other solvers take its place.
-    works = [one["works"] for name, one in found["solvers"].items() if name != "ECOS"]  # an extra
+    works = [one["works"] for name, one in found["solvers"].items() if name != "ECOS"]
     if not all(works) or None in found["libraries"].values():
         sys.exit(1)
 
@@ -100,26 +97,6 @@ def _solvers() -> dict[str, dict[str, Any]]:
     return tried
 
 
-def _threads() -> dict[str, Any]:
-    from threadpoolctl import threadpool_info
-
-    from relaxboost._core.compiled import thread_pool
-
-    # Several libraries may each have a pool of threads, which slow each other down.
-    pools = {one["internal_api"]: one["num_threads"] for one in threadpool_info()}
-    set_by = {name: os.environ[name] for name in sorted(os.environ) if "NUM_THREADS" in name}
-    return {"relaxboost": thread_pool()[1], **pools, "environment": set_by}
-
-
-def _cache() -> dict[str, Any]:
-    from relaxboost.matrices.kernels import stump_rows
-
-    # Without compilation (NUMBA_DISABLE_JIT) a kernel is a plain function and has no cache.
-    folder = getattr(getattr(stump_rows, "stats", None), "cache_path", None)
-    there = next((p for p in Path(folder or os.devnull, "x").parents if p.exists()), Path("/"))
-    return {"folder": folder, "writable": folder is not None and os.access(there, os.W_OK)}
-
-
 def _missing() -> dict[str, dict[str, str]]:
     missing = {}
     for name, (module, what) in FEATURES.items():
@@ -132,15 +109,10 @@ def _missing() -> dict[str, dict[str, str]]:
 
 def _text(found: dict[str, Any]) -> str:
     versions = [f"{name} {version or 'MISSING'}" for name, version in found["libraries"].items()]
-    threads = [f"{name} {count}" for name, count in found["threads"].items() if count]
-    cache = found["cache"]
-    kept = "writable" if cache["writable"] else "NOT writable: kernels are compiled in each process"
     lines = [
         f"relaxboost {found['relaxboost']} in {found['place']}",
         f"Python {found['python']}, {found['system']}",
         f"libraries:  {', '.join(versions)}",
-        f"threads:    {', '.join(threads)}",
-        f"cache:      {cache['folder'] or 'none'}, {kept}",
         "solvers:    on a game of value 1/2",
     ]
     for name, tried in found["solvers"].items():

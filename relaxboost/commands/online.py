@@ -17,8 +17,8 @@ import click
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
 from relaxboost._core.progress import bar
-from relaxboost.commands.online_options import METHODS, NEED_RADIUS, ROWS_IN_SAMPLE, StreamOptions
-from relaxboost.commands.online_text import compare_text, resume_text, run_data, run_text
+from relaxboost.commands.online_options import METHODS, ROWS_IN_SAMPLE, StreamOptions
+from relaxboost.commands.online_text import resume_text, run_data, run_text
 from relaxboost.commands.style import (
     DOMAINS,
     InputFile,
@@ -26,7 +26,6 @@ from relaxboost.commands.style import (
     PipedFile,
     VerbGroup,
     added,
-    check_name,
     drop_option,
     note,
     say,
@@ -36,8 +35,6 @@ from relaxboost.commands.style import (
 )
 from relaxboost.commands.words import spoken
 
-# The learners that `compare` runs by default.
-COMPARED = ["hedged-descent", "mirror-descent", "gradient-descent", "exponentiated-gradient"]
 # Parts of messages of the library, and their words on the command line.
 _SPOKEN = {
     "convert them, as stream(classes=(negative, positive)) does": "name the two labels, the "
@@ -60,7 +57,10 @@ _LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and co
 def stream_options(
     command: Callable[..., Any], kind: type[InputFile] = InputFile
 ) -> Callable[..., Any]:
-    """Add options for a stream and a learner to a command. It receives them as `StreamOptions`."""
+    """Add the options for a stream and a learner to a command.
+
+    The command receives them as one `StreamOptions`.
+    """
 
     @wraps(command)
     def collected(**given: Any) -> Any:
@@ -239,9 +239,8 @@ def run(options: StreamOptions) -> None:
     elif options.resume:
         raise InputError("--resume continues from the file of --save; add --save with this file")
     stream = options.opened()
-    name = options.chosen()
     at, said = _resumed(options)
-    found = _learned(options, name, stream, options.every, said, at)
+    found = _learned(options, stream, at, said)
     content = run_data(found, stream)
     text = run_text(found, stream, content, options.label_of)
     if save is not None and found.unsaved is None:
@@ -341,65 +340,11 @@ def regret(options: StreamOptions) -> None:
         sys.exit(1)
 
 
-@online.command(
-    epilog="""
-\b
-Exit status: 0 every learner read the whole stream, 1 some did not (the column
-examples counts the rows they read), 2 bad input, 130 interrupted before there
-was a result.
-
-\b
-Examples:
-  relaxboost online compare data.csv --label y
-  relaxboost online compare data.csv --label y --schedule adaptive
-  relaxboost online compare data.csv --label y --radius 10 --plot compare.png
-"""
-)
-@stream_options
-@click.option(
-    "--methods",
-    metavar="NAMES",
-    help=f"Separated by commas.  [default: {','.join(COMPARED)}; without the first for --loss "
-    "inner and exponential; only the first for --radius auto]",
-)
-@click.option(
-    "--plot",
-    type=OutputFile(".png"),
-    help="Draw mean losses against examples to this file. An existing file is overwritten.",
-)
-@time_limit_option
-def compare(options: StreamOptions) -> None:
-    """Compare several learners on one stream.
-
-    Prints a row for each learner, with the mean loss and the errors of its predictions, the bound
-    on its regret, and the number of examples per second. --time-limit applies to each learner.
-    """
-    from relaxboost.views import plots
-
-    names = _methods(options)
-    if options.plot is not None:
-        plots.check_plot(options.plot)
-    stream = options.opened()
-    for name in names:
-        method, size = options.learner(name, stream)
-        method.start(size)  # raises for options that do not fit, before any learner starts
-    # A table needs the last record of a run only, a picture needs points along it.
-    # A curve has a point for every hundred examples.
-    every = None if options.plot is None else 100
-    found = {name: _learned(options, name, stream, every) for name in names}
-    content = {name: run_data(one, stream) for name, one in found.items()}
-    text = compare_text(content)
-    if options.plot is not None:
-        histories = {name: one.history for name, one in found.items()}
-        plots.save(plots.progress(histories, title=stream.name), options.plot)
-        text += f"\npicture:  {options.plot}"
-    show(options.as_json, content, text)
-    if any(one.status != "ended" for one in found.values()):
-        sys.exit(1)
-
-
 def _resumed(options: StreamOptions) -> tuple[int, str]:
-    """Return the row at which --resume continues, and a note about this row."""
+    """Return the row at which --resume continues, and a note about this row.
+
+    Without --resume they are 0 and "".
+    """
     if not options.resume:
         return 0, ""
     if not options.save.exists():
@@ -414,43 +359,21 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
     return at, f"resumes {options.save} at row {at}{without}"
 
 
-def _methods(options: StreamOptions) -> list[str]:
-    if options.methods is None:
-        if options.radius == "auto":
-            return COMPARED[:1]
-        return COMPARED[options.loss in NEED_RADIUS :]
-    # A comma at the end, or two in a row, name no learner.
-    names = [name.strip() for name in options.methods.split(",") if name.strip()]
-    if not names:
-        raise InputError(
-            f"--methods must name at least one learner; choose from {', '.join(METHODS)}"
-        )
-    for name in names:
-        check_name("--methods", name, METHODS)
-    return names
+def _learned(options: StreamOptions, stream: Any, at: int, said: str) -> Any:
+    """Learn from the stream, starting at row `at`, and return the result.
 
-
-def _learned(
-    options: StreamOptions,
-    name: str,
-    stream: Any,
-    every: int | None,
-    said: str = "",
-    at: int = 0,
-) -> Any:
-    """Run a method on the stream, starting at row `at`.
-
-    The note `said` is printed when the first rows have been learned.
+    The note `said`, if it is not empty, is printed when the first rows have been learned.
     """
     from relaxboost.commands.online_predictions import PredictionsFile
     from relaxboost.online import progressive
 
+    name = options.chosen()
     method, size = options.learner(name, stream)
-    # Only `run` has --save, --predictions and --every.
-    save, path, lines = (getattr(options, x, None) for x in ("save", "predictions", "every"))
     predictions = None
-    if path is not None:
-        predictions = PredictionsFile(path, method.loss, options.label_of, options.resume, at)
+    if options.predictions is not None:
+        predictions = PredictionsFile(
+            options.predictions, method.loss, options.label_of, options.resume, at
+        )
     notes = [said] if said else []
     before: list[Any] = []
     with bar(name) as progress:
@@ -458,7 +381,7 @@ def _learned(
         def show(record: Any) -> None:
             while notes:
                 note(notes.pop())
-            if lines and record.rows % lines == 0:
+            if options.every and record.rows % options.every == 0:
                 _say_progress(options.as_json, record, before[-1] if before else None)
                 before[:] = [record]
             progress(record.rows, stream.rows, f"mean loss {record.loss / record.rows:.4g}")
@@ -469,8 +392,8 @@ def _learned(
             found = progressive(
                 method.start(size),
                 stream,
-                every=every,
-                checkpoint=save,
+                every=options.every,
+                checkpoint=options.save,
                 time_limit=options.time_limit,
                 callback=show,
                 predictions=predictions,

@@ -29,7 +29,7 @@ METHODS = {
     "gradient-descent": "GradientDescent",
     "exponentiated-gradient": "ExponentiatedGradient",
 }
-"""The name of each learner on the command line, and the name of its class."""
+"""A dictionary from the name of each learner on the command line to the name of its class."""
 ROWS_IN_SAMPLE = 1000
 """The number of rows at the start of a stream from which --base computes the range of each feature
 and the quantiles at which stumps cut."""
@@ -40,7 +40,7 @@ MIN_NEAR_SHARE = 0.99
 """The least share of the values of a feature that must lie in a narrow part of its range before the
 note is printed. The other values may be errors in the data."""
 WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
-"""The options that only methods with a radius accept."""
+"""The options that only learners with a radius accept."""
 # Losses for which only methods with a radius are known.
 NEED_RADIUS = ("inner", "exponential")
 
@@ -68,7 +68,10 @@ class StreamOptions(SimpleNamespace):
     """The options of a command of `relaxboost online`, with one attribute for each option."""
 
     def opened(self) -> Any:
-        """Return the stream of examples, to which the base functions of --base are applied."""
+        """Return the stream of examples.
+
+        The base functions of --base are applied to their features.
+        """
         from relaxboost.online import stream
 
         if self.label is None and self.loss != "inner":
@@ -113,7 +116,10 @@ class StreamOptions(SimpleNamespace):
         return WithIntercept(made)
 
     def saved(self) -> dict[str, Any]:
-        """Return the state in the file of --save. Without a file, return an empty dictionary."""
+        """Return the state of the learner in the file of --save.
+
+        If there is no file, return an empty dictionary.
+        """
         from relaxboost.online.saving import read_state
 
         save = getattr(self, "save", None)
@@ -142,14 +148,14 @@ class StreamOptions(SimpleNamespace):
             return pair[0], pair[1]
 
     def label_of(self, sign: int) -> Any:
-        """Return the user's label of a class, which is given as −1 or +1."""
+        """Return the user's label of the class −1 or +1."""
         pair = self._classes() or (-1, 1)
         return pair[sign > 0]
 
     def chosen(self) -> str:
-        """Return the name of the method.
+        """Return the name of the learner.
 
-        Without --method, it is the method that fits the other options and the file of --save.
+        Without --method, it is the learner that fits the other options and the file of --save.
         """
         if self.method is not None:
             return str(self.method)
@@ -165,9 +171,8 @@ class StreamOptions(SimpleNamespace):
             if self.radius == "auto":
                 raise InputError(f"--method {name} needs a radius; pass a number to --radius")
             return
-        # The learners of `compare` share their options, and hedged descent has none of these.
         for option in ("over", "proxy", "schedule", "horizon"):
-            if hasattr(self, "method") and getattr(self, option) is not None:
+            if getattr(self, option) is not None:
                 remedy = "leave it out, or choose another --method"
                 if self.radius == "auto":
                     remedy = "pass a number to --radius"
@@ -176,7 +181,7 @@ class StreamOptions(SimpleNamespace):
                 )
 
     def learner(self, name: str, stream: Any) -> tuple[Any, int]:
-        """Return the method with the given name, and the number M of base functions."""
+        """Return the online method with the given name, and the number of base functions."""
         import relaxboost as rb
         from relaxboost.online.proxies import PROXIES
         from relaxboost.online.schedules import SCHEDULES

@@ -1,4 +1,4 @@
-"""Convert results of `relaxboost online` to data for --json and to printed text."""
+"""Functions that convert results of `relaxboost online` to data for --json and to printed text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from relaxboost.commands.style import DOMAINS, largest
 NEARLY_FULL_SHARE = 0.9
 """If the norm of the average weights exceeds this share of the radius, a note recommends a larger
 radius, because the radius then probably limits the predictions."""
-_REMEDY = "--horizon, the number of examples, gives steps with a bound"
 
 
 def run_data(found: Any, stream: Any) -> dict[str, Any]:
@@ -102,7 +101,10 @@ def _regret(found: Any, content: dict[str, Any]) -> str:
     method = found.learner.method
     bound = content["regret_bound"]
     if bound is None:
-        return f"this method has no bound with such steps; {_REMEDY}"
+        return (
+            "this method has no bound with such steps; --horizon, the number of examples, gives "
+            "steps with a bound"
+        )
     against = "no fixed weights have"
     if content["method"].startswith("HedgedDescent("):
         against = f"no fixed weights of a norm up to {content['regret_norm']:.3g} have"
@@ -114,7 +116,9 @@ def _regret(found: Any, content: dict[str, Any]) -> str:
 
 
 def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
-    """Reword a message that a checkpoint has other options, in terms of the command line."""
+    """Return a message that a saved learner has other options, with the options of the command line
+    instead of Python arguments.
+    """
     text = re.sub(
         r"base functions '(\w+)([^']*)', and this run has '(\w+)([^']*)'", _base, found[0]
     )
@@ -145,32 +149,3 @@ def _option(found: re.Match[str]) -> str:
         return f"--horizon {value}"
     # The name of the class is that of the option in other letters: SquaredL2 is squared-l2.
     return f"--{name} {re.sub('(?<!^)(?=[A-Z])', '-', kind).lower()}"
-
-
-def compare_text(content: dict[str, dict[str, Any]]) -> str:
-    """Return a table with a row for each learner."""
-    header = ["learner", "mean loss", "wrong", "regret <=", "against", "examples", "examples/s"]
-    rows = [header]
-    for name, one in content.items():
-        error = one["error"]
-        bound = one["regret_bound"]
-        rows.append(
-            [
-                name,
-                f"{one['mean_loss']:.6g}",
-                "-" if error is None else f"{error:.2%}",
-                "-" if bound is None else f"{bound:.5g}",
-                f"{one['regret_over']} {one['regret_norm']:.3g}",
-                str(one["rows"]),
-                f"{one['rows'] / one['seconds']:.3g}",
-            ]
-        )
-    # Columns are as wide as their longest cell, so that the table lines up in a pipe too.
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append("  ".join([row[0].ljust(widths[0]), *cells[1:]]))
-    if any(row["regret_bound"] is None for row in content.values()):
-        lines.append(f"regret <= -: no bound with such steps; {_REMEDY}")
-    return "\n".join(lines)

@@ -35,7 +35,7 @@ class Base(InputFile):
     name = "file or number"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return a number if the value is one, and otherwise the path of a file."""
+        """Return the value as a number if possible, and otherwise as the path of a file."""
         with suppress(ValueError):
             return float(value)
         return super().convert(value, param, ctx)

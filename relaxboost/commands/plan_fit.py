@@ -156,7 +156,7 @@ def _words(options: PlanOptions) -> dict[str, str]:
     missed = "" if options.loss == "missed" else ", and --loss missed"
     return _SPOKEN | {
         r"give less strength .*": f"try {remedies} or relaxboost plan boost",
-        r"give it more of them or more time": "pass a larger --max-rounds or --time-limit",
+        r"allow more rounds or more time": "pass a larger --max-rounds or --time-limit",
         r", and a loss such as Missed\(\)": missed,
     }
 

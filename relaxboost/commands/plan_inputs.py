@@ -54,7 +54,7 @@ class ModelPath(OutputFile):
 
 
 CYCLE = (
-    r"raise them to >= 0, or plan over paths that visit no node twice "
+    r"raise the costs to >= 0, or plan over paths that visit no node twice "
     r'\(planner="simple"; negative="simple" in Problem and evaluate\)'
 )
 LACKS = r"make the graph with all of these, as from_pandas\(.*\) does"
@@ -120,7 +120,10 @@ class PlanOptions(SimpleNamespace):
         show(self.as_json, data, text)
 
     def saved(self, costs: Any, text: str) -> str:
-        """Write costs to --out if it is given, and return the text with a line about the file."""
+        """Write the costs to --out if this option was given.
+
+        Return the text with a line about the file.
+        """
         if self.out is None:
             return text
         from relaxboost.planning import save_model
@@ -133,8 +136,9 @@ class PlanOptions(SimpleNamespace):
     def read(self, learned: Any = None) -> PlanInput:
         """Return the graph of --edges.
 
-        Its features are those of --features. Without --features, they are those that the costs
-        `learned` need. If `learned` is None too, they are all columns except the ends and `edge`.
+        The features of its arcs are those of --features. Without --features, they are those that
+        the costs `learned` need. If `learned` is None too, they are all columns except the two ends
+        of an edge and the column `edge`.
         """
         if self.edges is None:
             raise InputError("--edges is missing; pass a CSV with a row for each arc")

@@ -27,15 +27,13 @@ Examples:
   relaxboost plan show --edges edges.csv --nodes nodes.csv --out roads.png
   relaxboost plan show costs.json --edges edges.csv --trips trips.csv \\
       --trip monday --out monday.png
-  relaxboost plan show costs.json --edges edges.csv --whole --log \\
-      --out costs.pdf
+  relaxboost plan show costs.json --edges edges.csv --whole --out costs.pdf
 """,
 )
 @click.argument("model", required=False, type=inputs.FileType)
 @inputs.plan_files
 @click.option("--trip", "name", help="A name, or a number from 1.  [default: all of --trips]")
 @click.option("--whole", is_flag=True, help="Draw the whole graph, not only the area of the paths.")
-@click.option("--log", is_flag=True, help="Colour arcs by the logarithm of their costs.")
 @click.option(
     "--out",
     required=True,
@@ -65,20 +63,33 @@ def show(**given: Any) -> None:
         if isinstance(shown, planning.Task):
             ends = [graph.label(node) for node in (shown.source, shown.target)]
             planned = planning.shortest_path(graph, costs, *ends)
-        axes = maps.paths(
-            shown,
-            planned=planned,
-            costs=None if learned is None else costs,
-            scale="log" if options.log else "linear",
-        )
+        axes = maps.paths(shown, planned, None if learned is None else costs)
     between = f": {ends[0]} to {ends[1]}" if ends else ""
     axes.set_title(source.name + between, fontsize="medium")
     # Without coordinates the picture has a layout of its own. Other ways between the ends of a
     # path may then lie anywhere, so the picture is not cut to the paths.
-    is_cut = axes.get_lines() and not options.whole and graph.position is not None
-    plots.save(maps.zoom(axes) if is_cut else axes, options.out)
+    if axes.get_lines() and not options.whole and graph.position is not None:
+        _crop(axes)
+    plots.save(axes, options.out)
     data = {"data": source.name, "picture": str(options.out), "ends": ends}
     options.show(f"picture:    {given['out']}", data)
+
+
+def _crop(axes: Any) -> None:
+    """Crop a picture made by `maps.paths` to its paths, plus 0.3 of their extent on each side."""
+    xy = np.concatenate([np.asarray(line.get_xydata()) for line in axes.get_lines()])
+    middle = 0.5 * (xy.max(axis=0) + xy.min(axis=0))
+    half = 0.5 * np.ptp(xy, axis=0)
+    # A straight path would otherwise become a strip.
+    half = np.maximum(half, 0.6 * half.max()) + 0.3 * half.max()
+    seen = np.array([axes.get_xlim(), axes.get_ylim()]).T
+    low = np.maximum(middle - half, seen[0])
+    high = np.minimum(middle + half, seen[1])
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    if np.prod(high - low) <= 0.3 * np.prod(seen[1] - seen[0]):
+        # The roads are the first collection. After the crop, fewer of them are visible.
+        roads = axes.collections[0]
+        roads.set_linewidths(np.maximum(roads.get_linewidths(), 0.7))
 
 
 def _trips(options: PlanOptions, source: PlanInput) -> Any:

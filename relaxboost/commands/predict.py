@@ -73,7 +73,7 @@ def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) 
 
 
 def described(features: Any, y: Any, solution: Any) -> bytes:
-    """Return the content of a model file: the stumps that have a nonzero weight."""
+    """Return the content of a model file, which lists the stumps that have a nonzero weight."""
     import numpy as np
 
     from relaxboost.estimators.margin_columns import CutColumns
@@ -108,7 +108,7 @@ def described(features: Any, y: Any, solution: Any) -> bytes:
 
 
 def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
-    """Return the vote of a stump (1, -1 or 0) for each row."""
+    """Return the vote of a stump for each row of a table: 1, −1 or 0."""
     import numpy as np
 
     name = stump["feature"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from contextlib import suppress
 from dataclasses import fields
@@ -16,12 +15,12 @@ import click
 import relaxboost as rb
 from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.files import check_output, write_atomically
-from relaxboost._core.html import MAX_LISTED
 from relaxboost._core.names import known_names
 from relaxboost._core.tables import UNREPEATED, hardly_repeats, listed, read_header
 from relaxboost.commands.style import (
     DOMAINS,
     HUGE,
+    MAX_LISTED,
     InputFile,
     OutputFile,
     Verb,
@@ -70,7 +69,7 @@ class _Options(SimpleNamespace):
         return rb.Capped(**given)
 
     def data(self) -> tuple[Any, Any, Any]:
-        """Return the data set, the matrix of stumps, and the table of the CSV.
+        """Return the data set, the matrix of stumps, and the table of the features in the CSV.
 
         For --dataset, the table is None.
         """
@@ -95,8 +94,6 @@ class _Options(SimpleNamespace):
             raise InputError(
                 f"a CSV needs --label, the name of its label column; the columns are {there}"
             )
-        import pandas as pd
-
         from relaxboost.estimators.margin_columns import SubsetStumps
 
         # Columns of words become stumps on sets of words, as in MarginBoostClassifier.
@@ -105,9 +102,7 @@ class _Options(SimpleNamespace):
         matrix = SubsetStumps(features, y.signs)
         data = datasets.dataset(self.csv, matrix.data()[:, 1:], features, y)
         self.labelled = features, y
-        # A report shows the labels too. One new table is faster than one more column of the old.
-        signs = pd.Series(y.signs, features.index, name="y")
-        return data, matrix, pd.concat([signs, features], axis=1)
+        return data, matrix, features
 
 
 @click.command(
@@ -185,7 +180,6 @@ Examples:
 @time_limit_option
 # The files of results.
 @click.option("--plot", type=OutputFile(".png"), help="Draw the margins and the gap to this file.")
-@click.option("--report", type=OutputFile(".html"), help="Write the results as an HTML page.")
 @click.option(
     "--certificate",
     type=OutputFile(".json"),
@@ -202,14 +196,14 @@ def solve(**given: Any) -> None:
     Builds all decision stumps of a data set, and solves the game of stumps against examples.
     Prints lower and upper bounds on its value, the hypotheses with the largest weights, and the
     margins. CSV may be a Parquet file, or - for standard input. A stump on a column of words splits
-    the words into two sets. One of --plot, --report, --certificate and --model may be - for
-    standard output. Existing files are overwritten, except the one of --checkpoint.
+    the words into two sets. One of --plot, --certificate and --model may be - for standard
+    output. Existing files are overwritten, except the one of --checkpoint.
     """
     options = _Options(**given)
     relaxation = options.chosen_relaxation()
     over = getattr(rb, DOMAINS[options.over])(1 if options.radius is None else options.radius)
     _check_outputs(options, relaxation, over)
-    data, matrix, rows = options.data()
+    data, matrix, table = options.data()
     game = rb.Game(matrix, relaxation, over=over)
     if options.certificate is not None:
         # The checker reads matrices up to a size. A larger game is refused before it is solved.
@@ -228,8 +222,8 @@ def solve(**given: Any) -> None:
         time_limit=options.time_limit,
         verbose=0 if options.as_json else 1,
     )
-    _print(options, data, solution, rows)
-    _write(options, data, solution, rows)
+    _print(options, data, solution, table)
+    _write(options, data, solution)
     # The import is here so that --help does not load the solvers.
     from relaxboost.solvers.checkpoint import UNWRITTEN
 
@@ -246,10 +240,6 @@ def solve(**given: Any) -> None:
 def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
     if options.plot is not None:
         rb.views.plots.check_plot(options.plot)
-    if options.report is not None:
-        from relaxboost.views.page import check_report
-
-        check_report(options.report)
     if options.model is not None:
         check_output(options.model, (".json",))
         if options.dataset is not None:
@@ -268,7 +258,7 @@ def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
                 pass
 
 
-def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
+def _print(options: _Options, data: Any, solution: Any, table: Any) -> None:
     report = rb.views.report
     negative, positive = data.classes
     classes = {"-1": negative, "+1": positive}
@@ -280,7 +270,7 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
         f"+1 is {positive!r} ({count}), -1 is {negative!r} ({game.m - count})"
     ]
     # Bundled data are complete. Only a CSV may have missing values and columns of words.
-    missing = {} if rows is None else rows.isna().sum().to_dict()
+    missing = {} if table is None else table.isna().sum().to_dict()
     content["missing"] = {name: many for name, many in missing.items() if many}
     if content["missing"]:
         lines.append(
@@ -291,7 +281,7 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
     where = "" if options.over == "l1" and options.radius is None else f", over {game.over}"
     lines += [f"game:       all {game.n} decision stumps, {game.relaxation}{where}"]
     # Bundled data have no odd columns.
-    odd = {kind: [] for kind in _NOTES} if rows is None else _odd_columns(rows)
+    odd = {kind: [] for kind in _NOTES} if table is None else _odd_columns(table)
     text = [*lines, report.text(solution)]
     for kind, names in odd.items():
         if names:
@@ -306,20 +296,20 @@ _NOTES = {
     "empty": "no row has a value in the column {}; leave it out with --drop",
     "huge": HUGE.format("{}", "leave the cell empty"),
 }
-"""The notes about unusual columns, by their names in the output of --json."""
+"""The notes about unusual columns. The keys are the names in the output of --json."""
 
 
-def _odd_columns(rows: Any) -> dict[str, list[str]]:
-    words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
-    numbers = rows.select_dtypes("number")
+def _odd_columns(table: Any) -> dict[str, list[str]]:
+    words = [(name, x) for name, x in table.items() if x.dtype.kind not in "biuf"]
+    numbers = table.select_dtypes("number")
     return {
         "fit_all": [name for name, x in words if hardly_repeats(x)],
-        "empty": list(rows.columns[rows.isna().all()]),
+        "empty": list(table.columns[table.isna().all()]),
         "huge": huge_columns(numbers.columns, numbers.to_numpy(float, na_value=float("nan"))),
     }
 
 
-def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
+def _write(options: _Options, data: Any, solution: Any) -> None:
     said = []
     if options.plot is not None:
         plots = rb.views.plots
@@ -336,14 +326,6 @@ def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
         write_atomically(options.model, described(*options.labelled, solution))
         said.append(f"model:      {options.model}")
-    # The report names the certificate, so it is written last.
-    if options.report is not None:
-        negative, positive = data.classes
-        title = f"{data.name}: all {solution.game.n} decision stumps, {solution.game.relaxation}"
-        check = options.certificate and f"relaxboost check {shlex.quote(str(options.certificate))}"
-        told = f"{title}; +1 is {positive}, −1 is {negative}"
-        rb.report(solution, options.report, rows=rows, title=told, check=check or "")
-        said.append(f"report:     {options.report}")
     if said and not options.as_json:
         say("\n".join(said))
 

@@ -23,10 +23,12 @@ from relaxboost._core import progress
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError, few, number_of
 from relaxboost._core.files import check_input, naming
-from relaxboost._core.html import MAX_LISTED
 from relaxboost._core.names import known_names, printable
 from relaxboost.commands.words import in_options
 
+MAX_LISTED = 20
+"""The maximum number of entries of a long list that a command prints. A list of weights contains
+the largest weights. Twenty lines fit on one screen."""
 _INPUT = "standard input"
 _OUTPUT = "standard output"
 # The key at the start of a line; continuation lines are indented to the text after the key.
@@ -105,7 +107,7 @@ matrix_option = click.option(
     "--matrix",
     type=InputFile(),
     help="The margin matrix, if the certificate contains only its SHA-256: a line for each row, "
-    "with commas between the numbers.",
+    "with commas between the numbers. For stumps, each line has y (1 or -1) and the features.",
 )
 
 
@@ -170,7 +172,10 @@ def _as_text(value: Any) -> str:
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print lines. On a terminal, wrap wide lines, except for commands that users may copy."""
+    """Print lines of text.
+
+    On a terminal, wide lines are wrapped, except for commands that users may copy.
+    """
     columns = shutil.get_terminal_size().columns
     lines = printable(spoken_input(text)).split("\n")
     # A pipe gets whole lines, so that programs such as grep find them.
@@ -202,9 +207,11 @@ def kept(what: str) -> Iterator[progress.Bar]:
 
 
 def folded(line: str, columns: int, hang: int | None = None) -> str:
-    """Wrap a line. By default, continuation lines start below the text after the key of the line.
+    """Return a line wrapped to a number of columns.
 
-    If `hang` is given, they are indented by `hang` more than the line.
+    By default, continuation lines start below the text after the key of the line.
+
+    If `hang` is given, continuation lines are indented by `hang` more than the line.
     """
     found = _KEY.match(line)
     # A command that is wrapped cannot be copied into a shell.
@@ -248,7 +255,7 @@ class Verb(click.Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, and direct its output as --quiet, --json and options with - require."""
+        """Run the command. The options --quiet, --json and - decide where its output goes."""
         quiet = ctx.params.pop("quiet")
         as_json = bool(ctx.params.get("as_json"))
         printed = list(ctx.meta.get(_OUTPUT, {}).values())
@@ -330,10 +337,11 @@ def note_huge(names: Iterable[str], numbers: Any) -> None:
 
 
 def largest(*values: Mapping[str, float], sizes: Mapping[str, float] | None = None) -> list[str]:
-    """Return a line with the values of each name, by decreasing size.
+    """Return a line for each name with its values, the largest first.
 
-    By default the size is the absolute value in the first mapping. After `MAX_LISTED` names, the
-    others are only counted, and so are names whose values are all 0.
+    The size of a name is the absolute value in the first mapping, unless `sizes` is given. After
+    `MAX_LISTED` names, the others are only counted. Names whose values are all 0 are only counted
+    too.
     """
     size = {name: abs(value) for name, value in values[0].items()} if sizes is None else sizes
     # The sort is stable: names of equal size keep their order.

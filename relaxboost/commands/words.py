@@ -81,7 +81,10 @@ def reworded(message: str, words: Words) -> str:
 
 @contextmanager
 def spoken(words: Words, note: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Reword errors of the library by `reworded`, and pass each reworded warning to `note` once."""
+    """Reword the errors of the library within the context by `reworded`.
+
+    Pass each reworded warning to the function `note` once.
+    """
     caught = None
     try:
         with warnings.catch_warnings(record=note is not None) as caught:

@@ -1,4 +1,4 @@
-"""Games (A, f) over a domain of the weights, their solutions, and the evaluation of points."""
+"""Games of a margin matrix A and a relaxation f, their domains, and their solutions."""
 
 from relaxboost.game import bounds, domains
 from relaxboost.game.comparison import Bracketed, Comparison, compare

@@ -1,4 +1,6 @@
-"""The comparison of brackets of one game, which shows whether all of them can be valid."""
+"""The comparison of lower and upper bounds from different sources, which shows whether all of them
+can be valid.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +18,24 @@ from relaxboost._core.rounding import float_down, float_up, show_bracket
 
 
 class Bracketed:
-    """An object with a bracket lower <= ρ <= upper of a game, for example a solution or a certified
-    game.
+    """An object with bounds lower <= ρ <= upper on the value ρ of a game, such as a solution or a
+    certified game.
     """
 
     lower: Any
     upper: Any
     game_digest: str
-    """The digest of the game, `Game.digest`. It is empty for a number, which belongs to no game."""
+    """The digest of the game, as in `Game.digest`. It is empty for a number, which belongs to no
+    game."""
     label: str
-    """The name of the bracket's source in messages, for example the name of a method."""
+    """The name of the source of the bounds in messages, for example the name of a method."""
     verb: ClassVar[str] = "proves"
     """The verb that links the source and its bounds in the message of `compare`."""
 
     @property
     def learner(self) -> object | None:
-        """The margin matrix if it is a weak learner, whose columns the digest does not cover.
+        """The margin matrix of a weak learner, because the digest does not cover the columns of
+        such a matrix.
 
         For all other matrices this is None.
         """
@@ -39,7 +43,7 @@ class Bracketed:
 
     @property
     def doubt(self) -> float:
-        """The largest possible error of the bounds, which is 0 if they are proved."""
+        """The largest possible error of the bounds. It is 0 if they are proved."""
         return 0.0
 
 
@@ -63,13 +67,13 @@ class _Given(Bracketed):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `compare`. As a condition, it is true if all brackets can be valid together."""
+    """The result of `compare`. It is true as a condition if all bounds can be valid together."""
 
     agree: bool
     lower: float
-    """The largest lower bound of all brackets."""
+    """The largest of all lower bounds."""
     upper: float
-    """The smallest upper bound of all brackets."""
+    """The smallest of all upper bounds."""
     text: str
 
     def __bool__(self) -> bool:
@@ -80,7 +84,9 @@ class Comparison:
 
 
 def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
-    """Compare brackets of the same game. Valid brackets always overlap.
+    """Compare the bounds that different sources give for the same game.
+
+    If all bounds are valid, no lower bound exceeds an upper bound.
 
     Parameters
     ----------

@@ -72,11 +72,11 @@ class Game:
     ) -> None:
         relaxation = HardMargin() if relaxation is None else relaxation
         if not is_given(relaxation, Relaxation):
-            write = (
-                f"{relaxation.__name__}(...)"
-                if isinstance(relaxation, type)
-                else "Capped(k=3), say"
-            )
+            write = "Capped(k=3), say"
+            if isinstance(relaxation, type):
+                write = f"{relaxation.__name__}(...)"
+            elif isinstance(relaxation, Domain):
+                write = f"Game(A, over={relaxation!r})"
             raise InputError(
                 f"relaxation must be one of relaxboost's relaxations or an instance of a subclass "
                 f"of Relaxation, got {brief(relaxation)}; write {write}"
@@ -134,9 +134,9 @@ class Game:
 
     @property
     def level(self) -> Level:
-        """The level of proof that brackets of this game have.
+        """The level of proof of bounds on the value of this game.
 
-        This is the weaker of the levels of f and of the domain. If f is polyhedral, the level of a
+        It is the weaker of the levels of f and of the domain. If f is polyhedral, the level of a
         certificate may be stronger.
         """
         return min(level_of(self._relaxation), self._over.level, key=LEVELS.index)

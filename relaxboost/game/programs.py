@@ -17,11 +17,11 @@ from relaxboost.relaxations.cone_form import ConeForm
 
 @dataclass(frozen=True)
 class Model:
-    """The primal or dual problem of a game in cvxpy.
+    """The primal or the dual problem of a game in cvxpy.
 
-    The variable is d in the primal and w in the dual. The other vector (w in the primal, d in the
-    dual) is computed from multipliers: it is sign · multiplier, summed over the pairs (constraint,
-    sign) in `coupling`.
+    The variable is the distribution d in the primal problem and the weights w in the dual problem.
+    The other vector is computed from multipliers: it is the sum of sign · multiplier over the pairs
+    (constraint, sign) in `coupling`.
     """
 
     side: str
@@ -58,7 +58,10 @@ class Model:
         return ConeProof(self.price * y, np.asarray(self.point.value))
 
     def priced(self, size: float) -> Model:
-        """Return this problem, with the objective scaled down if its magnitude `size` is huge."""
+        """Return this problem.
+
+        If the magnitude `size` of its objective is huge, the objective is scaled down.
+        """
         by = price(size)
         if by == 1.0:
             return self
@@ -69,7 +72,9 @@ class Model:
 
 
 def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
-    """Return the primal problem min f(d) + g(Aᵀd) over the simplex, for a dense or sparse A.
+    """Return the primal problem, which minimises f(d) + g(Aᵀd) over the simplex.
+
+    The matrix A may be dense or sparse.
 
     The problem has an additional variable v, which is a bound on the edges or, for a Euclidean
     domain, a copy of the edges. The multipliers of the constraints on v give the weights w.
@@ -117,10 +122,12 @@ def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
 
 
 def dual(A: Any, relaxation: Relaxation, over: Domain) -> Model:
-    """Return the dual problem max F(u) − g*(w) subject to u <= A w, for a dense or sparse A.
+    """Return the dual problem, which maximises F(u) − g*(w) subject to u <= A w.
+
+    The matrix A may be dense or sparse.
 
     Since F is non-decreasing, the inequality has the same optimum as the equation u = A w, and its
-    multipliers are a d >= 0.
+    multipliers are a distribution d >= 0.
     """
     w = cp.Variable(A.shape[1], name="w")
     u = cp.Variable(A.shape[0], name="u")

@@ -1,4 +1,6 @@
-"""The solution of a game: a pair of points (d, w), and the bracket that they prove."""
+"""The solution of a game: a distribution d and weights w, and the lower and upper bound that they
+prove.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,13 @@ _ELSEWHERE = {
 
 
 class Basis(NamedTuple):
-    """The basis of a restricted master program, for warm starts of programs with the same form."""
+    """The basis of a restricted master program, which is a linear program with some columns of A.
+
+    It starts later programs of the same form.
+    """
 
     columns: tuple[tuple[int, int], ...]
-    """A pair (index, sign) for each column of the program, even if its weight is zero."""
+    """A pair (index, sign) for each column of the program, also for columns of weight zero."""
     sides: str = ""
     """The status of each variable, fixed row and column of a linear program, as one letter each.
 
@@ -47,7 +52,7 @@ class Basis(NamedTuple):
 
 
 class RoundRecord(NamedTuple):
-    """The record of a round of a run.
+    """The state of a run after one round.
 
     The last record of a run contains certified bounds. The bounds of all other records are
     estimates.
@@ -69,7 +74,7 @@ class RoundRecord(NamedTuple):
     """The number of columns with nonzero weight."""
     step: float
     """The step size of the previous round (η for AdaBoost). It is nan if the round changed all
-    weights, because then there is no single step size."""
+    weights, because such a round has no single step size."""
     inner: str
     """The name of the method that computed the distribution d_t of the round.
 
@@ -115,7 +120,7 @@ class Solution(Bracketed):
     coefficients: Vector
     """The signed weights of the columns in `support`, which are a point of the game's domain."""
     d: Vector
-    """The distribution over the examples, a vector of shape (m,)."""
+    """The distribution over the examples, with one entry for each example."""
     witness: Witness
     """The witness of the relaxed margin F at the margins A w. It proves the bound `lower`."""
     lower: float
@@ -150,10 +155,11 @@ class Solution(Bracketed):
     """A sentence that explains the status."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
     rtol: float = 0.0
-    """The requested gap as a fraction of |ρ|. The run also ends when it reaches this gap. With 0,
-    only `tol` counts."""
+    """The requested gap as a fraction of |ρ|. The run also ends when the gap is at most this
+    fraction. If it is 0, only `tol` counts."""
     basis: Basis | None = field(default=None, repr=False)
-    """The basis of the last restricted master program, for warm starts, or None."""
+    """The basis of the last restricted master program, from which a later run can start. It is None
+    if there is none."""
     trace: tuple[str, ...] = field(default=(), repr=False)
     """The decisions of the run and their reasons, in order, one sentence for each decision."""
 
@@ -179,33 +185,39 @@ class Solution(Bracketed):
 
     @property
     def gap(self) -> float:
-        """The gap upper − lower of the bracket."""
+        """The difference upper − lower of the bounds."""
         return self.upper - self.lower
 
     @property
     def outcome(self) -> str:
-        """The status, with "gap reached" instead of "optimal" if the gap exceeds 1e-6."""
+        """The status of the run. If the gap exceeds 1e-6, "gap reached" replaces "optimal"."""
         is_coarse = self.status == "optimal" and self.gap > OPTIMAL_GAP
         return "gap reached" if is_coarse else self.status
 
     @property
     def game_digest(self) -> str:  # type: ignore[override]
-        """The digest of the game, `Game.digest`."""
+        """The digest of the game, which is the attribute `Game.digest`."""
         return self.game.digest
 
     @property
     def label(self) -> str:  # type: ignore[override]
-        """The name of the method, which messages show as the source of the bracket."""
+        """The name of the method. Messages of `compare` name it as the source of the bounds."""
         return self.method
 
     @property
     def learner(self) -> object | None:
-        """The margin matrix if it does not enumerate its columns, and None otherwise."""
+        """The margin matrix if it belongs to a weak learner that does not enumerate its hypotheses.
+
+        Otherwise None.
+        """
         return self.game.matrix if self.game.n is None else None
 
     @property
     def doubt(self) -> float:
-        """The largest possible error of the bounds: 1e-7 for a numerical level of proof, else 0."""
+        """The largest possible error of the bounds.
+
+        It is 1e-7 if the level of proof is numerical, and 0 otherwise.
+        """
         return 0.0 if bounds_of(self.game.relaxation).is_proved else 1e-7
 
     @property
@@ -215,7 +227,7 @@ class Solution(Bracketed):
 
     @property
     def w(self) -> Vector:
-        """The weights of all hypotheses as a dense vector of shape (n,)."""
+        """The weights of all hypotheses, as a vector with an entry for each column of A."""
         n = self.game.n
         if n is None:
             raise InputError(
@@ -228,14 +240,16 @@ class Solution(Bracketed):
 
     @property
     def margins(self) -> Vector:
-        """The margins A w of the examples, a vector of shape (m,)."""
+        """The margins A w, as a vector with an entry for each example."""
         return self.game.matrix.margins(self.support, self.coefficients)
 
     def hypotheses(self, most: int | None = None) -> list[tuple[float, str]]:
-        """Return the pair (weight, name) of each hypothesis in use, by decreasing weight.
+        """Return a pair (weight, name) for each hypothesis with nonzero weight.
 
-        All weights are positive. A hypothesis with a negative weight is returned as its negation,
-        with a name that shows this. If `most` is given, only the `most` largest weights are
+        The largest weight comes first.
+
+        All returned weights are positive. A hypothesis with a negative weight is returned as its
+        negation, with a name that shows this. If `most` is given, at most `most` pairs are
         returned.
         """
         order = np.lexsort((self.support, -np.abs(self.coefficients)))[:most]

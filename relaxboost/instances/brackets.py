@@ -1,4 +1,4 @@
-"""The function `assert_bracketed`, which compares a value with a certified bracket in tests."""
+"""The function `assert_bracketed`, which tests whether a value lies within certified bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A game with a certified bracket of its optimum, as stored in the index of a set."""
+"""Games whose optimum has certified bounds, as the index of a set of games stores them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from relaxboost.relaxations import Relaxation
 
 @dataclass(frozen=True)
 class CertifiedGame(Bracketed):
-    """A game with a certified bracket of its optimum, as stored in the index of a set.
+    """A game with certified bounds on its optimum, as the index of a set of games stores it.
 
-    ``compare(solution, certified)`` compares a solution of the same game with the bracket.
-    `assert_bracketed` compares any number with the bracket.
+    ``compare(solution, certified)`` compares a solution of the same game with the bounds.
+    `assert_bracketed` compares any number with the bounds.
     """
 
     name: str
@@ -37,15 +37,16 @@ class CertifiedGame(Bracketed):
     lower: Fraction
     upper: Fraction
     relaxation_text: str
-    """The text of f in the specification. The attribute `relaxation` has the object."""
+    """The text of the relaxation f in the specification. The attribute `relaxation` is the
+    object."""
     over_text: str
-    """The text of the domain in the specification. The attribute `over` has the object."""
+    """The text of the domain in the specification. The attribute `over` is the object."""
     m: int
     n: int
     source: dict[str, Any] = field(repr=False)
-    """The origin of A: the generator with its seed, the built-in game, or the file."""
+    """The origin of the margin matrix A: a generator with its seed, a built-in game, or a file."""
     game_digest: str = field(repr=False)
-    """The `Game.digest` of the game."""
+    """The digest of the game, which is the attribute `Game.digest`."""
     sha256: str = field(repr=False)
     """The SHA-256 digest of the certificate file."""
     path: Path = field(repr=False)
@@ -53,12 +54,12 @@ class CertifiedGame(Bracketed):
 
     @property
     def gap(self) -> Fraction:
-        """The width upper − lower of the bracket. It is 0 if the optimum is known exactly."""
+        """The difference upper − lower of the bounds. It is 0 if the optimum is known exactly."""
         return self.upper - self.lower
 
     @cached_property
     def relaxation(self) -> Relaxation:
-        """The relaxation with its parameters resolved for m examples, as in `Game.relaxation`."""
+        """The relaxation for the number m of examples of this game, as in `Game.relaxation`."""
         return relaxation_of(self.relaxation_text).resolve(self.m)
 
     @cached_property
@@ -90,13 +91,13 @@ class CertifiedGame(Bracketed):
         return Certificate.load(self.path)
 
     def check(self) -> Verdict:
-        """Check whether the certificate proves its bracket. Everything is recomputed."""
+        """Check whether the certificate proves the bounds. The checker recomputes everything."""
         inline = "rows" in self.certificate().document["game"]
         return check_certificate(self.path, None if inline else self._matrix())
 
     @cached_property
     def A(self) -> Matrix:
-        """The margin matrix as a read-only array."""
+        """The margin matrix A as a read-only array."""
         array: Matrix = self.game().matrix.toarray()
         array.flags.writeable = False
         return array

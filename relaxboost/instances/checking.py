@@ -1,4 +1,4 @@
-"""The check of a set of certified games. It verifies all certificates and the index."""
+"""The check of a set of certified games, which verifies all certificates and the index."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Checked(NamedTuple):
     """The result of checking one certified game."""
 
     game: CertifiedGame
-    """The checked game, with the bracket from the index."""
+    """The checked game, with the bounds from the index."""
     reason: str
     """The reason why the game is rejected, or "" if it is accepted."""
 
@@ -37,7 +37,8 @@ class Summary(NamedTuple):
     directory: Path
     rows: tuple[Checked, ...]
     problems: tuple[str, ...]
-    """The problems with the set as a whole, such as a missing index, or files not listed in it."""
+    """The problems of the set as a whole, such as a missing index or files that the index does not
+    list."""
 
     @property
     def failed(self) -> tuple[Checked, ...]:
@@ -54,10 +55,10 @@ class Summary(NamedTuple):
 
 
 def check(directory: str | os.PathLike[str], progress: Progress | None = None) -> Summary:
-    """Recheck every certificate of a set, and compare the certificates with the index.
+    """Check every certificate of a set again, and compare the certificates with the index.
 
     A game is accepted if four conditions hold. The digest of the file equals the digest in the
-    index. The certificate proves its bracket when everything is recomputed. The index has the same
+    index. The certificate proves its bounds when everything is recomputed. The index has the same
     bounds and the same level. The certificate and the index are about the same game. Built-in games
     and games from a generator are rebuilt and compared with the certificate.
 

@@ -1,8 +1,7 @@
 """Small games on which solvers tend to fail.
 
-They have one row, one column, ties, opposite rows or tight caps.
-
-Their optima are known in closed form, and the tests compare solvers with these optima.
+Their matrices have one row, one column, ties or opposite rows, or their caps are tight. Their
+optima are known in closed form, and the tests compare solvers with these optima.
 """
 
 from __future__ import annotations
@@ -18,11 +17,12 @@ class Corner(NamedTuple):
 
     rows: Any
     games: tuple[tuple[str, str], ...]
-    """The games on this matrix, as pairs of strings (relaxation, domain)."""
+    """The games on this matrix, as pairs of strings. The first string describes the relaxation and
+    the second the domain."""
 
     @property
     def A(self) -> NDArray[np.float64]:
-        """The matrix A, shape (m, n)."""
+        """The margin matrix A, with a row for each example and a column for each hypothesis."""
         return np.array(self.rows, dtype=np.float64)
 
 
@@ -30,7 +30,7 @@ _BALL = "L1Ball(1)"
 _HARD = ("HardMargin()", _BALL)
 _SIGNED = ("HardMargin()", "Simplex()")
 _FLAT = ("Capped(fraction=1)", _BALL)
-"""The game with the cap 1/m, for which only the uniform distribution is feasible."""
+"""A game with the cap 1/m on the m weights, so that only the uniform distribution is feasible."""
 _CAPPED = ("Capped(k=3/2)", _BALL)
 _NORM = ("NormPenalty(inf, 1/2)", _BALL)
 _SUM = ("Capped(k=3/2) + NormPenalty(inf, 1/2)", _BALL)

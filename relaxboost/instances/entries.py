@@ -1,4 +1,6 @@
-"""A game of a specification: its name, the source of its matrix, its relaxation and domain."""
+"""Games in a specification, each with its name, the source of its matrix, its relaxation and its
+domain.
+"""
 
 from __future__ import annotations
 
@@ -27,22 +29,25 @@ over_of = lru_cache(256)(read_over)
 
 @dataclass(frozen=True)
 class Entry:
-    """A game of a specification, for which a certificate is to be made."""
+    """A game in a specification, for which `make` writes a certificate."""
 
     name: str
     """The name of the game. The name of the certificate file is this name followed by ".json"."""
     source: dict[str, Any]
-    """The description from which `Sources` makes the matrix."""
+    """The description of the margin matrix, from which `Sources` makes the matrix."""
     relaxation: str
     over: str
     level: str | None
-    """The requested level: "exact", "enclosed", or None for the strongest possible level."""
+    """The requested level of proof: "exact", "enclosed", or None for the strongest level that is
+    possible."""
     tol: float
-    """The requested width of the bracket. It is 0 for the exact optimum."""
+    """The requested difference between the bounds. It is 0 if the optimum must be exact."""
 
     @property
     def inline(self) -> bool | None:
-        """True if A comes from a file, so that the certificate must contain A. Otherwise None."""
+        """True if the margin matrix comes from a file, because its certificate must then contain
+        the matrix. Otherwise None.
+        """
         return True if any(kind in self.source for kind in FILES) else None
 
     def game(self, matrix: MarginMatrix) -> Game:
@@ -83,12 +88,15 @@ def _resolved(
 
 
 def slug(label: str) -> str:
-    """Return an expression in a form for file names: ``Capped(k=3/2)`` is ``capped-k-3-2``."""
+    """Return an expression in a form that suits file names.
+
+    For example, ``Capped(k=3/2)`` becomes ``capped-k-3-2``.
+    """
     return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")
 
 
 def is_about(document: dict[str, Any], game: Game, level: str) -> bool:
-    """Return whether the document of a certificate is about this game and has this level."""
+    """Return whether the certificate in `document` is about this game and has this level."""
     described = document.get("game")
     if not isinstance(described, dict) or document.get("level") != level:
         return False

@@ -18,15 +18,17 @@ MAX_EXPRESSION_CHARACTERS = 10_000
 """The maximum number of characters in the text of a relaxation. A longer text is probably a
 mistake, and Python's parser might need too much memory for it."""
 MAX_EXPRESSION_CALLS = 50
-"""The maximum number of classes and methods that the text of a relaxation calls. The relaxations
-are nested in each other, and hundreds of them would overflow Python's stack."""
+"""The maximum number of classes and methods that the text of a relaxation calls. These calls are
+nested in each other, and hundreds of them would overflow Python's stack."""
 _CHANGES = ("shifted", "scaled")
 
 
 def families() -> dict[str, Callable[..., Relaxation]]:
-    """Return the classes of relaxations that need no function as an argument, by name.
+    """Return a dictionary from names to classes of relaxations.
 
-    They are the classes in `relaxations/__init__.pyi`. A class that is added to that file can also
+    Classes that need a function as an argument are left out.
+
+    The classes are those in `relaxations/__init__.pyi`. A class that is added to that file can also
     be used here.
     """
     named = {name: getattr(relaxations, name) for name in relaxations.__all__}

@@ -1,10 +1,9 @@
-"""Generators of matrices from a seed.
+"""Generators of margin matrices from a seed.
 
-The same seed gives the same matrix on every machine and with every version of NumPy.
-
-The generators use the raw 64-bit output of PCG64, integer arithmetic, and one correctly rounded
-division. NumPy guarantees that this output never changes. So the digests in an index remain valid
-with later versions of NumPy.
+The same seed gives the same matrix on every machine and with every version of NumPy. The generators
+use the raw 64-bit output of the random generator PCG64, integer arithmetic, and one correctly
+rounded division. NumPy guarantees that this output never changes. So the digests in an index remain
+valid with later versions of NumPy.
 """
 
 from __future__ import annotations
@@ -38,18 +37,24 @@ class _Draw:
 
 
 def uniform(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
-    """Return independent uniform numbers in [−1, 1] with `digits` decimals."""
+    """Return a matrix of independent uniform numbers in [−1, 1], each with `digits` decimals."""
     return draw.between(10**digits, m, n) / 10**digits
 
 
 def signs(draw: _Draw, m: int, n: int, lean: float = 0.0) -> Matrix:
-    """Return noisy weak hypotheses with entries ±1. A share `lean` of the entries is set to +1."""
+    """Return a matrix of noisy weak hypotheses with entries −1 and +1.
+
+    A share `lean` of the entries is set to +1.
+    """
     even = (2 * draw.below(2, m, n) - 1).astype(np.float64)
     return np.where(draw.below(2**20, m, n) < round(lean * 2**20), 1.0, even) if lean else even
 
 
 def gaussian(draw: _Draw, m: int, n: int, digits: int = 3, lean: float = 0.0) -> Matrix:
-    """Return nearly normal decimals, clipped to [−1, 1], with mean `lean` and deviation 1/2."""
+    """Return a matrix of nearly normal numbers with mean `lean` and standard deviation 1/2.
+
+    They are clipped to [−1, 1] and have `digits` decimals.
+    """
     size = 10**digits
     bell = _bell(draw, m, n, digits) + round(lean * size)
     clipped: Whole = np.clip(bell, -size, size)
@@ -57,7 +62,10 @@ def gaussian(draw: _Draw, m: int, n: int, digits: int = 3, lean: float = 0.0) ->
 
 
 def normalised(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
-    """Return approximately normal columns, each divided by its largest absolute entry."""
+    """Return a matrix of nearly normal numbers.
+
+    Each column is divided by its largest absolute entry.
+    """
     bell = _bell(draw, m, n, digits)
     return bell / np.maximum(np.abs(bell).max(axis=0), 1)
 
@@ -70,7 +78,7 @@ def _bell(draw: _Draw, m: int, n: int, digits: int) -> Whole:
 def sparse(
     draw: _Draw, m: int, n: int, density: float = 0.2, digits: int = 3, lean: float = 0.0
 ) -> Matrix:
-    """Return sparse uniform entries.
+    """Return a sparse matrix whose nonzero entries are uniform.
 
     A share `density` of the entries is nonzero. A share `lean` of the entries is made non-negative.
     """
@@ -82,14 +90,17 @@ def sparse(
 
 
 def separable(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
-    """Return uniform rows, some of them negated, so that some w >= 0 has no negative margin."""
+    """Return a matrix of uniform rows.
+
+    Some rows are negated, so that some weights w >= 0 give no example a negative margin.
+    """
     whole = draw.between(10**digits, m, n)
     turned = np.where(whole @ draw.below(1000, n) < 0, -1, 1)
     return whole * turned[:, None] / 10**digits
 
 
 def duplicated(draw: _Draw, m: int, n: int, distinct: int | None = None, digits: int = 3) -> Matrix:
-    """Return uniform rows, of which at most `distinct` are different.
+    """Return a matrix of uniform rows, of which at most `distinct` are different.
 
     By default, `distinct` is half of the number of rows.
     """
@@ -98,12 +109,16 @@ def duplicated(draw: _Draw, m: int, n: int, distinct: int | None = None, digits:
 
 
 def ties(draw: _Draw, m: int, n: int) -> Matrix:
-    """Return entries in {−1, −1/2, 0, 1/2, 1}, which lead to many ties and degenerate bases."""
+    """Return a matrix of entries −1, −1/2, 0, 1/2 and 1, which lead to many ties and degenerate
+    bases.
+    """
     return draw.between(2, m, n) / 2.0
 
 
 def planted(draw: _Draw, m: int, n: int, k: Any = None, entries: str = "signs") -> Any:
-    """Return the matrix of a game with a planted optimum, whose value is therefore known."""
+    """Return the margin matrix of a game whose optimal pair was planted, so that its value is
+    known.
+    """
     cap = Fraction(k) if isinstance(k, str) else k
     return planting.plant(m, n, cap, draw.seed, entries).A
 
@@ -140,5 +155,8 @@ def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
 
 
 def generate(kind: str, m: int, n: int, seed: int, **options: Any) -> Any:
-    """Return the m x n margin matrix of the generator `kind`, whose options `OPTIONS` lists."""
+    """Return a margin matrix with m rows and n columns from the generator `kind`.
+
+    `OPTIONS` lists the options of each generator.
+    """
     return _KINDS[kind](_Draw(seed), m, n, **options)

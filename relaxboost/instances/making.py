@@ -44,25 +44,28 @@ class Made(NamedTuple):
     made: tuple[str, ...]
     """The names of the certificates that this run has written."""
     kept: tuple[str, ...]
-    """The names of the certificates that were kept, because they are about the same game."""
+    """The names of the certificates that existed before and were kept, because they are about the
+    same game."""
     wide: tuple[str, ...]
-    """The names of the games whose bracket is valid but wider than requested."""
+    """The names of the games whose bounds are valid but farther apart than requested."""
     log: Path
-    """The log file with the solvers and their times. It is not part of the set."""
+    """The path of the log file, which contains the solvers and their times. The file is not part of
+    the set."""
 
 
 def make(
     spec: str | os.PathLike[str], out: str | os.PathLike[str], progress: Progress | None = None
 ) -> Made:
-    """Make the set of certified games that a specification describes, or its missing part.
+    """Make the set of certified games that a specification describes, or the missing part of this
+    set.
 
     For each game, `make` writes a certificate NAME.json. At the end it writes index.json. The same
     specification always gives files with the same bytes. Times and solvers are written to the log
     file OUT.log next to the directory.
 
     An existing certificate is kept if it is about the same game, was made for the same gap, and
-    proves its bracket. So if a run is interrupted or killed, only one game is lost. Run `make`
-    again to finish the set.
+    proves its bounds. So if a run is interrupted or killed, only one game is lost. Run `make` again
+    to finish the set.
 
     Parameters
     ----------
@@ -146,7 +149,9 @@ def _line(entry: Entry, game: Game, certificate: Certificate) -> dict[str, Any]:
 
 
 def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str]:
-    """Return the certificate of an entry, and its origin, which is "kept" or "made by ..."."""
+    """Return the certificate of a game in the specification, and its origin as text: "kept", or
+    "made by" with the name of a solver.
+    """
     _, _, level = entry.resolved(game.m)
     # The comments store the requested tol, so another tol gives another certificate.
     comments = {"name": entry.name, "tol": repr(entry.tol)}

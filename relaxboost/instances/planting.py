@@ -1,10 +1,10 @@
-"""Games of any size with a known optimum. An optimal pair (d, w) is planted in the matrix.
+"""Games of any size with a known optimum. An optimal pair (d, w) is planted in the margin matrix A.
 
-By complementary slackness, (d, w) is optimal if two conditions hold. First, the columns with
-nonzero weight in w have the largest edge. Second, the margin of an example is γ if d_i is between 0
-and its cap, larger than γ if d_i = 0, and smaller than γ if d_i is at its cap. The matrix consists
-of blocks of b examples and b columns with the same number of entries +1 in every row and column. So
-both conditions are proved by counting.
+By complementary slackness, a distribution d and weights w are optimal if two conditions hold.
+First, the columns with nonzero weight in w have the largest edge. Second, there is a number γ such
+that the margin of an example is γ if d_i is between 0 and its cap, larger than γ if d_i = 0, and
+smaller than γ if d_i is at its cap. The matrix consists of blocks of b examples and b columns with
+the same number of entries +1 in every row and column. So both conditions are proved by counting.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class _Group(NamedTuple):
     rows: Index
     weight: Fraction
     plus: int
-    """In the columns that w uses, each row of the group contains this number of entries +1 per b
-    columns."""
+    """The number of entries +1 that each row of the group has in every b columns among the columns
+    that w uses."""
 
 
 class _Class(NamedTuple):
@@ -67,12 +67,12 @@ class _Layout(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """A margin matrix with a planted optimal pair of its game over the unit l1 ball."""
+    """A margin matrix with a planted optimal pair (d, w) of its game over the unit l1 ball."""
 
     A: NDArray[Any]
     """The margin matrix of shape (m, n). Its type is int8 for signs and float64 for floats."""
     k: Fraction | None
-    """The k of the cap 1/k. It is None for the hard margin."""
+    """The parameter k of the cap 1/k. It is None for the hard margin."""
     value: Fraction
     d: tuple[Fraction, ...]
     support: tuple[int, ...]
@@ -106,14 +106,14 @@ class Plant:
 
 @accepts_seed
 def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -> Plant:
-    """Return a matrix with m examples and n columns, and a planted optimal pair.
+    """Return a matrix with m examples and n columns, and a planted optimal pair (d, w).
 
-    The columns with nonzero weight in w have the absolute edge ρ. Their weights are in the ratio
-    1:2:3, or 1:2, or equal if there are few columns. All other columns have smaller absolute edges,
-    and about half of these edges are only a little smaller. Some weights d_i are between 0 and the
-    cap, and these examples have the margin γ. If m and k leave room, other weights are zero, and
-    these examples have margins above γ. If k > 5, weights may also be at the cap, and these
-    examples have margins below γ.
+    The columns with nonzero weight in w have the absolute edge ρ, which is the value of the game.
+    Their weights are in the ratio 1:2:3, or 1:2, or equal if there are few columns. All other
+    columns have smaller absolute edges, and about half of these edges are only a little smaller.
+    Some weights d_i are between 0 and the cap 1/k, and these examples have a common margin γ. If m
+    and k leave room, other weights are zero, and these examples have margins above γ. If k > 5,
+    weights may also be at the cap, and these examples have margins below γ.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -
 def _groups(
     m: int, n: int, k: Fraction | None, rng: np.random.Generator
 ) -> tuple[int, list[_Group]]:
-    """Return the size b of the blocks, and the groups of examples, in random order."""
+    """Return the size b of the blocks, and a list of the groups of examples in random order."""
     cap = f"k={'None' if k is None else spell(k)}"
     if m < 2 * MIN_BLOCK_SIZE or n < MIN_BLOCK_SIZE or (k is not None and k < 1):
         raise InputError(f"plant({m}, {n}, {cap}) needs m >= 10, n >= 5 and k >= 1")
@@ -208,7 +208,7 @@ def _groups(
 def _weigh(
     m: int, b: int, k: Fraction | None, capped: int, between: int, rng: np.random.Generator
 ) -> list[_Group]:
-    """Return the groups of examples at the cap, between 0 and the cap, and with weight 0."""
+    """Return groups of examples whose weight is at the cap, between 0 and the cap, or 0."""
     order = rng.permutation(m)
     plus = int(rng.integers(b // 2 + 2, min(b - 1, b // 2 + 4) + 1))
     blocks = [order[i * b : (i + 1) * b] for i in range(capped + between)]
@@ -231,7 +231,10 @@ def _weigh(
 
 
 def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
-    """Return the classes of the columns that w uses, about an eighth of all columns."""
+    """Return the classes of the columns that have a weight in w.
+
+    They are about an eighth of all columns.
+    """
     order = rng.permutation(n)
     blocks = max(min(n // b, 3), n // (8 * b))
     ratios = [1 + i % 3 for i in range(blocks)]
@@ -246,7 +249,10 @@ def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
 
 
 def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Fill the columns that w uses. Each row of a group has the same number of +1 in each class."""
+    """Fill the columns of A that have a weight in w.
+
+    All rows of a group have the same number of entries +1 in each class.
+    """
     for group, used in product(plan.groups, plan.classes):
         size = used.columns.size
         pattern = (np.arange(size) % plan.b)[None, :] + np.arange(group.rows.size)[:, None]
@@ -291,7 +297,7 @@ def _keep_inside(
 
 
 def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return A / 2 with added noise that changes neither the edges nor the margins."""
+    """Return A / 2 plus noise that changes neither the edges nor the margins of the pair."""
     # The noise of an entry is subtracted from a neighbour. The neighbour is in the next row of the
     # group, so that the edges do not change. In used columns, it is also in the next column of the
     # class, so that the margins do not change.

@@ -94,7 +94,7 @@ def _load(config: pytest.Config) -> CertifiedGames:
 
 @pytest.fixture(scope="session")
 def certified_games(request: pytest.FixtureRequest) -> CertifiedGames:
-    """Return the certified games by name, such as ``certified_games("identity-3")``."""
+    """Return a function from names to certified games: ``certified_games("identity-3")``."""
     return _load(request.config)
 
 

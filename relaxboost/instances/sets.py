@@ -21,7 +21,8 @@ from relaxboost.relaxations import Relaxation
 CORNER_CASES = Path(__file__).parent / "corner-cases"
 """The folder of small games, each of which is extreme in one respect."""
 LARGER_GAMES = Path(__file__).parent / "larger-games"
-"""The folder of games of 40 x 30 and 200 x 100. Solvers that stop too early fail on them."""
+"""The folder of games with 40 x 30 and 200 x 100 entries. Solvers that stop too early fail on
+them."""
 
 FORMAT = "relaxboost references"
 """The name of the format, which every index file contains. The name must not change."""
@@ -31,7 +32,10 @@ _FIELDS = {*_TEXTS, "m", "n", "source"}
 
 
 class CertifiedGames(Mapping[str, CertifiedGame]):
-    """A mapping from names to the certified games of some directories. It can also be called."""
+    """A mapping from names to the certified games in some directories.
+
+    A call with a name also returns a game.
+    """
 
     def __init__(self, games: list[CertifiedGame], where: str) -> None:
         self._games = {certified.name: certified for certified in games}
@@ -191,7 +195,7 @@ def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGa
 
 
 def read_index(directory: Path) -> list[CertifiedGame]:
-    """Read the index of a directory. Return the certified games that it lists."""
+    """Read the index of a directory, and return the certified games that the index lists."""
     path = directory / "index.json"
     try:
         with shallow():

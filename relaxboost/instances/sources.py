@@ -36,7 +36,7 @@ class Sources:
         self._matrix: MarginMatrix | None = None
 
     def matrix(self, source: dict[str, Any]) -> MarginMatrix:
-        """Return the matrix for a description such as ``{"builtin": "identity-3"}``."""
+        """Return the margin matrix for a description such as ``{"builtin": "identity-3"}``."""
         key = json.dumps(source, sort_keys=True)
         if self._matrix is None or key != self._key:
             self._matrix = as_matrix(self._made(source))
@@ -109,7 +109,8 @@ def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:
 
 
 def read_over(text: str) -> domains.Domain:
-    """Return the domain of w that a string such as ``L1Ball(1/2)`` or ``Simplex()`` describes.
+    """Return the domain of the weights w that a string such as ``L1Ball(1/2)`` or ``Simplex()``
+    describes.
 
     If the string does not describe a domain with at most one number, an InputError is raised.
     """

@@ -18,7 +18,7 @@ from relaxboost.instances.generators import OPTIONS, check_options
 from relaxboost.instances.sources import Sources
 
 DEFAULT_GAP = 1e-9
-"""The requested gap of a game if the specification has no `tol`."""
+"""The requested difference between the bounds of a game if the specification has no `tol`."""
 
 _SHARED = ("relaxations", "over", "level", "tol")
 _KEYS = {
@@ -34,7 +34,7 @@ larger number is probably a mistake, and would use up the memory."""
 
 
 def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
-    """Read a specification. Return its games in order, and the sources of their matrices.
+    """Read a specification. Return a list of its games, and the sources of their margin matrices.
 
     The specification is checked completely. If it is invalid, an InputError is raised.
     """

@@ -1,4 +1,4 @@
-"""The interface of a margin matrix A: its best column, single columns, and products with A."""
+"""The interface of a margin matrix A: its best column, its columns, and its products."""
 
 from __future__ import annotations
 
@@ -25,32 +25,37 @@ _NONE = np.empty(0, dtype=np.int64)
 
 
 class Best(NamedTuple):
-    """The column of a margin matrix that a weak learner finds for a distribution d."""
+    """The column of a margin matrix that a weak learner returns for a distribution d over the
+    examples.
+    """
 
     id: int
     """The index of the column in canonical order."""
     sign: int
     """The sign of the column's edge, +1 or −1. It is 0 if w = 0 is the best point of the domain."""
     edge: float
-    """The computed absolute edge of the column, |(Aᵀd)_id| >= 0."""
+    """The computed absolute value of the edge of the column, |(Aᵀd)_id|."""
     slack: float
-    """The slack of the weak learner: no hypothesis has an absolute edge above `edge` + `slack`, up
+    """The slack of the weak learner. No hypothesis has an absolute edge above `edge` + `slack`, up
     to the rounding errors that `edge_roundings` bounds."""
 
 
 def best_of(j: int, edge: float) -> Best:
-    """Return column `j` as the result of an exact weak learner, with slack 0."""
+    """Return column j with its edge as the result of an exact weak learner, whose slack is 0."""
     return Best(j, -1 if edge < 0 else 1, abs(edge), 0.0)
 
 
 class MarginMatrix(ABC):
-    """A margin matrix A: A[i, j] = y_i h_j(x_i) in [−1, 1], with columns in canonical order.
+    """A margin matrix A with entries A[i, j] = y_i h_j(x_i) in [−1, 1].
+
+    The row i belongs to the example x_i with the label y_i, and the column j to the hypothesis h_j.
+    The order of the columns is canonical.
 
     A subclass sets `m`, `n` and `edge_roundings`, and implements `digest`, `_column` and `_edges`.
-    The arguments of the last two are checked: `_column` receives the index of an existing column,
-    and `_edges` receives a contiguous vector of doubles. A weak learner that does not enumerate its
-    columns also overrides `best` and `known`, and sets `slack`. Kernels add numbers in a fixed
-    order, so results do not depend on the number of threads.
+    The arguments of the last two are checked before the call: `_column` receives the index of an
+    existing column, and `_edges` receives a contiguous vector of doubles. A weak learner that does
+    not enumerate its columns also overrides `best` and `known`, and sets `slack`. Kernels add
+    numbers in a fixed order, so results do not depend on the number of threads.
     """
 
     m: int
@@ -60,35 +65,38 @@ class MarginMatrix(ABC):
     """The number of hypotheses (columns), or None if they are not enumerated."""
 
     edge_roundings: ClassVar[int]
-    """The number of roundings per example in a computed edge, which bounds the error of the edge by
-    γ_r Σd with r = edge_roundings · m + 8. The number is 1 if an edge is a sum of products, and
-    larger if an edge is a difference of prefix sums."""
+    """The number of roundings for each example in a computed edge. It bounds the error of an edge
+    by γ_r Σd, where γ_r = r u / (1 − r u), u is the unit roundoff and r = edge_roundings · m + 8.
+    The number is 1 if an edge is a sum of products, and larger if an edge is a difference of prefix
+    sums."""
 
     stored: ClassVar[bool] = False
     """Whether the entries are already in memory. If True, `tocvxpy` creates no new matrix."""
 
     implicit: ClassVar[bool] = False
-    """Whether the products of `bulk` are computed without an array of all entries."""
+    """Whether the object that `bulk` returns computes products without an array of all entries."""
 
     slack: float = 0.0
-    """An upper bound on the difference between the largest edge and the edge that `best` returns.
-    It is inf if no bound is known."""
+    """An upper bound on the largest absolute edge minus the absolute edge of the column that `best`
+    returns. It is inf if no bound is known."""
 
     @property
     def entries(self) -> int:
-        """The number of values that one pass over A reads, by default m · n if n is known."""
+        """The number of values that one pass over A reads. By default it is m · n if n is known."""
         return self.m * (self.n or 1)
 
     @property
     def known(self) -> int:
-        """The number of columns that are known so far. `column` returns only these columns."""
+        """The number of columns that are known so far. `column` returns only known columns."""
         assert self.n is not None
         return self.n
 
     def column(self, j: int) -> NDArray[Any]:
-        """Return column `j` as a read-only array of shape (m,), with the dtype of the matrix.
+        """Return column j as a read-only array with an entry for each example.
 
-        If column `j` does not exist, an InputError is raised.
+        The array has the dtype of the matrix.
+
+        If column j does not exist, an InputError is raised.
         """
         if not 0 <= j < self.known:
             raise InputError(
@@ -122,13 +130,16 @@ class MarginMatrix(ABC):
         """Return the SHA-256 digest of A in hexadecimal. It does not depend on how A is stored."""
 
     def best(self, d: Vector) -> Best:
-        """Return the first of the columns with the largest absolute edge."""
+        """Return the column with the largest absolute edge.
+
+        If several columns have this edge, the first of them is returned.
+        """
         return self._priced(d, _NONE)[0]
 
     def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(d)` and the edges of `columns`.
+        """Return `best(d)`, and the edges of `columns`.
 
-        If a subclass overrides `best`, None is returned instead of the edges.
+        If a subclass overrides `best`, the second result is None.
         """
         if type(self).best is not MarginMatrix.best:
             return self.best(d), None
@@ -140,7 +151,7 @@ class MarginMatrix(ABC):
         return best_of(j, edge), edges[columns]
 
     def margins(self, support: Iterable[int], coefficients: Vector) -> Vector:
-        """Return the margins A w, shape (m,).
+        """Return the margins A w of all examples.
 
         The vector w contains `coefficients` at the indices `support`, and zeros elsewhere.
         """
@@ -165,11 +176,11 @@ class MarginMatrix(ABC):
         return u
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return the name of hypothesis `j`, or of its negative if `sign` is −1."""
+        """Return the name of hypothesis j. If `sign` is −1, return the name of its negative."""
         return f"h{j}" if sign > 0 else f"-h{j}"
 
     def columns(self, support: Iterable[int]) -> Vector:
-        """Return the columns in `support` as an array of shape (m, len(support))."""
+        """Return the columns in `support` side by side, as an array with a row for each example."""
         ids = [int(j) for j in support]
         out = np.empty((self.m, len(ids)), order="F")
         for slot, j in enumerate(ids):
@@ -177,7 +188,7 @@ class MarginMatrix(ABC):
         return out
 
     def toarray(self) -> Vector:
-        """Return A as a dense array of shape (m, n).
+        """Return A as a dense array in double precision.
 
         Raises
         ------
@@ -223,11 +234,17 @@ class MarginMatrix(ABC):
         return self.toarray()
 
     def data(self) -> Vector:
-        """Return the data that a certificate stores for this matrix. By default this is A."""
+        """Return the data that a certificate stores for this matrix.
+
+        By default the data are A itself.
+        """
         return self.toarray()
 
     def recipe(self) -> dict[str, Any]:
-        """Return the recipe by which certificates compute A from `data`, or {} if A is `data`."""
+        """Return the recipe by which a checker computes A from `data`.
+
+        It is {} if `data` is A itself.
+        """
         return {}
 
     def __repr__(self) -> str:
@@ -250,7 +267,10 @@ class _Stored(Pricing):
 
 
 def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> str:
-    """Return the SHA-256 of a matrix from the pair (row indices, nonzero values) of each column."""
+    """Return the SHA-256 of a matrix with m rows and n columns.
+
+    `columns` has the row indices and the nonzero values of each column.
+    """
     sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
     for rows, values in columns:
         sha.update(np.int64(len(rows)).astype("<i8").tobytes())
@@ -277,4 +297,4 @@ def check_entry(value: float, row: int, column: int) -> None:
         rule = "is outside [-1, 1]; divide A, or each column, by its largest absolute value"
     else:
         rule = "is not a finite number; drop or impute that example"
-    raise InputError(f"A[{row}, {column}] = {value:g} {rule}")
+    raise InputError(f"A[{row}, {column}] = {value:.16g} {rule}")

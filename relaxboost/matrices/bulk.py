@@ -13,7 +13,7 @@ from relaxboost._core.arrays import ROWS_PER_BLOCK, Array, Vector, Whole
 
 
 class Pricing(ABC):
-    """The products with A for methods that use few columns of A at a time."""
+    """Products with A, for methods that use few columns of A at a time."""
 
     m: int
     n: int
@@ -24,12 +24,15 @@ class Pricing(ABC):
 
     @abstractmethod
     def restricted(self, columns: Whole) -> Bulk:
-        """Return the products with the given columns only. Their indices must be increasing."""
+        """Return an object for products with the given columns only.
+
+        The indices of the columns must be increasing.
+        """
 
     def spread(self, each: int) -> Whole:
-        """Return about `each` evenly spread columns of each kind.
+        """Return the indices of about `each` evenly spread columns of each kind.
 
-        For example, the stumps of a feature are a kind of columns.
+        For example, the stumps of one feature are a kind of columns.
         """
         return spread(0, self.n, each)
 
@@ -41,16 +44,16 @@ class CutLevels(NamedTuple):
     """
 
     codes: NDArray[Any]
-    """The number of cuts below each example's value of each feature, shape (features, m)."""
+    """The number of cuts below the value of each example, with a row for each feature and a column
+    for each example."""
     offsets: Whole
-    """The index of the first column of each feature, and then the number of columns, shape
-    (features + 1,)."""
+    """The index of the first column of each feature, followed by the number of columns."""
     signs: Vector
-    """The labels y, shape (m,)."""
+    """The labels y of the examples, −1 or +1."""
 
 
 class Bulk(Pricing):
-    """The products with all columns of A, shape (m, n), for interior point methods."""
+    """Products with all columns of A, for interior point methods."""
 
     levels: CutLevels | None = None
     """The `CutLevels` of A if its columns are cuts of features, and otherwise None."""
@@ -58,11 +61,11 @@ class Bulk(Pricing):
     @property
     @abstractmethod
     def array(self) -> Vector | None:
-        """The matrix A as an array of doubles, shape (m, n), or None if it is not stored."""
+        """The matrix A as an array of doubles. It is None if A is not stored."""
 
     @abstractmethod
     def margins(self, w: Vector) -> Vector:
-        """Return the margins A w, shape (m,)."""
+        """Return the margins A w of all examples."""
 
     @abstractmethod
     def part(self, rows: Whole, columns: Whole) -> Array:
@@ -70,14 +73,17 @@ class Bulk(Pricing):
 
     @abstractmethod
     def gram(self, scaling: Vector) -> Vector:
-        """Return A diag(scaling) Aᵀ for scaling > 0. Entries above the diagonal are undefined."""
+        """Return A diag(scaling) Aᵀ for positive numbers `scaling`.
+
+        Entries above the diagonal are undefined.
+        """
 
     @abstractmethod
     def cross(self, weights: Vector, out: Array) -> None:
         """Write the lower triangle of Aᵀ diag(weights) A to `out`, for positive `weights`."""
 
     def edges_of(self, D: Array) -> Array:
-        """Return the edges Aᵀd for each row d of D, as the rows of an array."""
+        """Return an array with a row for each row d of D. It contains the edges Aᵀd."""
         return np.array([self.edges(d) for d in D]).reshape(-1, self.n)
 
 
@@ -126,7 +132,9 @@ def spread(start: int, stop: int, count: int) -> Whole:
 
 
 def varied(ranked: Whole, size: int) -> Whole:
-    """Return up to 4/3 · `size` ranked columns: the first `size`/3, and others evenly spread."""
+    """Return the first `size`/3 of the ranked columns, and up to `size` others that are evenly
+    spread.
+    """
     if ranked.size <= size:
         return ranked
     # Columns with nearly equal edges are often nearly equal. The even spread adds other columns.
@@ -137,7 +145,7 @@ def varied(ranked: Whole, size: int) -> Whole:
 def by_rows(written: Callable[[slice], Array], weights: Vector, out: Array) -> None:
     """Write Aᵀ diag(weights) A to `out`.
 
-    The function `written` returns the rows of A in a slice.
+    `written` is a function from a slice to the rows of A in this slice.
     """
     out[:] = 0.0
     # The product of a block takes longer than the update of `out` if the block has more rows.

@@ -24,9 +24,9 @@ class Dataset(NamedTuple):
 
     name: str
     X: Array
-    """The features, shape (m, features)."""
+    """The features, with a row for each example and a column for each feature."""
     y: Array
-    """The labels −1 and +1, shape (m,)."""
+    """The labels −1 and +1 of the examples."""
     feature_names: tuple[str, ...]
     classes: tuple[str, str]
     """The names of the classes of the labels −1 and +1."""
@@ -44,15 +44,16 @@ class Dataset(NamedTuple):
 
 
 class SignedLabels(NamedTuple):
-    """Labels of two classes as −1 and +1, together with the two original labels."""
+    """Labels −1 and +1 of two classes, together with the original label of each class."""
 
     signs: Array
-    """The labels −1 and +1, shape (m,)."""
+    """The labels −1 and +1 of the examples."""
     classes: tuple[Any, Any]
     """The original labels, first the one for −1 and then the one for +1."""
 
     def decided(self, scores: ArrayLike) -> NDArray[Any]:
-        """Return the label of each score: ``classes[1]`` if it is positive, else ``classes[0]``.
+        """Return the original label for each score: ``classes[1]`` if the score is positive, and
+        ``classes[0]`` otherwise.
 
         Parameters
         ----------
@@ -191,7 +192,9 @@ def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Datase
 
 
 def dataset(path: str | os.PathLike[str], X: Array, features: Any, y: SignedLabels) -> Dataset:
-    """Return the data set of a file from the columns and labels that `read_table` returned."""
+    """Return the data set of the file `path`, made from the features and the labels that
+    `read_table` returned.
+    """
     negative, positive = map(_short, y.classes)
     return Dataset(Path(path).stem, X, y.signs, tuple(features.columns), (negative, positive))
 

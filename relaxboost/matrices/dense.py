@@ -70,14 +70,14 @@ class DenseMatrix(MarginMatrix):
         return self._dots(self._A, self._A.shape[1], d)
 
     def toarray(self) -> Vector:
-        """Return A as an array in double precision, shape (m, n)."""
+        """Return A as an array in double precision."""
         return self._A.astype(np.float64)
 
     def bulk(self) -> Bulk:
         return DenseBulk(self._A)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the entries, in hexadecimal."""
+        """Return the SHA-256 of the entries as a hexadecimal string."""
         m, n = self._A.shape
         return content_digest(m, n, ((np.flatnonzero(a), a[a != 0]) for a in self._A.T))
 

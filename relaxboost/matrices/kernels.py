@@ -33,7 +33,7 @@ def _read_only(H: NDArray[Any]) -> NDArray[Any]:
 
 
 def dots(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return <column, d> for the first `used` columns of `H`, which is in Fortran order."""
+    """Return the inner products of d with the first `used` columns of the Fortran-ordered `H`."""
     out = np.empty(8 * math.ceil(used / 8))  # `_many_dots` writes eight results at a time
     sums = _few_dots if H.shape[0] < MIN_VECTORISED_TERMS else _many_dots
     sums(_read_only(H), used, d, out)
@@ -75,7 +75,7 @@ def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 
 
 def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return the same array as `dots`, bit for bit. Threads share the columns."""
+    """Return the same array as `dots`, bit for bit. Several threads compute it."""
     pool, threads = thread_pool()
     if threads == 1:
         return dots(H, used, d)
@@ -86,39 +86,21 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 
 
 @njit()
-def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
-    """Write the sums of y_i d_i over the examples up to each level of a feature to `levels`.
-
-    The array has a row for each of the four features from `first` on.
-    """
-    # An addition to a level waits for the previous addition to that level. Meanwhile the CPU adds
-    # to the levels of the other features. Examples keep their order. The last feature is repeated.
-    last = codes.shape[0] - 1
-    levels[:] = 0.0
-    a, b = codes[first], codes[min(first + 1, last)]
-    c, d = codes[min(first + 2, last)], codes[min(first + 3, last)]
-    p, q, r, s = levels[0], levels[1], levels[2], levels[3]
+def _sums_below(codes: NDArray[Any], cuts: int, yd: Array, below: Array) -> None:
+    """For each cut of a feature, write the sum of y_i d_i over the examples below it to `below`."""
+    for k in range(cuts + 1):
+        below[k] = 0.0
     for i in range(yd.shape[0]):
-        value = yd[i]
-        p[a[i]] += value
-        q[b[i]] += value
-        r[c[i]] += value
-        s[d[i]] += value
-    widest = 0
-    for f in range(first, min(first + 4, last + 1)):
-        widest = max(widest, offsets[f + 1] - offsets[f])
-    at_p = at_q = at_r = at_s = 0.0
-    for k in range(widest):
-        at_p += p[k]
-        at_q += q[k]
-        at_r += r[k]
-        at_s += s[k]
-        p[k], q[k], r[k], s[k] = at_p, at_q, at_r, at_s
+        below[codes[i]] += yd[i]
+    total = 0.0
+    for k in range(cuts):
+        total += below[k]
+        below[k] = total
 
 
 @njit()
 def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDArray[Any]) -> None:
-    """Write a stump's column to `out`. An entry is y if the example is above the cut, else −y."""
+    """Write column j to `out`: the label y if the example is above the cut, and −y otherwise."""
     f = 0
     while offsets[f + 1] <= j:
         f += 1
@@ -128,42 +110,47 @@ def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDA
         out[i] = 1 if (levels[i] > cut) == (y[i] > 0.0) else -1
 
 
-def _four_rows(offsets: Whole) -> Array:
-    return np.empty((4, int((offsets[1:] - offsets[:-1]).max()) + 1))
+def _one_per_level(offsets: Whole) -> Array:
+    return np.empty(int((offsets[1:] - offsets[:-1]).max()) + 1)
 
 
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
-    """Return the edges of all stumps, shape (n,). The array `codes` has a row for each feature."""
+    """Return the edges of all stumps, in the order of the columns.
+
+    The array `codes` has a row for each feature. An entry is the number of cuts below the value of
+    an example. `yd` contains the products of labels and weights.
+    """
     out = np.empty(offsets[-1])
-    _stump_edges(codes, offsets, yd, float(np.add.reduce(yd)), _four_rows(offsets), out)
+    _stump_edges(codes, offsets, yd, float(np.add.reduce(yd)), _one_per_level(offsets), out)
     return out
 
 
 @njit()
 def _stump_edges(
-    codes: NDArray[Any], offsets: Whole, yd: Array, total: float, levels: Array, out: Array
+    codes: NDArray[Any], offsets: Whole, yd: Array, total: float, below: Array, out: Array
 ) -> None:
     # The edge of the stump that cuts after the level b is Σ y d − 2 Σ_{code <= b} y d.
     for f in range(codes.shape[0]):
-        if f % 4 == 0:
-            _four_sums(codes, offsets, f, yd, levels)
-        below = levels[f % 4]
         start = offsets[f]
-        for k in range(offsets[f + 1] - start):
+        cuts = offsets[f + 1] - start
+        _sums_below(codes[f], cuts, yd, below)
+        for k in range(cuts):
             out[start + k] = total - 2.0 * below[k]
 
 
 def stump_best(
     codes: NDArray[Any], offsets: Whole, yd: Array, columns: Whole
 ) -> tuple[tuple[int, float], Array]:
-    """Return the index and value of the largest absolute edge, and the edges of `columns`."""
+    """Return the index and the value of the edge with the largest absolute value, and the edges of
+    `columns`.
+    """
     total = float(np.add.reduce(yd))
     some = np.empty(columns.size)
     if math.isnan(total):  # then every edge is nan
         some[:] = total
         return (0, total), some
-    rows = _four_rows(offsets)
-    return _stump_best(codes, offsets, yd, total, rows, columns, some), some
+    below = _one_per_level(offsets)
+    return _stump_best(codes, offsets, yd, total, below, columns, some), some
 
 
 @njit()
@@ -172,7 +159,7 @@ def _stump_best(
     offsets: Whole,
     yd: Array,
     total: float,
-    levels: Array,
+    below: Array,
     columns: Whole,
     some: Array,
 ) -> tuple[int, float]:
@@ -180,10 +167,8 @@ def _stump_best(
     peak = 0.0
     size = np.int64(0)  # compared as bits: see `apart`
     for f in range(codes.shape[0]):
-        if f % 4 == 0:
-            _four_sums(codes, offsets, f, yd, levels)
-        below = levels[f % 4]
         start, stop = offsets[f], offsets[f + 1]
+        _sums_below(codes[f], stop - start, yd, below)
         most = np.int64(0)
         for k in range(stop - start):
             here = np.float64(abs(total - 2.0 * below[k])).view(np.int64)
@@ -203,9 +188,11 @@ def _stump_best(
 
 @njit()
 def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, Array]:
-    """Return the weight of the cuts below each value, shape (features, m).
+    """Return two arrays.
 
-    Also return the weight of all cuts of each feature.
+    The first has the sum of the weights of the cuts below each value, with a row for each feature
+    and a column for each example. The second has the sum of the weights of all cuts of each
+    feature.
     """
     features, m = codes.shape
     below, totals = np.zeros((features, m)), np.zeros(features)  # aligned, unlike NumPy's arrays
@@ -220,10 +207,9 @@ def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, 
 
 
 def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -> Array:
-    """Return A w for a weight on every stump.
+    """Return the margins A w of all examples, for a weight on every stump.
 
-    A stump predicts +1 for an example if its cut is below the value of the example, and −1
-    otherwise.
+    A stump predicts +1 for an example above its cut, and −1 otherwise.
     """
     u = np.zeros(codes.shape[1])
     _stump_margins(codes, offsets, w, np.empty(int(np.diff(offsets).max()) + 1), u)
@@ -268,7 +254,10 @@ def _gram_rows(below: Array, total: float, signs: Array, first: int, out: Array)
 
 
 def stump_gram(codes: NDArray[Any], offsets: Whole, signs: Array, scaling: Array) -> Array:
-    """Return the lower triangle of A diag(scaling) Aᵀ for all stumps. Threads share its rows."""
+    """Return the lower triangle of A diag(scaling) Aᵀ, where A has all stumps as columns.
+
+    Threads share the rows of the result.
+    """
     below, totals = _below(codes, offsets, scaling)
     m = codes.shape[1]
     out = np.zeros((m, m))
@@ -311,7 +300,9 @@ def _cross_block(
 
 @njit(nogil=True)
 def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
-    """Write the predictions of all stumps, shape (m, n): −1 up to the cut, and +1 above it."""
+    """Write the predictions of all stumps to `out`, which has a row for each example and a column
+    for each stump. A prediction is −1 up to the cut, and +1 above it.
+    """
     features, m = codes.shape
     for i in range(m):
         for f in range(features):
@@ -322,7 +313,10 @@ def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
 
 
 def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A for all stumps. Threads share the features."""
+    """Write the lower triangle of Aᵀ diag(weights) A to `out`, where A has all stumps as columns.
+
+    Threads share the features.
+    """
     parts = list(pairwise(offsets.tolist()))
 
     def fill(f: int) -> None:
@@ -342,7 +336,9 @@ Compressed = tuple[Whole, Whole, Array]
 
 @njit(nogil=True)
 def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A by rows, because a row fits in the cache."""
+    """Write the lower triangle of Aᵀ diag(weights) A to `out`, one row at a time, because a row
+    fits in the cache.
+    """
     starts, examples, values = transposed
     firsts, columns, entries = A
     seen = firsts.copy()  # the first unused entry of each row of A
@@ -360,10 +356,11 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
 
 
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
-    """Return the columns of the largest edges in the gaps between the given `columns`.
+    """Return the column of the largest edge in each gap between the given `columns`, if this edge
+    exceeds `level`.
 
-    The edges of these columns exceed `level`. If `both` is true, the function also returns the
-    columns of the smallest edges in the gaps, if these edges are below −level.
+    If `both` is true, the function also returns the column of the smallest edge in each gap, if
+    this edge is below −level.
     """
     ends = np.append(columns, edges.size)
     out = np.empty(2 * ends.size, dtype=np.int64)
@@ -394,7 +391,9 @@ def _peaks(edges: Array, ends: Whole, level: float, both: bool, out: Whole) -> i
 
 @njit(error_model="numpy")
 def reach(edges: Array, change: Array, level: float, rise: float, both: bool) -> float:
-    """Return the largest t in [0, 1] with edges + t·change <= level + t·rise, or 0 if none exists.
+    """Return the largest t in [0, 1] such that edges + t·change <= level + t·rise.
+
+    Return 0 if no such t exists.
 
     If `both` is true, −(edges + t·change) must satisfy the same bound.
     """
@@ -408,7 +407,7 @@ def reach(edges: Array, change: Array, level: float, rise: float, both: bool) ->
 
 
 def first_largest(edges: Array) -> tuple[int, float]:
-    """Return (index, value) of the first entry whose absolute value is the largest."""
+    """Return the index and the value of the first edge whose absolute value is the largest."""
     best = int(np.abs(edges).argmax())
     return best, float(edges[best])
 
@@ -422,7 +421,7 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
 
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
-    """Write s·a − t·b to `out`, and return the largest absolute entry of s·a − t·b."""
+    """Write the vector s·a − t·b to `out`, and return its largest absolute entry."""
     bits = np.int64(0)  # bits order non-negative doubles as their values, and the loop vectorises
     for i in range(a.shape[0]):
         out[i] = s * a[i] - t * b[i]
@@ -462,12 +461,15 @@ def _few_products(a: Array, b: Array) -> float:
 
 
 def dot(a: Array, b: Array) -> float:
-    """Return <a, b>. Unlike in BLAS, the result does not depend on the number of threads."""
+    """Return the inner product <a, b>.
+
+    Unlike the result of BLAS, it does not depend on the number of threads.
+    """
     return float(_few_products(a, b) if a.size < MIN_VECTORISED_TERMS else _many_products(a, b))
 
 
 def along(u: Array, v: Array, eta: float) -> Array:
-    """Return the vector u + ηv."""
+    """Return the vector u + eta · v."""
     out = eta * v
     out += u
     return out

@@ -15,7 +15,10 @@ from relaxboost._core.errors import InputError
 def check_labelled(
     X: ArrayLike, y: ArrayLike, feature_names: Any = None
 ) -> tuple[Array, Array, tuple[str, ...]]:
-    """Check labelled data. Return X and y as float arrays, and the feature names as strings."""
+    """Check labelled data.
+
+    Return X and y as arrays of floats, and the names of the features as strings.
+    """
     try:
         given, labels = np.asarray(X), np.asarray(y)
     except ValueError as error:
@@ -84,7 +87,10 @@ def check_names(X: Any) -> None:
 
 
 def rounded_integer(X: NDArray[Any]) -> tuple[int, ...] | None:
-    """Return the index of the first integer that a double cannot represent exactly, or None."""
+    """Return the index of the first integer in `X` that a double cannot represent exactly.
+
+    Return None if there is none.
+    """
     if X.dtype.kind not in "iu" or X.dtype.itemsize < 8:
         return None
     size = X.astype(np.uint64)
@@ -101,8 +107,8 @@ def finite_doubles(
 ) -> Array:
     """Return features in double precision, or raise an InputError that names an invalid entry.
 
-    `X` may be a block of a table. In the message, `row` is the noun for a row, and `first` is the
-    number of the first row.
+    `X` may be a block of a table. In messages, `row` is the noun for a row, and `first` is the
+    number of the first row of the block.
     """
     if X.dtype.kind not in "biuf":
         raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")

@@ -49,7 +49,9 @@ class OracleMatrix(MarginMatrix):
         return len(self._hypotheses)
 
     def best(self, d: Vector) -> Best:
-        """Return the column that the weak learner finds for `d`, or an earlier, better column.
+        """Return the column that the weak learner finds for `d`.
+
+        If an earlier column is better, return the earlier column.
 
         An earlier column is better if its absolute edge is larger. The slack of the result is then
         the slack of the learner minus the difference of the two edges, but at least 0.
@@ -113,7 +115,9 @@ class OracleMatrix(MarginMatrix):
         return self._hypotheses[j]
 
     def digest(self) -> str:
-        """Return the SHA-256 of the data and of the learner's name, which stand for the columns."""
+        """Return the SHA-256 of the data and of the name of the learner, which stand for the
+        columns.
+        """
         return self._digest
 
 

@@ -1,4 +1,7 @@
-"""The margin matrix of pairs of documents. Its products are computed from the documents."""
+"""The margin matrix of pairs of documents, for ranking.
+
+Its products are computed from the documents.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from relaxboost.matrices.dense import DenseMatrix
 
 
 class PairMatrix(DenseMatrix):
-    """The dense margin matrix A[(i, i'), j] = (H[i, j] − H[i', j]) / 2 of pairs of documents.
+    """The dense margin matrix of pairs of documents, for ranking.
 
-    H[i, j] is the prediction of hypothesis j for document i, in [−1, 1]. The arrays `better` and
+    The entry of a pair (i, i') of documents and of hypothesis j is (H[i, j] − H[i', j]) / 2, where
+    H[i, j] in [−1, 1] is the prediction of hypothesis j for document i. The arrays `better` and
     `worse` contain the index of the better and of the worse document of each pair. Interior point
     methods use products with H, because there are fewer documents than pairs.
     """

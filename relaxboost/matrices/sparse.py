@@ -18,7 +18,7 @@ from relaxboost.matrices.dense import DenseMatrix
 
 
 class SparseBulk(Bulk):
-    """The products with all columns of a scipy.sparse.csc_array with sorted indices."""
+    """Products with all columns of a scipy.sparse.csc_array whose indices are sorted."""
 
     def __init__(self, A: Any) -> None:
         self._A = A
@@ -121,7 +121,7 @@ class SparseMatrix(MarginMatrix):
         return self._csc.copy()
 
     def digest(self) -> str:
-        """Return the SHA-256 of the entries, which is the same for an equal dense matrix."""
+        """Return the SHA-256 of the entries. The same matrix in dense form has the same digest."""
         assert self.n is not None
         parts = (slice(*ends) for ends in pairwise(self._csc.indptr.tolist()))
         entries = ((self._csc.indices[part], self._csc.data[part]) for part in parts)
@@ -129,7 +129,8 @@ class SparseMatrix(MarginMatrix):
 
 
 def as_matrix(A: Any) -> MarginMatrix:
-    """Return a margin matrix for `A`, which is a margin matrix, an array, or a scipy.sparse matrix.
+    """Return a margin matrix for `A`, which is an array, a scipy.sparse matrix, or a margin matrix
+    already.
 
     Raises
     ------

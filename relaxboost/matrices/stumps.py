@@ -23,7 +23,7 @@ from relaxboost.matrices.labelled import check_labelled
 
 @dataclass(frozen=True)
 class StumpColumn:
-    """The decision stump of a column.
+    """The decision stump of a column, as a function h of the features x of an example.
 
     h(x) is +1 if x[feature] > threshold, 0 if x[feature] is nan, and −1 otherwise.
     """
@@ -32,16 +32,20 @@ class StumpColumn:
     threshold: float
     name: str
     shown: str
-    """The threshold as a decimal string, with only as many digits as the cut needs."""
+    """The threshold as a decimal string, with only as many digits as are needed to separate the
+    examples."""
 
     def __call__(self, X: ArrayLike) -> Array:
-        """Return the predictions in {−1, 0, +1} for the rows of `X`, shape (rows,)."""
+        """Return the predictions −1, 0 or +1 for the rows of `X`."""
         x = np.asarray(X)[:, self.feature]
         return np.subtract(x > self.threshold, x <= self.threshold, dtype=np.float64)
 
 
 def _cut(low: float, high: float) -> tuple[float, str]:
-    """Return the midpoint of low and high, and a short decimal, both in [low, high)."""
+    """Return a threshold between the values low and high as a float, and as a short decimal string.
+
+    Both are in the interval [low, high).
+    """
     threshold = low / 2 + high / 2
     if not low <= threshold < high:  # low and high are neighbouring doubles
         threshold = low
@@ -54,7 +58,9 @@ def _cut(low: float, high: float) -> tuple[float, str]:
 
 
 def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
-    """Return the number of cuts below each value of a feature, and (low, high) around each cut."""
+    """Return the number of cuts below each value in `x`, and an array with the neighbouring values
+    (low, high) around each cut.
+    """
     levels, code = np.unique(x, return_inverse=True)
     after = np.arange(levels.size - 1)
     if max_cuts is not None and after.size > max_cuts:
@@ -64,7 +70,10 @@ def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
 
 
 def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest suitable integer type for the codes of features with these offsets."""
+    """Return the smallest unsigned integer type that holds the number of cuts of each feature.
+
+    `offsets` has the index of the first cut of each feature.
+    """
     widest = int(np.diff(offsets).max())
     return np.uint8 if widest < 2**8 else np.uint16 if widest < 2**16 else np.uint32
 
@@ -72,7 +81,10 @@ def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
 def stump_digest(
     shape: tuple[int, ...], max_cuts: int | None, blocks: Iterable[Array], y: Vector
 ) -> str:
-    """Return the SHA-256 of the recipe and the data. `blocks` yields X in blocks of rows."""
+    """Return the SHA-256 of the recipe of stumps and of the data (X, y).
+
+    `blocks` yields X in blocks of rows.
+    """
     sha = hashlib.sha256(f"relaxboost stumps v1 {shape} max_cuts={max_cuts}\n".encode())
     for X in blocks:
         sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").data)  # −0.0 is 0.0
@@ -81,13 +93,14 @@ def stump_digest(
 
 
 class StumpBulk(Bulk):
-    """The products with all stumps of a data set, computed from sums over cuts.
+    """Products with all stumps of a data set, computed from sums over the cuts of each feature.
 
-    For examples i and j, a cut of a feature contributes y_i y_j, or −y_i y_j if the cut separates
-    the two examples. Hence an entry of A diag(D) Aᵀ is y_i y_j Σ (T − 2 |P(i) − P(j)|), summed over
-    the features. P(i) is the sum of D over the cuts below x_i, and T is the sum of D over all cuts
-    of the feature. The computation takes m² · features operations for any number of cuts. With
-    equal weights the matrix is the stump kernel of Lin & Li (2008), JMLR 9, Sec. 4.
+    For examples i and j, a cut of a feature contributes −y_i y_j if the cut separates the two
+    examples, and y_i y_j otherwise. Hence an entry of A diag(D) Aᵀ is y_i y_j Σ (T − 2 |P(i) −
+    P(j)|), summed over the features. P(i) is the sum of the weights D of the cuts below x_i, and T
+    is the sum of D over all cuts of the feature. The computation takes m² · features operations for
+    any number of cuts. With equal weights the matrix is the stump kernel of Lin & Li (2008), JMLR
+    9, Sec. 4.
     """
 
     array = None
@@ -193,7 +206,7 @@ class StumpMatrix(MarginMatrix):
         return feature, j - int(self._offsets[feature])
 
     def _around(self, j: int) -> tuple[float, float]:
-        """Return the neighbouring values (low, high) of a feature between which cut `j` lies."""
+        """Return the two neighbouring values of a feature between which the cut of stump j lies."""
         feature, cut = self._place(j)
         x = self._X[:, feature]
         above = self._codes[feature] > cut
@@ -221,7 +234,9 @@ class StumpMatrix(MarginMatrix):
 
     @property
     def entries(self) -> int:
-        """The number of values that a pass reads: m levels for each feature, and n sums."""
+        """The number of values that a pass over A reads: one for each example and feature, and one
+        for each stump.
+        """
         assert self.n is not None
         return self._codes.size + self.n
 
@@ -243,23 +258,28 @@ class StumpMatrix(MarginMatrix):
         return StumpColumn(feature, threshold, f"{self._names[feature]} > {text}", text)
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return the name of a stump, such as "worst radius > 16.8".
+        """Return the name of stump j, such as "worst radius > 16.8".
 
-        The name of its negative contains <= instead of >.
+        If `sign` is −1, the name contains <= instead of >.
         """
         stump = self.hypothesis(j)
         return f"{self._names[stump.feature]} {'>' if sign > 0 else '<='} {stump.shown}"
 
     def digest(self) -> str:
-        """Return the SHA-256 digest of the matrix's recipe and of the data (X, y)."""
+        """Return the SHA-256 of the recipe of the matrix and of the data (X, y)."""
         return self._digest
 
     def recipe(self) -> dict[str, Any]:
-        """Return the recipe "stumps" with `max_cuts`, which is None if all cuts are used."""
+        """Return the recipe "stumps" with the option `max_cuts`.
+
+        The option is None if all cuts are used.
+        """
         return {"stumps": {"max_cuts": self._max_cuts}}
 
     def data(self) -> Array:
-        """Return y and X side by side, shape (m, 1 + features), as the data of a certificate."""
+        """Return the data of a certificate: an array with a row for each example, which has the
+        label and then the features.
+        """
         return np.column_stack([self._y, self._X])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from relaxboost._core.arrays import Array, Vector, doubles
 from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.files import check_output
-from relaxboost._core.html import card, stems
+from relaxboost._core.html import card
 from relaxboost._core.parameters import count
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online.blocks import checked_weights, pieces
@@ -33,9 +33,6 @@ _DOMAINS: dict[tuple[type, type], int] = {
     (SquaredL2, L2Ball): kernels.L2_BALL,
 }
 """The code of each combination of a proxy and a domain for which rounds are compiled."""
-MAX_WEIGHTS_IN_CARD = 100
-"""The maximum number of weights that the picture of a learner in a notebook shows as bars. The
-picture is 256 pixels wide."""
 
 
 @dataclass(frozen=True)
@@ -183,11 +180,14 @@ class Learner:
 
     def _repr_html_(self) -> str:
         bound = self.regret_bound()
-        facts = {"rounds": self.rounds, "mean loss": self.loss / (self.weight or 1.0)}
+        facts: dict[str, Any] = {
+            "rounds": self.rounds,
+            "mean loss": self.loss / (self.weight or 1.0),
+        }
         facts |= {"regret bound": bound} if math.isfinite(bound) else {}
-        few = self.average[:MAX_WEIGHTS_IN_CARD].tolist()
-        said = f"{len(few)} of {self.size} average weights, from {min(few):.3g} to {max(few):.3g}"
-        return card(f"Learner, {self.method!r}", facts, stems(few, said))
+        average = self.average
+        facts["average weights"] = f"{self.size}, from {average.min():.3g} to {average.max():.3g}"
+        return card(f"Learner, {self.method!r}", facts)
 
     @property
     def w(self) -> Vector:

@@ -14,17 +14,14 @@ from .evaluation import Evaluation as Evaluation
 from .evaluation import PerTask as PerTask
 from .evaluation import compare as compare
 from .evaluation import evaluate as evaluate
+from .features import ExtraFeatures as ExtraFeatures
 from .fitting import Fit as Fit
 from .fitting import FitRecord as FitRecord
 from .fitting import fit as fit
 from .frames import from_pandas as from_pandas
-from .graphs import ExtraFeatures as ExtraFeatures
 from .graphs import Graph as Graph
 from .graphs import Path as Path
 from .grids import grid as grid
-from .logit import EndlessWalks as EndlessWalks
-from .logit import LogitFit as LogitFit
-from .logit import RecursiveLogit as RecursiveLogit
 from .losses import LOSSES as LOSSES
 from .losses import Distance as Distance
 from .losses import Gains as Gains
@@ -41,7 +38,6 @@ from .networks import to_networkx as to_networkx
 from .oracle import AugmentedPlan as AugmentedPlan
 from .oracle import AugmentedPlans as AugmentedPlans
 from .oracle import Oracle as Oracle
-from .osm import Imputed as Imputed
 from .osm import from_osmnx as from_osmnx
 from .planners import PLANNERS as PLANNERS
 from .planners import Simple as Simple
@@ -54,8 +50,7 @@ from .plans import PlanCheck as PlanCheck
 from .plans import check_plan as check_plan
 from .problem import FitPoint as FitPoint
 from .problem import Problem as Problem
-from .reference import program as program
-from .reference import reference as reference
+from .program import program as program
 from .regularisers import REGULARISERS as REGULARISERS
 from .regularisers import L1Radius as L1Radius
 from .regularisers import Lasso as Lasso

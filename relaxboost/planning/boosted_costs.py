@@ -11,7 +11,8 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.errors import number_of
 from relaxboost.functional import Boosted, BoostRecord
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.graphs import Graph, features_by_name
+from relaxboost.planning.features import features_by_name
+from relaxboost.planning.graphs import Graph
 from relaxboost.planning.risk import PlanningLoss
 from relaxboost.planning.starting import ChosenRounds, LinearStart
 
@@ -22,7 +23,8 @@ class FlooredCosts(UserWarning):
 
 @dataclass(frozen=True)
 class BoostedCosts(LearnedCosts):
-    """Costs per site C = base + F or C = base · exp(F), where F is a boosted sum of hypotheses.
+    """Costs of sites that `boost` learned: base + F, or base · exp(F), where F is a boosted sum of
+    weak hypotheses of the features, and the base gives the costs before the first round.
 
     Attributes
     ----------
@@ -35,15 +37,16 @@ class BoostedCosts(LearnedCosts):
     status : str
         The reason why the run ended, such as "max_rounds" or "interrupted"; see `Boosted`.
     scale : float
-        The factor by which every step was multiplied.
+        The factor by which the size of every step was multiplied.
     inexact : int
-        The number of demonstrations whose plans at these costs were relaxed. For these, the history
-        contains a convex upper bound on the loss.
+        The number of demonstrations whose plans at these costs were relaxed. For these
+        demonstrations, the history contains a convex upper bound on the loss; see `Oracle`.
     negative, sites : int
         `negative` is the number of sites of the training graphs whose cost is negative, and `sites`
         is the number of all sites of these graphs.
     floor : float
-        The minimum cost of a site, to which `costs` raises additive costs.
+        The minimum cost of a site. With the additive link, `costs` raises lower costs to this
+        number.
     choice : ChosenRounds, optional
         The record of the cross-validation that chose the rounds. It is not saved to files.
     begun : LinearStart, optional
@@ -77,22 +80,24 @@ class BoostedCosts(LearnedCosts):
 
     @property
     def value(self) -> float:
-        """The training loss of these costs. If plans were relaxed, this is an upper bound on it."""
+        """The training loss of these costs, or an upper bound on the training loss if plans were
+        relaxed."""
         return self.boosted.value
 
     def site_costs(self, graph: Graph, upto: int | None = None) -> Array:
-        """Return the cost of each site of a graph, shape (S,), after `upto` rounds.
+        """Return the cost of each site of a graph, after `upto` rounds of boosting.
 
-        By default, all rounds are used.
+        By default, all rounds are used. The result is an array with an entry for each site.
         """
         X = features_by_name(graph, self.names)
         return self.loss.linked(self.loss.start(graph), self.boosted.decision(X, upto))
 
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
-        """Return the cost of each arc of a graph, shape (E,), ready for planning.
+        """Return the cost of each arc of a graph, as an array with an entry for each arc.
 
-        Negative site costs are raised to `floor`, with a `FlooredCosts` warning. This
-        agrees with training, in which relaxed plans also treat arcs of negative cost as free.
+        Negative costs of sites are raised to `floor`, with a `FlooredCosts` warning, because
+        planners need costs >= 0. In training, relaxed plans treat arcs of negative cost as free
+        too.
         """
         C = self.site_costs(graph, upto)
         below = int((C < 0.0).sum())

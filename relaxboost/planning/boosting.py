@@ -19,7 +19,7 @@ from relaxboost._core.seeds import Rng, accepts_seed, seed_of
 from relaxboost.functional import Algorithm, Boosted, Stopping, WeakLearner
 from relaxboost.functional.algorithms import algorithm_of
 from relaxboost.planning.boosted_costs import BoostedCosts
-from relaxboost.planning.graphs import same_names
+from relaxboost.planning.features import same_names
 from relaxboost.planning.problem import zero_features
 from relaxboost.planning.risk import Linear, PlanningLoss, PlanningRisk
 from relaxboost.planning.starting import (
@@ -47,10 +47,10 @@ def boost(
     warm_start: BoostedCosts | None = None,
     rng: Rng = 0,
 ) -> BoostedCosts:
-    """Learn costs per site from demonstrations, as a sum of weak hypotheses of the features.
+    """Learn the costs of sites from demonstrations, as a sum of weak hypotheses of the features.
 
-    The method is functional gradient descent on the maximum-margin planning loss. With the default
-    link, ``"exponential"``, it is LEARCH.
+    The algorithm is functional gradient descent on the maximum-margin planning loss. With the
+    default link, ``"exponential"``, it is the algorithm LEARCH of Ratliff, Silver & Bagnell.
 
     By default the descent starts from the linear costs that `fit` learns. Cross-validation on
     held-out trips chooses the number of rounds, which is 0 if the linear costs are better.
@@ -204,9 +204,10 @@ class _Run:
     def finish(
         self, choice: ChosenRounds | None, before: BoostedCosts | None
     ) -> tuple[Boosted, PlanningRisk, float]:
-        """Make the chosen number of rounds in the time that is left; see `descend`.
+        """Run the chosen number of rounds in the remaining time, and return the result of
+        `descend`.
 
-        Without a choice, make as many rounds as the limits allow.
+        If there is no choice, run as many rounds as the limits allow.
         """
         stop = self.stop
         if choice is not None and choice.rounds == 0:
@@ -221,7 +222,8 @@ class _Run:
     def descend(
         self, stop: Stopping, before: BoostedCosts | None = None
     ) -> tuple[Boosted, PlanningRisk, float]:
-        """Return the boosted function F, the risk of the tasks, and the scale of the steps."""
+        """Boost, and return the boosted function, the risk of the tasks, and the factor of the
+        steps."""
         # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
         risk = self.loss.bind(self.tasks, self.loss.bind(self.tasks).visited())
         scale = self.method.scale
@@ -360,12 +362,12 @@ def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
 
 
 def first_step(risk: PlanningRisk) -> float:
-    """Return the size of the first step, along the gradient at F = 0.
+    """Return the size of the first boosting step, along the gradient at the function F = 0.
 
-    The change is measured in the L² norm of `risk.measure`. With the additive link, the step
-    changes the costs by a quarter of their mean size. With the exponential link, it changes F by
-    1/4, which is a relative change of the costs. If the base costs are linear, the fraction is 1/20
-    instead, because linear costs are already good.
+    With the additive link, the step changes the costs by a quarter of their mean size. With the
+    exponential link, the step changes F by 1/4, and so the costs by about a quarter. If the base
+    costs are linear, both fractions are 1/20, because linear costs are already good. Changes are
+    measured in the L² norm of `risk.measure`.
     """
     F = risk.zero()
     # The gradient is 0 if all demonstrations are optimal by the margin at the start.

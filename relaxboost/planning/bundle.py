@@ -15,18 +15,18 @@ from relaxboost.planning.problem import Problem
 from relaxboost.solvers.bundle.method import BundleRound, CuttingPlanes
 
 FitState = BundleRound
-"""The argument that `fit` passes to its callback in each round. Its field `point` is the `FitPoint`
-of the round, and its field `lower` is the best lower bound so far."""
+"""The argument that `fit` passes to its callback in each round. The field `point` is the `FitPoint`
+of the round, and the field `lower` is the best lower bound on the optimum so far."""
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """Kelley's cutting-plane method, which `fit` uses.
+    """The options of Kelley's cutting-plane method, which `fit` uses.
 
-    The demonstrations are divided into groups. For each group, the maximum of its cutting planes is
-    a lower bound on its loss. The model of the loss is the sum of these maxima. The minimum of the
-    model plus the regulariser is a lower bound on the least objective, and the minimiser is the
-    next query.
+    The demonstrations are divided into groups. For each group, the maximum of the cutting planes
+    found so far is a lower bound on the loss of the group. The model of the loss is the sum of
+    these maxima. The minimum of the model plus the regulariser is a lower bound on the least
+    objective, and the minimiser is the next query, the point w at which the loss is evaluated.
 
     Parameters
     ----------
@@ -34,7 +34,8 @@ class Bundle:
         The first query, for example an earlier `Fit`, projected onto the domain of the regulariser.
         The default is w = 0.
     max_cuts : int
-        The maximum number of cuts. Those that have been inactive for longest are dropped first.
+        The maximum number of cutting planes. The planes that have been inactive for longest are
+        dropped first.
     patience : int
         The run ends with the status "stalled" if both bounds stay unchanged for this many rounds.
 
@@ -53,7 +54,8 @@ class Bundle:
         count("patience", self.patience)
 
     def first(self, problem: Problem) -> Array:
-        """Return the first query of the method, a point in the problem's domain, shape (d,)."""
+        """Return the weights at which the loss is evaluated first, a point in the problem's
+        domain."""
         if self.start is None:
             return np.zeros(problem.d)
         given = self.start

@@ -68,13 +68,14 @@ class StrengthSearch:
 def choose(
     problem: Problem, clock: Clock, search: StrengthSearch | None = None
 ) -> tuple[Chosen, Array]:
-    """Choose the strength of the ridge for a problem with w >= 0.
+    """Choose the strength of the ridge for a problem in which all weights w are >= 0.
 
-    Return the choice, and the weights w at which `fit` starts.
+    Return the record of the choice, and the weights w at which `fit` starts.
 
-    Trips that overlap are always in the same fold. A cut is a lower bound on the loss for every
-    strength, so the fits for one strength reuse the cuts of the earlier strengths. After Ctrl-C, or
-    when the time is up, only the strengths that were tried on all folds are considered.
+    Trips that overlap are always in the same fold. A cutting plane is a lower bound on the loss for
+    every strength, so the fits for one strength reuse the cutting planes of the earlier strengths.
+    After Ctrl-C, or when the time is up, only the strengths that were tried on all folds are
+    considered.
     """
     search = StrengthSearch() if search is None else search
     # Multiples of a natural strength make the choice independent of the units of features.

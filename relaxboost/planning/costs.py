@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost.planning.graphs import Graph, features_by_name
-from relaxboost.planning.tasks import Task
+from relaxboost.planning.features import features_by_name
+from relaxboost.planning.graphs import Graph
 
 
 class LearnedCosts(ABC):
@@ -34,23 +33,19 @@ class LearnedCosts(ABC):
 
     @abstractmethod
     def site_costs(self, graph: Graph) -> Array:
-        """Return the cost C of each site of a graph, shape (S,). Sites are described in `Graph`."""
+        """Return the cost of each site of a graph, as an array with an entry for each site.
+
+        The sites are the arcs of the graph, unless `Graph` was given a matrix `sites`.
+        """
 
     @abstractmethod
     def costs(self, graph: Graph) -> Array:
-        """Return the cost c = B C of each arc of a graph, shape (E,)."""
-
-    def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
-        """Return nan for each task, shape (T,).
-
-        A `LogitFit` returns the logarithms of the probabilities of the demonstrations instead.
-        """
-        return np.full(len(tasks), np.nan)
+        """Return the cost of each arc of a graph, as an array with an entry for each arc."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearCosts(LearnedCosts):
-    """Costs that are linear in the features: X w for sites and B X w for arcs; see `Graph`.
+    """Costs that are weighted sums of the features, with the same weights w on every graph.
 
     Attributes
     ----------
@@ -63,7 +58,7 @@ class LinearCosts(LearnedCosts):
     status, method : str
     rounds : int
     exact : bool
-        Whether every plan at w is exact; see `Fit`.
+        Whether every loss-augmented plan at w is exact; see `Fit`.
     """
 
     w: Array

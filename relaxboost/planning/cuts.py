@@ -1,4 +1,4 @@
-"""Cuts of the margin loss, computed from plans, with bounds on their rounding errors."""
+"""Cutting planes of the margin loss, computed from plans, with bounds on their rounding errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from relaxboost.solvers.bundle.cuts import Cuts
 
 
 class PlanFunctions:
-    """A collection of affine functions loss + <slope, w>, each from a demonstration and a plan."""
+    """A collection of affine functions of the weights w, each from a demonstration and a plan.
+
+    Each function is a number, called its loss, plus the inner product of w with a slope.
+    """
 
     def __init__(self, features: Sequence[Array]) -> None:
         self._features = features
@@ -27,31 +30,21 @@ class PlanFunctions:
         """The number of terms in the longest sum that was used to compute a function. The bound on
         the rounding errors in `combined` depends on it."""
 
-    def add(
-        self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
-    ) -> None:
-        """Add the function constant + gains·plan + <f_shown − f_plan, w> to the collection.
+    def add(self, graph: int, gains: Gains, taken: Whole, shown: Whole) -> None:
+        """Add the function ℓ + <f_shown − f_plan, w>, a lower bound on the loss of a demonstration.
 
-        f_shown is the sum of the features over the arcs `shown` of the demonstration. If `shown` is
-        None, f_shown and the constant are 0. f_plan is the sum over the arcs `taken` of the plan,
-        and `times` is the number of times that the plan takes each of them, by default 1.
+        Here ℓ is the loss of a plan: the constant of `gains` plus the gains of the arcs `taken` of
+        the plan. f_plan is the sum of the features over these arcs, and f_shown is the sum over the
+        arcs `shown` of the demonstration. `graph` is the index of the graph.
         """
-        constant = gains.constant if shown is not None else 0.0
         won = gains.at(taken)
         rows = self._features[graph][taken]
-        if times is not None:
-            won = won * times
-            rows = rows * times[:, None]
-        own = np.zeros(rows.shape[1])
-        size = self._size(graph, rows)
-        if shown is not None:
-            first = self._features[graph][shown]
-            own = first.sum(axis=0)
-            size = size + self._size(graph, first)
-            self._terms = max(self._terms, shown.size)
-        loss_size = abs(constant) + float(np.abs(won).sum())
-        self._found.append((constant + float(won.sum()), own - rows.sum(axis=0), loss_size, size))
-        self._terms = max(self._terms, taken.size)
+        first = self._features[graph][shown]
+        size = self._size(graph, rows) + self._size(graph, first)
+        loss = gains.constant + float(won.sum())
+        loss_size = abs(gains.constant) + float(np.abs(won).sum())
+        self._found.append((loss, first.sum(axis=0) - rows.sum(axis=0), loss_size, size))
+        self._terms = max(self._terms, taken.size, shown.size)
 
     def add_constant(self, value: float) -> None:
         """Add a constant function, for example the loss of a demonstration that is its own plan."""
@@ -59,7 +52,11 @@ class PlanFunctions:
         self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
-        """Return a cut, with its rounding errors, for each row of weights >= 0 of the functions."""
+        """Return a cutting plane for each row of `rates`: a weighted sum of the functions.
+
+        A row has a weight >= 0 for each function. Each cutting plane has bounds on its rounding
+        errors.
+        """
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
         # A number of the result has at most this many roundings on the way of each term.
         γ = roundoff(self._terms + rates.shape[1] + 8)

@@ -25,7 +25,7 @@ from relaxboost.planning.tasks import Task, checked_tasks
 
 
 class PerTask(NamedTuple):
-    """The comparison of each task's plan with its demonstration, in arrays of shape (T,).
+    """The comparison of each task's plan with its demonstration, in arrays with an entry per task.
 
     If a task has several demonstrations, `exact` and `optimal` are 1 if the plan matches at least
     one of them, and the other numbers are means over the demonstrations.
@@ -47,13 +47,11 @@ class PerTask(NamedTuple):
     shown_nodes: Array
     """The number of nodes of the task's demonstration, without the target."""
     shown_cost: Array
-    """The cost of the task's demonstration, or the cost of the plan if this is larger."""
+    """The cost of the task's demonstration, or the cost of the plan if the plan costs more."""
     planned_cost: Array
     """The cost of the task's plan."""
     margin: Array
-    """The margin loss R_i >= 0 of the task at the given costs."""
-    log_likelihood: Array
-    """The log-likelihood log p of the demonstration, or nan for costs other than a `LogitFit`."""
+    """The margin loss of the task at the given costs, which is >= 0."""
 
 
 _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
@@ -62,21 +60,15 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
     "arc_recall": lambda r: (r.shared_arcs, r.shown_arcs),
     "arc_precision": lambda r: (r.shared_arcs, r.planned_arcs),
     "arc_f1": lambda r: (2.0 * r.shared_arcs, r.shown_arcs + r.planned_arcs),
-    "mean_arc_recall": lambda r: (r.shared_arcs / r.shown_arcs, 1.0),
-    "mean_arc_precision": lambda r: (r.shared_arcs / r.planned_arcs, 1.0),
-    "mean_arc_f1": lambda r: (2.0 * r.shared_arcs / (r.shown_arcs + r.planned_arcs), 1.0),
     "node_recall": lambda r: (r.shared_nodes, r.shown_nodes),
-    "cost_ratio": lambda r: (r.shown_cost, r.planned_cost),
     "regret": lambda r: (r.shown_cost - r.planned_cost, 1.0),
     "margin_loss": lambda r: (r.margin, 1.0),
-    "log_likelihood": lambda r: (r.log_likelihood, 1.0),
 }
 """The metrics by name. Each value is a function that returns a numerator and a denominator for
 each task. The metric is the sum of the numerators divided by the sum of the denominators."""
 
-METRICS = tuple(_RATIOS)[:-1]
-"""The names of the metrics that exist for all costs. The metric ``log_likelihood`` is not included,
-because it exists only for a recursive logit."""
+METRICS = tuple(_RATIOS)
+"""The names of the metrics."""
 
 UNITLESS = tuple(name for name in METRICS if name not in ("regret", "margin_loss"))
 """The metrics that do not change if all costs are multiplied by a number > 0."""
@@ -90,7 +82,7 @@ class Evaluation:
     ----------
     tasks : tuple of Task
     plans : tuple of Path
-        The path planned for each task, without loss augmentation.
+        The shortest path for each task, planned without the loss.
     each : PerTask
         The numbers of each task from which the metrics are computed.
     """
@@ -100,26 +92,20 @@ class Evaluation:
     each: PerTask = field(repr=False)
 
     def metric(self, name: str) -> float:
-        """Return the value of a metric, given its name: one of `METRICS`, or ``log_likelihood``.
+        """Return the value of a metric, given its name, which is one of `METRICS`.
 
-        The weights of tasks are ignored. If all plans cost 0, `cost_ratio` is inf, or nan if the
-        demonstrations cost 0 too.
+        The weights of tasks are ignored.
 
         * ``exact_match`` is the fraction of tasks whose plan is a demonstration.
         * ``optimal_match`` is the fraction of tasks with a demonstration that is a shortest path.
         * ``arc_recall``, ``arc_precision`` and ``arc_f1`` count the arcs of all tasks together.
-          The metrics whose names begin with ``mean_`` are averages over tasks.
         * ``node_recall`` counts the nodes of all tasks together, without targets.
-        * ``cost_ratio`` is the cost of the demonstrations divided by the cost of the plans. It is
-          at least 1 for costs >= 0.
         * ``regret`` is the mean of the cost of the demonstration minus the cost of the plan, >= 0,
           in the unit of the costs.
-        * ``margin_loss`` is the mean of the margin losses R_i, which also depends on this unit.
-        * ``log_likelihood`` is the mean of log p for a `LogitFit`, and nan for other costs.
+        * ``margin_loss`` is the mean of the margin losses, which also depends on this unit.
         """
         numerator, denominator = ratio_parts(name, self.each)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return float(numerator.sum() / denominator.sum())
+        return float(numerator.sum() / denominator.sum())
 
     def metrics(self) -> dict[str, float]:
         """Return the values of all `METRICS`, as a dictionary by name."""
@@ -132,7 +118,8 @@ class Evaluation:
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the evaluation of some tasks, given their indices or a mask of shape (T,)."""
+        """Return the evaluation of some tasks, given their indices, or a mask with an entry per
+        task."""
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
@@ -207,9 +194,7 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     np.add.at(margin, [row.task for row in oracle.rows], share * np.array(values))
     pairs = zip(made, plans, strict=True)
     rows = [compared_with_plan(task, plan, known[task.graph]) for task, plan in pairs]
-    learned = isinstance(costs, LearnedCosts)
-    likely = costs.log_likelihoods(made) if learned else np.full(len(made), np.nan)
-    report = Evaluation(made, plans, PerTask(*[*np.array(rows).T.copy(), margin, likely]))
+    report = Evaluation(made, plans, PerTask(*[*np.array(rows).T.copy(), margin]))
     # Costs of 0 make all paths shortest, and a perfect optimal_match would mislead.
     if len(made) > 1 and report.each.optimal.all() and not report.each.exact.any():
         warnings.warn(
@@ -260,8 +245,8 @@ def compare(
     draws : int
         The number of bootstrap draws, at least 100.
     metrics : sequence of str
-        The metrics to compare: names from `METRICS`, or ``log_likelihood``. By default they are
-        all `METRICS` except ``regret`` and ``margin_loss``, which depend on the unit of the costs.
+        The metrics to compare, which are names from `METRICS`. By default they are all `METRICS`
+        except ``regret`` and ``margin_loss``, which depend on the unit of the costs.
         Learned costs have no common unit, so these two may differ even if the plans are the same.
         Pass their names only if the costs of both evaluations have the same unit.
     by
@@ -294,8 +279,7 @@ def compare(
         columns = [*ratio_parts(name, first.each), *ratio_parts(name, second.each)]
         np.add.at(sums[:, 4 * j : 4 * j + 4], group, np.stack(columns, axis=1))
     drawn = _resampled(sums, generator(rng), draws).reshape(draws, len(metrics), 4)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        differences = drawn[:, :, 2] / drawn[:, :, 3] - drawn[:, :, 0] / drawn[:, :, 1]
+    differences = drawn[:, :, 2] / drawn[:, :, 3] - drawn[:, :, 0] / drawn[:, :, 1]
     found = {}
     for name, low, high in zip(metrics, *np.percentile(differences, [2.5, 97.5], 0), strict=True):
         a = first.metric(name)
@@ -313,7 +297,8 @@ def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
 
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Return the sum of n of the n rows, drawn with replacement, for each bootstrap draw."""
+    """Draw as many rows of `sums` as there are, with replacement, and return the sum of each
+    draw."""
     n = sums.shape[0]
     parts = []
     left = draws
@@ -341,7 +326,10 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
 
 
 def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
-    """Return the plan of a task. `ordered` has the arc costs in the order of `Graph.forward`."""
+    """Return a shortest path for a task, from its source to its target.
+
+    `ordered` has the arc costs `costs` in the order of `Graph.forward`.
+    """
     graph = task.graph
     # Dijkstra's search needs costs >= 0.
     if costs.min() < 0.0:
@@ -351,7 +339,7 @@ def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -
 
 
 def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
-    """Return the entries of `PerTask` for a task, except the loss and the log-likelihood."""
+    """Return the entries of `PerTask` for a task, except the margin loss."""
     cost = plan.cost(costs)
     size = float(np.abs(costs[plan.arcs]).sum())
     nodes = plan.numbers[:-1]
@@ -372,7 +360,7 @@ def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
 
 
 def arc_f1(task: Task, plan: Path) -> float:
-    """Return the F1 score of the arcs of a task's plan. The metric ``mean_arc_f1`` is its mean."""
+    """Return the F1 score of the arcs of a task's plan, with the demonstrations as the truth."""
     pairs = [(_shared(plan.arcs, shown.arcs), len(shown)) for shown in task.demonstrations]
     shared, length = np.mean(pairs, axis=0)
     return float(2.0 * shared / (length + len(plan)))
@@ -386,7 +374,9 @@ def _tie(task: Task, plan: Path) -> str:
     # Arcs are named in the order of the paths.
     ways = [x[np.isin(x, some)].tolist() for x, some in zip((shown, plan.arcs), apart, strict=True)]
     first, second = (few(way, 3, graph.arc_name) or "no other arc" for way in ways)
-    return f"{task.name}: several paths cost the same; it takes {first}, and the plan {second}"
+    return (
+        f"{task.name}: several paths cost the same; the trip takes {first}, and the plan {second}"
+    )
 
 
 def _shared(first: Whole, second: Whole) -> float:

@@ -1,4 +1,4 @@
-"""The function `fit`, which learns linear costs from demonstrations with a certified gap."""
+"""The function `fit`, which learns linear costs from demonstrations, with proved bounds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class FitRecord(NamedTuple):
 
     round: int
     value: float
-    """The value of the objective Ω(w) + R(w) at the weights w of this round."""
+    """The value of the objective, the regulariser plus the mean loss, at the weights of this
+    round."""
     lower: float
     """The best lower bound on the minimum of the objective so far."""
     upper: float
@@ -37,7 +38,7 @@ class FitRecord(NamedTuple):
 
 
 class Ends(TypedDict, total=False):
-    """The limits that end a run of `fit`."""
+    """The limits that end a call of `fit`."""
 
     max_rounds: int | None
     time_limit: float | None
@@ -46,28 +47,30 @@ class Ends(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Fit(LinearCosts):
-    """Linear costs c = B X w, with a proved bracket of the minimum of the objective.
+    """Linear costs that `fit` learned, with proved bounds on the minimum of the objective.
+
+    The objective Ω(w) + R(w) is the regulariser Ω plus the mean margin loss R, as in `Problem`.
 
     Attributes
     ----------
     w : array of shape (d,)
         The weights with the least objective value that `fit` found.
     lower, upper : float
-        The bracket: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an
-        average of cuts, and the upper bound from the potentials of all plans. Both bounds account
-        for rounding, but not for underflow, which affects losses below 1e-300. The arc features B X
-        are treated as exact numbers. Two things are assumed without proof. For
+        The bounds: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an
+        average of cutting planes, and the upper bound from the potentials of all plans. Both bounds
+        account for rounding, but not for underflow, which affects losses below 1e-300. The features
+        of the arcs are treated as exact numbers. Two things are assumed without proof. For
         ``negative="simple"``, the bounds of the integer program are assumed to be correct. For
         ``"exact"``, a cycle is assumed to have a negative exact cost at w only if its cost in
         doubles is negative.
     status : str
         The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
-        "interrupted", or "stalled" if rounding prevents further progress. For a result of
-        `reference`, it is the status of the solver.
+        "interrupted", or "stalled" if rounding prevents further progress.
     exact : bool
-        Whether every plan at w is exact. With ``negative="relaxed"``, the bracket is that of the
-        convex upper bound that `Oracle` describes. If `exact` is true, `upper` also bounds the
-        exact objective at w. This objective may still be below `lower` if some costs are negative.
+        Whether every loss-augmented plan at w is exact. With ``negative="relaxed"``, `lower` and
+        `upper` bound the minimum of a convex upper bound on the objective, which `Oracle`
+        describes. If `exact` is true, `upper` also bounds the exact objective at w. The exact
+        objective at w may still be below `lower` if some costs are negative.
     chosen : Chosen, optional
         The record of how the strength of the ridge was chosen, if the caller passed none.
     """
@@ -125,7 +128,7 @@ def fit(
     Returns
     -------
     Fit
-        The learned costs. After Ctrl-C they have the best bracket so far.
+        The learned costs. After Ctrl-C they have the best bounds so far.
 
     Raises
     ------
@@ -152,7 +155,7 @@ def fit(
     limits.setdefault("max_rounds", 10_000)
     ends = Limits(**limits)
     clock = Clock(ends.time_limit)
-    problem = as_problem(tasks, regulariser)
+    problem = _as_problem(tasks, regulariser)
     chosen = None
     bundle = Bundle() if method == "bundle" else method
     if not isinstance(bundle, Bundle):
@@ -179,9 +182,26 @@ def fit(
     assert bracket.best is not None
     # The values of the rounds come from plans in doubles; only this one is proved.
     proved = problem.at(bracket.best.w, prove=True)
-    history = tuple(bracket.history)
-    found = bracketed(problem, proved, bracket.lower, status, "bundle", history, clock)
-    found = replace(found, chosen=chosen)
+    if bracket.lower > proved.bound:
+        raise ArithmeticError(
+            f"the lower bound {bracket.lower!r} is above the upper bound {proved.bound!r}: either "
+            "a loss changes from call to call, or this is a bug in relaxboost, which we ask you to "
+            "report"
+        )
+    found = Fit(
+        w=proved.w,
+        names=problem.names,
+        lower=bracket.lower,
+        upper=proved.bound,
+        status=status,
+        method="bundle",
+        rounds=len(bracket.history),
+        exact=proved.plans.exact,
+        seconds=clock.seconds,
+        problem=problem,
+        history=tuple(bracket.history),
+        chosen=chosen,
+    )
     # These warnings also concern costs that satisfy the optimality conditions: costs of 0, and
     # costs of demonstrations that are optimal for every feature.
     remedy = _remedy(found, min(one.value for one in found.history), problem, clock)
@@ -190,7 +210,7 @@ def fit(
     return found
 
 
-def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
+def _as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
     """Return the problem of a list of tasks. A given `Problem` is returned unchanged."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
@@ -203,7 +223,7 @@ def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None)
 
 
 class _Bracket:
-    """The state of a run of `fit`: its best point, its best lower bound and its history."""
+    """The state of a call of `fit`: the best point, the best lower bound, and the history."""
 
     def __init__(self, tol: float, clock: Clock, floor: float) -> None:
         self.tol = tol
@@ -228,39 +248,9 @@ class _Bracket:
         return "optimal" if upper - self.lower <= self.tol * upper - self.floor else ""
 
 
-def bracketed(
-    problem: Problem,
-    proved: FitPoint,
-    lower: float,
-    status: str,
-    method: str,
-    history: tuple[FitRecord, ...],
-    clock: Clock,
-) -> Fit:
-    """Return the `Fit` at a point whose upper bound is proved."""
-    upper = proved.bound
-    if lower > upper:
-        raise ArithmeticError(
-            f"the lower bound {lower!r} is above the upper bound {upper!r}: either a loss changes "
-            "from call to call, or this is a bug in relaxboost, which we ask you to report"
-        )
-    return Fit(
-        w=proved.w,
-        names=problem.names,
-        lower=lower,
-        upper=upper,
-        status=status,
-        method=method,
-        rounds=len(history),
-        exact=proved.plans.exact,
-        seconds=clock.seconds,
-        problem=problem,
-        history=history,
-    )
-
-
 def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:
-    """Return a warning with advice if the learned costs do not help, and otherwise ""."""
+    """Return a warning with advice if the learned costs do not help, and otherwise an empty
+    string."""
     # Costs below this share of the loss are rounding errors of 0.
     at_zero = bool(np.abs(problem.scale * fit.w).max() <= 1e-9 * fit.upper)
     if at_zero and value == 0.0:
@@ -272,7 +262,7 @@ def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> s
     if at_zero and fit.gap > 0.01 * fit.upper:
         return (
             f"the learned costs are all 0, as the run ended with {fit.status!r} after "
-            f"{number_of(fit.rounds, 'round')}; give it more of them or more time, or fewer tasks"
+            f"{number_of(fit.rounds, 'round')}; allow more rounds or more time, or give fewer tasks"
         )
     if at_zero:
         return (

@@ -93,7 +93,7 @@ def from_pandas(
         others = [name for name in edges.columns if name not in used]
         # Column names may be numbers, but features have names of text.
         features = list(map(str, others))
-    X, names = _encoded(edges, features, unseen)
+    X, names = encoded(edges, features, unseen)
     position = None if nodes is None else _positions(nodes)
     # Without a table of nodes, nodes are numbered in the order in which they appear.
     every = list(dict.fromkeys(ends[0] + ends[1]))
@@ -171,9 +171,10 @@ def _terms(features: Wanted) -> list[str]:
 
 
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
-    """Split the name of a feature into the names of its columns and the text value of the last.
+    """Return the names of the columns that a feature multiplies, and the text value of the last
+    column.
 
-    If the name has no text value, None is returned instead of the value.
+    If no column of the feature has a text value, None is returned instead of the value.
     """
     if name in known:
         return [name], None
@@ -185,7 +186,11 @@ def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]
     return left.split("*"), value if equals else None
 
 
-def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]]:
+def encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]]:
+    """Return the features that are made from the columns of a table, and their names.
+
+    The features are an array with a row for each row of the table.
+    """
     if unseen not in ("refuse", "ignore"):
         raise InputError(f'unseen must be "refuse" or "ignore", got {unseen!r}')
     # Features are found by text, whatever the names of columns are.
@@ -206,7 +211,8 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
 
 
 class _Columns:
-    """The columns of a table, which are converted to numbers or to text categories when needed."""
+    """The columns of a table, which are converted to numbers or to categories when they are
+    needed."""
 
     def __init__(self, table: Any) -> None:
         self.table = table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -26,7 +25,7 @@ class Adjacency(NamedTuple):
     start: Whole
     """The entries from start[v] to start[v + 1] − 1 belong to node v."""
     far: Whole
-    """The node at the other end of the arc of each entry."""
+    """For each entry, the node at the end of the arc that is not v."""
     arcs: Whole
     """The index of the arc of each entry in the graph."""
 
@@ -89,11 +88,13 @@ class Path:
         return [self.graph.label(node) for node in self.numbers]
 
     def features(self) -> Array:
-        """Return the sum of the features of the arcs along the path, shape (d,)."""
+        """Return the sum of the features of the path's arcs, as an array with an entry per
+        feature."""
         return self.graph.arc_features[self.arcs].sum(axis=0)
 
     def cost(self, costs: Array) -> float:
-        """Return the sum of the costs of the path's arcs, given all arc costs, shape (E,)."""
+        """Return the sum of the costs of the path's arcs. `costs` has the cost of each arc of the
+        graph."""
         return float(costs[self.arcs].sum())
 
     def __len__(self) -> int:
@@ -148,7 +149,7 @@ class Graph:
     ignored : set of str
         The names of the features for which an `ExtraFeatures` warning has been given.
     notes : tuple of str
-        Sentences about the values that a function such as `from_osmnx` imputed or left out.
+        Sentences about the values that `from_osmnx` replaced or left out.
 
     Raises
     ------
@@ -200,16 +201,19 @@ class Graph:
 
     @property
     def arcs(self) -> int:
-        """The number of arcs, E."""
+        """The number of arcs of the graph."""
         return self.tail.size
 
     @property
     def size(self) -> int:
-        """The number of sites, S."""
+        """The number of sites of the graph."""
         return self.arcs if self.sites is None else self.sites.shape[1]
 
     def costs(self, site_costs: ArrayLike) -> Array:
-        """Return arc costs c = B C, shape (E,), from costs per site C, shape (S,).
+        """Return the cost of each arc, given the cost of each site.
+
+        The cost of an arc is the sum of the costs of the sites, weighted by the row of the matrix
+        `sites` of the arc.
 
         Weights of the features give the arc costs ``graph.arc_features @ weights``. For learned
         weights, `LearnedCosts.costs` returns them.
@@ -223,13 +227,17 @@ class Graph:
         return C if self.sites is None else self.sites @ C
 
     def gathered(self, per_arc: Array) -> Array:
-        """Return Bᵀ v, shape (S,), for a vector v of shape (E,): the adjoint of `costs`."""
+        """Return a number for each site: the sum of `per_arc` over the arcs, weighted by the column
+        of the matrix `sites` of the site. This linear map is the adjoint of `costs`."""
         return per_arc if self.sites is None else self.sites.T @ per_arc
 
     # The product is cached, because every fit and every prediction needs it.
     @cached_property
     def arc_features(self) -> Array:
-        """The features B X of the arcs, shape (E, d). The linear costs of the arcs are B X w."""
+        """The features of the arcs, with a row for each arc and a column for each feature.
+
+        The costs of the arcs for the weights w are ``arc_features @ w``.
+        """
         return self.features if self.sites is None else np.asarray(self.sites @ self.features)
 
     @cached_property
@@ -256,7 +264,10 @@ class Graph:
 
     @cached_property
     def incidence(self) -> Any:
-        """The sparse matrix, shape (nodes, E), with +1 at the tail and −1 at the head of an arc."""
+        """The sparse incidence matrix, with a row for each node and a column for each arc.
+
+        The column of an arc has +1 in the row of its tail and −1 in the row of its head.
+        """
         from scipy.sparse import csc_array
 
         ends = np.stack([self.tail, self.head], axis=1).ravel()
@@ -426,53 +437,6 @@ def weights_hint(graph: Graph, given: Array) -> str:
     d = graph.features.shape[1]
     hint = f"; if these are weights of the {d} features, pass graph.arc_features @ weights"
     return hint if given.shape == (d,) else ""
-
-
-class ExtraFeatures(UserWarning):
-    """The warning that a graph has features that the learned costs do not use."""
-
-
-def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:
-    """Return X, shape (S, d), or B X, shape (E, d), with the features in the order of the names.
-
-    Other features cause one `ExtraFeatures` warning per graph, and missing ones an InputError.
-    """
-    X = graph.arc_features if arcs else graph.features
-    if graph.names == names:
-        return X
-    missing = [name for name in names if name not in graph.names]
-    if missing:
-        raise InputError(
-            f"the graph lacks the features {', '.join(missing)}: it has {', '.join(graph.names)}, "
-            f"and the costs were learned from {', '.join(names)}; make the graph with all of "
-            "these, as from_pandas(edges, features=costs) does"
-        )
-    ignored = [name for name in graph.names if name not in names]
-    # The warning is given once for each graph and feature.
-    if not graph.ignored.issuperset(ignored):
-        graph.ignored.update(ignored)
-        warnings.warn(
-            f"{graph} has features from which the costs were not learned: {', '.join(ignored)}; "
-            "they are ignored",
-            ExtraFeatures,
-            stacklevel=3,
-        )
-    made = X[:, [graph.names.index(name) for name in names]]
-    # The copy has the memory layout of X, so that products are rounded as for the graph of the
-    # training tasks.
-    return np.asfortranarray(made) if X.flags.f_contiguous else np.ascontiguousarray(made)
-
-
-def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:
-    """Return the names of the features that graphs share, or raise an InputError if they differ."""
-    names = graphs[0].names
-    for graph in graphs[1:]:
-        if graph.names != names:
-            raise InputError(
-                "tasks must have graphs with the same features, but one graph has "
-                f"{', '.join(names)} and another has {', '.join(graph.names)}"
-            )
-    return names
 
 
 def _numbers(name: str, given: ArrayLike) -> Whole:

@@ -101,7 +101,8 @@ def grid(
 
 
 def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flags]:
-    """Return layers of shape (L, H, W), and the mask of the passable cells, shape (H, W)."""
+    """Return the layers as an array with the axes layer, row and column, and the passable cells as
+    a mask with the axes row and column."""
     X = doubles("layers", layers)
     X = X[None] if X.ndim == 2 else X
     if X.ndim != 3 or 0 in X.shape:
@@ -131,7 +132,7 @@ def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flag
 
 
 def _arcs(free: Flags, neighbours: int, corners: str) -> tuple[Whole, Whole, Array]:
-    """Return the tails, heads and lengths of all steps, sorted by tail and then by head."""
+    """Return the tails, heads and lengths of all arcs of a grid, sorted by tail, then by head."""
     H, W = free.shape
     around = list(product((-1, 0, 1), repeat=2))  # in the order of the cells' numbers
     steps = np.array([step for step in around if any(step) and (neighbours == 8 or 0 in step)])

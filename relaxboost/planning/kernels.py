@@ -1,4 +1,7 @@
-"""Compiled searches for shortest paths in an `Adjacency`. Costs are in the order of its entries."""
+"""Compiled searches for shortest paths in an `Adjacency`, whose entries are arcs.
+
+Costs are in the order of the entries.
+"""
 
 from __future__ import annotations
 
@@ -127,10 +130,10 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return the distances from `source`, the last adjacency entry into each node, and a node on a
-    negative cycle, or −1 if no such cycle was found.
+    """Return the distances from `source`, the adjacency entry by which each node was reached last,
+    and a node on a negative cycle. The node is −1 if no negative cycle was found.
 
-    The method is the Bellman–Ford algorithm with a queue, restricted to the nodes for which
+    The search is the Bellman–Ford algorithm with a queue, restricted to the nodes for which
     `inside` is true.
     """
     # Distances are pairs of doubles, because in plain doubles the distances on a cycle of cost 0
@@ -196,11 +199,14 @@ def _cycle(via: Whole, near: Whole) -> int:
 
 @njit(nogil=True)
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
-    """Return the least slack c + π_near − π_far of all arcs, an arc that attains it, and a bound.
+    """Return the least slack of all arcs, an arc with this slack, and a bound for rounding errors.
+
+    The slack of an arc with the cost c from node `near` to node `far` is c + π_near − π_far, where
+    π are the potentials.
 
     A potential π of +inf states that the source does not reach the node, and −inf that the node
     does not reach the target. If an arc shows that such a potential is wrong, its slack is −inf.
-    The bound is the largest of |c|, |π_near| and |π_far| of the arcs on which rounding errors may
+    The bound is the largest of |c|, |π_near| and |π_far| over the arcs on which rounding errors may
     hide a negative slack.
     """
     worst = np.inf

@@ -19,9 +19,10 @@ from relaxboost.planning.graphs import PLACES, Graph, Path
 
 
 class Gains(NamedTuple):
-    """A loss ℓ(path) that is a constant plus one number, called gain, for each arc of the path.
+    """The loss of paths for one demonstration: a constant plus a number, called gain, for each arc.
 
-    To take the loss into account, a planner uses the cost c − gain for each arc.
+    The loss of a path is the constant plus the gains of the arcs of the path. To take the loss into
+    account, a planner subtracts the gain of each arc from the cost of the arc.
     """
 
     constant: float
@@ -43,11 +44,12 @@ class Gains(NamedTuple):
         return np.where(self.arcs[at] == arcs, self.values[at], 0.0)
 
     def total(self, path: Whole) -> float:
-        """Return the loss ℓ of a path, given the indices of its arcs."""
+        """Return the loss of a path, given the indices of the arcs of the path."""
         return self.constant + float(self.at(path).sum())
 
     def floor(self, path: Whole) -> float:
-        """Return a lower bound on min(0, ℓ) for a path, where ℓ is the loss in exact arithmetic."""
+        """Return 0, or a lower bound on the loss of a path in exact arithmetic if this loss is
+        negative."""
         # The constant is a rounded sum, which may not cancel the gains of a demonstration exactly.
         # The result of fsum is the nearest double to the exact sum.
         exact = math.fsum([self.constant, *self.at(path).tolist()])
@@ -55,12 +57,14 @@ class Gains(NamedTuple):
 
 
 class PathLoss(ABC):
-    """A loss ℓ(path; demonstration) that is a constant plus a sum over the arcs of the path. The
-    loss of the demonstration itself is 0.
+    """The base class of losses, which measure how much a path differs from a demonstration.
+
+    A loss is a constant plus a sum over the arcs of the path. The loss of the demonstration itself
+    is 0.
 
     A user-defined loss is an immutable subclass that defines `gains`. If no gain is above 0,
-    Dijkstra's algorithm is exact, because costs >= 0 minus the gains are >= 0. A subclass with a
-    `name` is added to `LOSSES`, and the command line then accepts this name.
+    Dijkstra's algorithm is exact, because costs >= 0 remain >= 0 when the gains are subtracted. A
+    subclass with a `name` is added to `LOSSES`, and the command line then accepts this name.
 
     Examples
     --------
@@ -87,7 +91,7 @@ class PathLoss(ABC):
         """Return the constant of the loss and the gains of arcs for a demonstration."""
 
     def value(self, path: Path, demonstration: Path) -> float:
-        """Return the loss ℓ of a path, compared with a demonstration."""
+        """Return the loss of a path, compared with a demonstration."""
         return self.gains(demonstration).total(path.arcs)
 
 
@@ -142,10 +146,10 @@ class CountedArcs(PathLoss):
 class Missed(CountedArcs):
     """The number of arcs of the demonstration that the path misses.
 
-    The costs minus the gains are c + 1 on arcs of the demonstration, so that they remain >= 0 for
-    costs >= 0. An arc that the demonstration takes twice counts twice. If a path takes an arc of
-    the demonstration more often than the demonstration does, each further time counts −1, so that
-    the loss of a path with a cycle may be negative. See `CountedArcs`.
+    For the default weights, a planner adds 1 to the costs of the arcs of the demonstration, so that
+    costs >= 0 remain >= 0. An arc that the demonstration takes twice counts twice. If a path takes
+    an arc of the demonstration more often than the demonstration does, each further time counts −1,
+    so that the loss of a path with a cycle may be negative. See `CountedArcs`.
     """
 
     name = "missed"
@@ -155,7 +159,8 @@ class Missed(CountedArcs):
 class Strayed(CountedArcs):
     """The number of arcs of the path that are not in the demonstration; see `CountedArcs`.
 
-    On these arcs, the costs minus the gains are c − 1, which may be negative.
+    For the default weights, a planner subtracts 1 from the costs of these arcs, so that costs may
+    become negative.
     """
 
     name = "strayed"
@@ -165,7 +170,7 @@ class Strayed(CountedArcs):
 class Hamming(CountedArcs):
     """The number of missed arcs plus the number of strayed arcs; see `CountedArcs`.
 
-    The cost of an arc minus its gain may be negative.
+    The costs that a planner uses may be negative, because the gains of strayed arcs are subtracted.
     """
 
     name = "hamming"
@@ -210,7 +215,10 @@ class Distance(PathLoss):
 
 @dataclass(frozen=True)
 class NoLoss(PathLoss):
-    """The loss ℓ = 0 of the structured perceptron. With this loss, costs of 0 are optimal."""
+    """The loss of the structured perceptron, which is 0 for every path.
+
+    With this loss, costs of 0 are optimal.
+    """
 
     name = "none"
 

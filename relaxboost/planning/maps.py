@@ -17,17 +17,15 @@ from relaxboost.planning.labels import Cells
 from relaxboost.planning.plans import Plan
 from relaxboost.planning.tasks import Task
 
-__all__ = ["paths", "zoom"]
+__all__ = ["paths"]
 
 
 def paths(
     where: Task | Graph | Sequence[Task],
     planned: Any = None,
-    alternatives: Any = None,
     costs: Any = None,
     *,
     label: str = "cost",
-    scale: str = "linear",
     axes: Any = None,
 ) -> Any:
     """Draw paths, costs or both on a grid or a network, and return the matplotlib Axes.
@@ -37,17 +35,15 @@ def paths(
     where : Task, sequence of Task, or Graph
         A graph, or tasks on one graph. The demonstrations, sources and targets of tasks are drawn
         too.
-    planned, alternatives : Path, Plan, or sequence of these, optional
-        The paths to draw over the demonstrations. Demonstrations are thick and dark, plans dashed
-        orange, and alternatives dotted blue, so that all are visible on shared arcs.
+    planned : Path, Plan, or sequence of these, optional
+        The paths to draw over the demonstrations. Demonstrations are thick and dark, and plans
+        dashed and orange, so that both are visible on shared arcs.
     costs : array of shape (S,) or (E,), or a fit, optional
         Costs per site or per arc, which are shown as colours of cells or lines. A cell shows the
         mean cost per unit of length of the arcs that enter it, if costs per arc are passed for a
         grid. A line shows the mean cost of the arcs between its two nodes.
     label : str
         The label of the colour bar.
-    scale : {"linear", "log"}
-        The scale of the colours. ``"log"`` suits positive costs of different orders of magnitude.
     axes : Axes, optional
         The axes to draw on. By default a new figure with the proportions of the graph is created.
 
@@ -61,14 +57,14 @@ def paths(
     Returns
     -------
     Axes
-        The axes with the picture. They can be passed to `zoom` and `plots.save`.
+        The axes with the picture, which `plots.save` accepts.
     """
-    drawing = _Drawing(where, planned=planned, alternatives=alternatives)
+    drawing = _Drawing(where, planned)
     value = drawing.values(costs)
     panel = drawing.panel() if axes is None else axes
     panel.set_aspect("equal")
     draw = drawing.lines if drawing.grid is None else drawing.cells
-    image = draw(panel, value, _colour_norm(value, scale))
+    image = draw(panel, value, _colour_norm(value))
     drawing.paths(panel)
     drawing.marks(panel)
     if image is not None:
@@ -79,37 +75,10 @@ def paths(
     return panel
 
 
-def zoom(axes: Any, margin: float = 0.3) -> Any:
-    """Crop a picture made by `paths` to its paths plus a margin, a fraction of their extent."""
-    drawn = [np.asarray(line.get_xydata()) for line in axes.get_lines()]
-    if not drawn:
-        raise InputError(
-            "zoom needs a picture with at least one path; pass a task or a plan to paths"
-        )
-    xy = np.concatenate(drawn)
-    middle = 0.5 * (xy.max(axis=0) + xy.min(axis=0))
-    half = 0.5 * np.ptp(xy, axis=0)
-    # A straight path would otherwise become a strip.
-    half = np.maximum(half, 0.6 * half.max()) + margin * half.max()
-    seen = np.sort([axes.get_xlim(), axes.get_ylim()]).T
-    low = np.maximum(middle - half, seen[0])
-    high = np.minimum(middle + half, seen[1])
-    # Rows of a grid run downwards.
-    flipped = axes.yaxis_inverted()
-    axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]) if flipped else (low[1], high[1]))
-    if np.prod(high - low) > 0.3 * np.prod(seen[1] - seen[0]):
-        return axes
-    # The roads are the first collection. After the crop, fewer of them are visible.
-    for lines in axes.collections[:1]:
-        lines.set_linewidths(np.maximum(lines.get_linewidths(), 0.7))
-    return axes
-
-
 # The kinds differ in width, dashes and lightness, so that readers need not distinguish hues.
 _STYLES: dict[str, dict[str, Any]] = {
     "demonstrated": {"color": "#111111", "linewidth": 4.6, "linestyle": "-", "zorder": 5.0},
     "planned": {"color": "#D55E00", "linewidth": 2.4, "linestyle": (0, (3, 1)), "zorder": 6.0},
-    "alternatives": {"color": "#0072B2", "linewidth": 1.7, "linestyle": ":", "zorder": 4.0},
 }
 _BLOCKED = "#26282c"
 _FREE = "#f4f1ea"
@@ -125,23 +94,16 @@ MAX_THICK_PATHS = 8
 large end points. More paths are drawn with thin lines, so that they do not cover each other."""
 
 
-def _colour_norm(values: Array | None, scale: str) -> Any:
-    from matplotlib.colors import LogNorm, Normalize
+def _colour_norm(values: Array | None) -> Any:
+    from matplotlib.colors import Normalize
 
-    if scale not in ("linear", "log"):
-        raise InputError(f"scale must be linear or log, got {scale!r}")
     if values is None:
         return None
     known = values[np.isfinite(values)]
-    low = float(known.min())
     # Colours end at the 98th percentile, because otherwise a few very high costs would leave a
     # single colour for all others.
     high = float(np.percentile(known, 98, method="higher"))
-    if scale == "log" and low <= 0.0:
-        raise InputError(
-            f'the least cost is {low:g}, but scale="log" needs costs > 0; omit the argument scale'
-        )
-    return (LogNorm if scale == "log" else Normalize)(low, high)
+    return Normalize(float(known.min()), high)
 
 
 def _tasks(where: Any) -> Sequence[Task]:
@@ -159,10 +121,11 @@ def _tasks(where: Any) -> Sequence[Task]:
 class _Drawing:
     """The data of a picture: a graph with node coordinates, and the paths to draw, by kind."""
 
-    def __init__(self, where: Any, **given: Any) -> None:
+    def __init__(self, where: Any, planned: Any) -> None:
         tasks = _tasks(where)
         graph = self.graph = where if isinstance(where, Graph) else tasks[0].graph
-        given = {"demonstrated": [path for one in tasks for path in one.demonstrations], **given}
+        shown = [path for one in tasks for path in one.demonstrations]
+        given = {"demonstrated": shown, "planned": planned}
         self.routes = {kind: self._paths(kind, some) for kind, some in given.items()}
         ends = [(one.source, one.target) for one in tasks] or [
             (path.source, path.target) for some in self.routes.values() for path in some
@@ -280,7 +243,7 @@ class _Drawing:
             )
 
     def paths(self, axes: Any) -> None:
-        """Draw the paths: demonstrations, plans and alternatives."""
+        """Draw the demonstrations and the plans."""
         from matplotlib import patheffects
 
         for kind, some in self.routes.items():
@@ -290,7 +253,7 @@ class _Drawing:
             # A white rim separates paths that run over each other.
             halo = [patheffects.withStroke(linewidth=wide, foreground="white")]
             for place, path in enumerate(some):
-                name = kind.removesuffix("s") + (f", {len(some)} paths" if len(some) > 1 else "")
+                name = kind + (f", {len(some)} paths" if len(some) > 1 else "")
                 label = name if place == 0 else None
                 rounded = {"solid_capstyle": "round", "solid_joinstyle": "round"}
                 line = self.xy[path.numbers].T

@@ -41,9 +41,9 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(LinearCosts):
-    """Linear costs c = B X w that were read from a file.
+    """Linear costs that were read from a file.
 
-    Unlike a `Fit`, they have no tasks and no proof of the bracket.
+    Unlike a `Fit`, they have no tasks, and the bounds `lower` and `upper` cannot be proved again.
 
     Attributes
     ----------
@@ -359,7 +359,8 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "negative": _NEGATIVE,
     "power": ("1 or 2", lambda x: type(x) is int and x in (1, 2)),
 }
-"""The fields of a file for linear costs, in order, each with its rule in words and its check."""
+"""The fields of a file of linear costs, in order. Each field has a rule in words, and a function
+that checks the rule."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "base": (

@@ -1,8 +1,9 @@
 """The margin losses of the demonstrations of many tasks, computed by loss-augmented planning.
 
-The vector m_i contains the number of times that demonstration i takes each arc. The margin loss of
-this demonstration is R_i(c) = c·m_i − min over paths p of (c·p − ℓ_i(p)). Because the demonstration
-is one of the paths, R_i is at least 0, up to the rounding of the constant in ℓ_i.
+The margin loss of a demonstration is the cost of the demonstration minus the least value, over all
+paths, of the cost of the path minus the loss of the path. Because the demonstration is one of these
+paths and has the loss 0, the margin loss is at least 0, up to rounding errors in the constant of
+the loss.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ NEGATIVE = ("exact", "simple", "relaxed")
 
 
 class Demonstration(NamedTuple):
-    """A demonstration, the indices of its task and graph, and its weight. Weights sum to 1."""
+    """A demonstration, with the indices of the task and of the graph, and with a weight.
+
+    The weights of all demonstrations sum to 1.
+    """
 
     task: int
     graph: int
@@ -42,25 +46,28 @@ class Demonstration(NamedTuple):
 
 
 class AugmentedPlan(NamedTuple):
-    """A loss-augmented plan: the path with the least cost minus loss, and the margin loss."""
+    """A loss-augmented plan: the path whose cost minus loss is least, with the margin loss."""
 
     taken: Whole
     """The arcs of the path. A relaxed plan also contains all other arcs of negative cost."""
     value: float
-    """The margin loss R_i of the demonstration."""
+    """The margin loss of the demonstration."""
     exact: bool
-    """Whether the plan is exact. If the plan was relaxed, `value` is only an upper bound on R_i."""
+    """Whether the plan is exact. If the plan was relaxed, `value` is only an upper bound on the
+    loss."""
     bound: float
-    """An upper bound on R_i over paths that visit no node twice, proved by potentials, or nan."""
+    """An upper bound on the margin loss over paths that visit no node twice, proved by potentials.
+    It is nan if no proof was requested."""
 
 
 class AugmentedPlans(NamedTuple):
     """The loss-augmented plans of all demonstrations at given costs, and their losses."""
 
     value: float
-    """The mean of the margin losses R_i, weighted by the weights of the demonstrations."""
+    """The mean of the margin losses, weighted by the weights of the demonstrations."""
     bound: float
-    """An upper bound on the exact mean, proved by potentials, or nan if no proof was requested."""
+    """An upper bound on the exact mean, proved by potentials. It is nan if no proof was
+    requested."""
     each: tuple[AugmentedPlan, ...]
     """The plan of each demonstration."""
 
@@ -136,7 +143,7 @@ class Oracle:
         return AugmentedPlans(float(self.weights @ values), bound, each)
 
     def _chunks(self, threads: int) -> list[list[list[int]]]:
-        """Return the work of each thread: a list of groups.
+        """Return the work of each thread as a list of groups of demonstrations.
 
         A group contains the indices of the demonstrations that share a graph and a target.
         """

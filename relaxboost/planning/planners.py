@@ -1,4 +1,5 @@
-"""Planners, which return a shortest path and, except for `Simple`, potentials that prove it."""
+"""Planners, which find shortest paths. All planners except `Simple` also return potentials, which
+prove that no path is cheaper."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, arc_costs
 
 
 def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
-    """Return the indices of the source and the target, which must be different nodes."""
+    """Return the indices of the source and of the target, or raise an InputError if they are
+    equal."""
     s = graph.node(source)
     t = graph.node(target)
     if s == t:
@@ -36,9 +38,10 @@ def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
 def shortest_arcs(
     graph: Graph, ordered: Array, source: int, target: int, ahead: Array = NOTHING
 ) -> tuple[Whole, Array]:
-    """Return the arcs of a shortest path, and the distances from the source; see `search`.
+    """Return the arcs of a shortest path, and the distances of all nodes from the source.
 
-    The costs are >= 0, in the order of `graph.forward`.
+    The costs `ordered` are >= 0, in the order of `graph.forward`. `ahead` are the estimates of
+    `search`.
     """
     start, far, arcs = graph.forward
     distance, via = search(start, far, ordered, source, target, ahead)
@@ -82,10 +85,10 @@ indices of the source and the target."""
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
-    A cycle on a path from source to target raises a `NegativeCycle` only if the exact sum of its
-    costs is negative. However, the search has rounding errors, so it can miss a negative cycle
-    whose cost is above −nodes² · 2⁻¹⁰¹ times the largest distance from the source to a node of the
-    cycle.
+    If the search finds a cycle on the way from source to target, and the exact sum of the costs of
+    the cycle is negative, a `NegativeCycle` is raised. Because of rounding errors, the search can
+    miss a negative cycle whose cost is above −nodes² · 2⁻¹⁰¹ times the largest distance from the
+    source to a node of the cycle.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
@@ -107,7 +110,8 @@ def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
 
 
 def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negative: str) -> Plan:
-    """Return a shortest path, by `Simple` if a cycle is negative and negative="simple"."""
+    """Return a shortest path. If a cycle is negative and negative="simple", the planner is
+    `Simple`."""
     c = arc_costs(graph, costs)
     try:
         return by_sign(graph, c, source, target)
@@ -182,7 +186,10 @@ class Simple:
 def _solved(
     graph: Graph, kept: Whole, costs: Array, ends: tuple[int, int], seconds: float | None
 ) -> Any:
-    """Solve the integer program, whose variables are the flows on arcs and the ranks of nodes."""
+    """Solve the integer program of `Simple`, and return the result of SciPy's `milp`.
+
+    The variables are the flows on the arcs `kept` and the ranks of the nodes.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_array, eye_array
 
@@ -218,7 +225,7 @@ def shortest_path(
     target: Hashable,
     planner: str | Planner = "auto",
 ) -> Plan:
-    """Return a shortest path, with potentials that prove it.
+    """Return a shortest path, with potentials that prove that no path is cheaper.
 
     Parameters
     ----------
@@ -291,7 +298,10 @@ def shortest_paths(
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return a plan by the index of its pair. Pairs that no path joins are left out."""
+    """Return a dictionary from the index of each pair of nodes to a shortest path between them.
+
+    Pairs without a path are left out. All costs are >= 0.
+    """
     sources, targets = zip(*pairs, strict=True)
     backward = len(set(targets)) < len(set(sources))
     groups: dict[int, list[int]] = defaultdict(list)
@@ -328,8 +338,8 @@ def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
         return found
     # The search found a negative cycle, but the exact sum of its costs is not negative.
     return InputError(
-        f"costs of sizes from {np.abs(c).min():g} to {np.abs(c).max():g} differ too much to "
-        "compute the sign of the cost of a cycle in doubles; round the small costs"
+        f"the sizes of costs, from {np.abs(c).min():g} to {np.abs(c).max():g}, differ too much: "
+        "doubles cannot decide whether a cycle has negative cost; round the small costs"
     )
 
 

@@ -1,4 +1,4 @@
-"""Planned paths with potentials that prove that they are shortest, and the check of this proof."""
+"""Plans, which are paths with potentials that prove that no path is cheaper, and their check."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ such arcs is still a finite double."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
-    """Return arc costs as finite doubles of shape (E,), or raise an InputError."""
+    """Return the costs as an array of finite doubles with an entry for each arc of the graph.
+
+    An InputError is raised if a cost is not finite, or if the number of costs is wrong.
+    """
     c = doubles("costs", costs)
     if c.shape != (graph.arcs,):
         raise InputError(
@@ -43,7 +46,7 @@ class NoPath(InputError):
 
 
 class NegativeCycle(InputError):
-    """The error raised if a cycle has negative cost, so that no shortest walk exists.
+    """The error raised if a cycle has negative cost, because then no path is shortest.
 
     Attributes
     ----------
@@ -61,9 +64,9 @@ class NegativeCycle(InputError):
         if len(cycle.nodes) > 6:
             shown += " -> ..."
         super().__init__(
-            f"costs are negative around a cycle of {len(cycle)} arcs, {shown}: "
-            f"{self.cost:.6g} a round; raise them to >= 0, or plan over paths that visit no "
-            'node twice (planner="simple"; negative="simple" in Problem and evaluate)'
+            f"the costs around a cycle of {len(cycle)} arcs, {shown}, sum to {self.cost:.6g}; "
+            "raise the costs to >= 0, or plan over paths that visit no node twice "
+            '(planner="simple"; negative="simple" in Problem and evaluate)'
         )
 
 
@@ -85,7 +88,8 @@ class Plan:
         For a plan without potentials, the solver's lower bound on the cost of a path that visits no
         node twice. `check_plan` does not use this bound.
     complete : bool
-        False if a time limit stopped the planner, so that the path may not be the best one.
+        False if a time limit stopped the planner, because then the path may not be the cheapest
+        path.
     """
 
     path: Path
@@ -114,18 +118,18 @@ class PlanCheck(NamedTuple):
     lower: float
     """The proved lower bound on the least cost of a path that visits no node twice."""
     upper: float
-    """The upper bound on this cost."""
+    """The upper bound on the least cost of a path that visits no node twice."""
     reason: str
     """The reason why the check failed, or an empty string."""
 
 
 def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
-    """Check a plan, and return the bracket of the least cost that its path and potentials prove.
+    """Check a plan, and return the bounds on the least cost that its path and potentials prove.
 
     This function sums the costs of the path, and checks the inequality π_head <= π_tail + c on each
     arc. If the inequality is violated, or may be violated because of rounding, the lower bound is
     reduced by nodes − 1 times the largest violation and its rounding error, because a path has at
-    most nodes − 1 arcs. If the bound is not reduced, it also holds for walks that visit nodes
+    most nodes − 1 arcs. If the lower bound is not reduced, it also holds for paths that visit nodes
     twice.
 
     Parameters
@@ -142,7 +146,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     if plan.potential is None:
         said = "" if plan.complete else ", which a time limit ended"
         if plan.claimed > -math.inf:
-            said = f"; its solver{said} says {plan.claimed:.17g}"
+            said = f"; the planner's solver{said} reports the lower bound {plan.claimed:.17g}"
         return nothing(
             f"the plan of {plan.planner!r} has no potentials, so nothing is proved from below{said}"
         )
@@ -156,7 +160,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     worst, arc, size = worst_slack(graph.tail, graph.head, c, π)
     # An arc leads out of the part that the potentials declare closed.
     if worst == -math.inf:
-        return nothing(f"infinite potentials do not separate: {graph.arc_name(arc)}")
+        return nothing(f"{graph.arc_name(arc)} shows that the infinite potentials are wrong")
     # The error of each slack is at most that of three roundings of numbers up to 3 · size.
     wrong = 8.0 * UNIT * size
     # A slack that is positive beyond rounding needs no allowance.

@@ -1,4 +1,5 @@
-"""The problem of learning linear costs, min over w of Ω(w) + R(w): its values, cuts and bounds."""
+"""The convex problem of learning linear costs: values, cutting planes, and bounds on the
+optimum."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, roundoff, up
 from relaxboost.planning.cuts import PlanFunctions
-from relaxboost.planning.graphs import Graph, same_names
+from relaxboost.planning.features import same_names
+from relaxboost.planning.graphs import Graph
 from relaxboost.planning.oracle import AugmentedPlans, Oracle
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
@@ -25,21 +27,24 @@ from relaxboost.solvers.bundle.master import Feasible
 
 MAX_CUT_GROUPS = 16
 """The maximum number of groups into which `fit` divides the demonstrations. Each group has its own
-cutting planes for its part of the risk R. More groups make the model of R more accurate, and the
+cutting planes. More groups make the piecewise linear model of the loss more accurate, and the
 programs of the bundle method larger."""
 
 
 class FitPoint(NamedTuple):
-    """The objective Ω + R at given weights w."""
+    """The objective of a `Problem` at given weights w: the regulariser plus the mean margin
+    loss."""
 
     w: Array
     value: float
-    """The value of the objective, Ω(w) + R(w)."""
+    """The value of the objective at w."""
     bound: float
-    """An upper bound on the exact objective, proved by potentials, or nan without a proof."""
+    """An upper bound on the exact objective at w, proved by potentials. It is nan without a
+    proof."""
     cuts: Cuts
-    """The cuts, one for each group of demonstrations. A cut is an affine function that is at most
-    the group's part of R everywhere, and equal to it at w."""
+    """The cutting planes, one for each group of demonstrations. A cutting plane is an affine
+    function of the weights that is at most the weighted sum of the group's losses everywhere, and
+    equal to this sum at w."""
     plans: AugmentedPlans
     """The loss-augmented plan for each demonstration."""
 
@@ -47,9 +52,10 @@ class FitPoint(NamedTuple):
 class Problem:
     """The problem that `fit` solves: minimise Ω(s w) + Σ weight R_i(B X w) over the weights w.
 
-    The vector w contains a weight for each of d features. R_i is the margin loss of demonstration
-    i, and B X are the features of the arcs. The product s w with the scale s is taken entry by
-    entry.
+    The vector w contains a weight for each of d features. Ω is the regulariser, and the product s w
+    with the scale s is taken entry by entry. R_i is the margin loss of demonstration i as a
+    function of the arc costs. X are the features of the sites, B is the matrix `sites` of `Graph`,
+    and so B X are the features of the arcs.
 
     Parameters
     ----------
@@ -74,8 +80,8 @@ class Problem:
     chooses : bool
         Whether `fit` chooses the strength of the regulariser.
     floors : array of shape (groups,)
-        A lower bound on each group's part of R. It is 0, or negative if the rounded loss of a
-        demonstration itself is negative.
+        A lower bound on the weighted sum of the losses of each group of demonstrations. It is 0, or
+        negative if the rounded loss of a demonstration itself is negative.
 
     Raises
     ------
@@ -155,12 +161,14 @@ class Problem:
 
     @property
     def floor(self) -> float:
-        """A nonpositive lower bound on the objective Ω + R: the sum of `floors`, rounded down."""
+        """A lower bound <= 0 on the objective for all weights w: the sum of `floors`, rounded
+        down."""
         return float(self.floors.sum()) * (1.0 + 2.0 * roundoff(MAX_CUT_GROUPS + 8))
 
     @property
     def tight(self) -> bool:
-        """Whether R is the exact loss for all w, and not an upper bound; see `Oracle`."""
+        """Whether the loss is exact for all weights w, and not a convex upper bound; see
+        `Oracle`."""
         return self.oracle.negative != "relaxed" or self.never_negative
 
     @property
@@ -182,30 +190,33 @@ class Problem:
         return weights
 
     def project(self, w: Array) -> Array:
-        """Return the point v of the domain for which ‖s v − s w‖₂ is least.
+        """Return the point of the domain that is nearest to w.
 
-        The weight of a feature that is 0 on every arc becomes 0.
+        The distance is Euclidean after both points are multiplied by `scale`. The weight of a
+        feature that is 0 on every arc becomes 0.
         """
         used = np.where(self.is_used, self.scale * w, 0.0)
         return self.regulariser.project(used, self.nonnegative) / self.scale
 
     @property
     def feasible(self) -> Feasible:
-        """The domain of w and the regulariser Ω, in the form that the bundle method needs."""
+        """The domain of the weights and the regulariser, in the form that the bundle method
+        needs."""
         return Feasible(self.scale, self.nonnegative, *self.regulariser.form)
 
     def penalty(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return Ω(s w) as a cvxpy expression in w, and the constraints of the domain."""
+        """Return the regulariser as a cvxpy expression in the weights w, and the constraints on
+        w."""
         penalty, rules = self.regulariser.expression(cp.multiply(self.scale, w))
         return penalty, [*rules, w >= 0.0] if self.nonnegative else rules
 
     def costs(self, w: ArrayLike) -> list[Array]:
-        """Return the arc costs B X w of each graph."""
+        """Return the arc costs of each graph for the weights w."""
         weights = self.weights(w)
         return [features @ weights for features in self.arc_features]
 
     def at(self, w: ArrayLike, prove: bool = False, *, clock: Clock | None = None) -> FitPoint:
-        """Return the value of the objective, the cuts and the plans at w.
+        """Return the value of the objective, the cutting planes and the loss-augmented plans at w.
 
         Parameters
         ----------
@@ -227,7 +238,11 @@ class Problem:
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
     def revalued(self, point: FitPoint) -> FitPoint:
-        """Return the point with its value for this problem's regulariser, and the same plans."""
+        """Return a point of a problem with another regulariser, with the value for this problem.
+
+        The plans and the cutting planes stay the same, because they do not depend on the
+        regulariser.
+        """
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
 
@@ -239,13 +254,14 @@ class Problem:
         for row, answer, own in zip(self.oracle.rows, found.each, self.least, strict=True):
             # The plan of a demonstration without loss is the demonstration itself.
             if answer.value > 0.0:
-                functions.add(row.graph, row.gains, answer.taken, None, row.path.arcs)
+                functions.add(row.graph, row.gains, answer.taken, row.path.arcs)
             else:
                 functions.add_constant(float(own))
         return functions.combined(self.rates)
 
     def _above(self, found: AugmentedPlans, w: Array) -> float:
-        """Return an upper bound on R at exact costs, given plans for rounded costs."""
+        """Return an upper bound on the mean margin loss at exact costs, given plans for rounded
+        costs."""
         # The errors of the arc costs add up along each demonstration and along an optimal plan,
         # which takes no arc twice.
         γ = 2.0 * roundoff(self.d + 2)
@@ -261,9 +277,11 @@ class Problem:
         return float(self.oracle.weights @ bounds) * (1.0 + 2.0 * roundoff(bounds.size + 6))
 
     def lower(self, cut: Cut) -> float:
-        """Return the lower bound a − Ω*(−G/s) on the least objective, for a cut a + <G, w>.
+        """Return the lower bound on the least objective that a cutting plane proves.
 
-        The rounding errors of the cut and of this function are subtracted.
+        For the cutting plane a + <G, w> and the scale s, the bound is a − Ω*(−G/s), where Ω* is the
+        conjugate of the regulariser. The rounding errors of the cutting plane and of this function
+        are subtracted.
         """
         v = -cut.slope
         # The slope moves in the direction that lowers the bound.

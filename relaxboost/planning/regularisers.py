@@ -1,4 +1,4 @@
-"""Regularisers of linear costs, which penalise or restrict the weights w, with their conjugates."""
+"""Regularisers of linear costs, which penalise or restrict the weights, with their conjugates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from relaxboost._core.registry import Registry
 
 
 class Form(NamedTuple):
-    """The numbers that define a `Regulariser`: two coefficients and an l1 radius, all >= 0."""
+    """The numbers that define a `Regulariser`: two coefficients and the radius of an l1 ball, all
+    >= 0."""
 
     square: float = 0.0
     absolute: float = 0.0
@@ -28,8 +29,8 @@ class Regulariser(ABC):
 
     The weights w either have any sign or are restricted to w >= 0.
 
-    From a cut a + <G, w> <= R(w), the conjugate Ω*(v) = sup over w of <v, w> − Ω(w) yields the
-    lower bound a − Ω*(−G) on min Ω + R.
+    If a loss R satisfies R(w) >= a + <G, w> for all w, then a − Ω*(−G) is a lower bound on the
+    minimum of Ω + R. Here Ω*(v) = sup over w of <v, w> − Ω(w) is the conjugate.
 
     A user-defined regulariser is a subclass that defines `form`. If it is a dataclass, its fields
     must be numbers > 0. A subclass with a `name` is added to `REGULARISERS`, and the command line
@@ -51,7 +52,7 @@ class Regulariser(ABC):
             positive(name, size)
 
     def value(self, w: Array) -> float:
-        """Return the value Ω(w), which is inf outside the ball."""
+        """Return the value Ω(w), which is inf outside the l1 ball."""
         square, absolute, radius = self.form
         if radius < math.inf and math.fsum(np.abs(w).tolist()) > radius:
             return math.inf
@@ -59,7 +60,10 @@ class Regulariser(ABC):
         return _half_square(w, square, 1.0) + (absolute and absolute * float(np.abs(w).sum()))
 
     def conjugate(self, v: Array, nonnegative: bool) -> float:
-        """Return the conjugate Ω*(v), which is inf outside the domain of Ω*."""
+        """Return the supremum of <v, w> − Ω(w) over all w or, if `nonnegative`, over w >= 0.
+
+        The supremum is the conjugate Ω*(v). It may be inf.
+        """
         # If Ω has a ball, Ω*(v) is the minimum over μ >= 0 of radius · μ + Ω₁*(v), where Ω₁ is Ω
         # without the ball and with the coefficient absolute + μ. Every μ >= 0, even a rounded one,
         # gives an upper bound on Ω*(v).
@@ -84,7 +88,7 @@ class Regulariser(ABC):
         return absolute / largest * (1.0 - 1e-15)
 
     def expression(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return Ω(w) as a cvxpy expression of w, and the constraints on w."""
+        """Return Ω(w) as a cvxpy expression of the variable w, and the constraints on w."""
         square, absolute, radius = self.form
         size = square / 2.0 * cp.sum_squares(w) if square > 0.0 else cp.Constant(0.0)
         # A radius of inf is no constraint.

@@ -1,4 +1,4 @@
-"""The margin loss as a function of the costs per site, for functional gradient boosting."""
+"""The margin loss as a function of the costs of the sites, for functional gradient boosting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from relaxboost._core.parameters import positive
 from relaxboost.functional.losses import Loss, Risk
 from relaxboost.functional.measure import Empirical
 from relaxboost.planning.costs import LearnedCosts, LinearCosts
-from relaxboost.planning.graphs import Graph, features_by_name, same_names
+from relaxboost.planning.features import features_by_name, same_names
+from relaxboost.planning.graphs import Graph
 from relaxboost.planning.oracle import NEGATIVE, Oracle
 from relaxboost.planning.tasks import Task
 
@@ -23,7 +24,7 @@ LINKS = ("additive", "exponential")
 
 @dataclass(frozen=True)
 class Linear:
-    """Linear costs X w as the base of boosted costs, without the tasks of their fit."""
+    """Linear costs as the base of boosted costs. Unlike a `Fit`, they do not contain the tasks."""
 
     w: tuple[float, ...]
     names: tuple[str, ...]
@@ -37,7 +38,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class PlanningLoss(Loss):
-    """The maximum-margin planning loss of costs C per site, a `Loss` for `functional.boost`.
+    """The maximum-margin planning loss of the costs C of sites, a `Loss` for `functional.boost`.
 
     The loss is R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², where the sum is over the
     demonstrations i, B C are the costs of the arcs, and F is the boosted function. The targets of
@@ -104,7 +105,7 @@ class PlanningLoss(Loss):
             positive("strength", self.strength)
 
     def start(self, graph: Graph) -> Array:
-        """Return the base costs of a graph's sites, shape (S,). These are the costs at F = 0."""
+        """Return the costs of a graph's sites at F = 0, as an array with an entry for each site."""
         base = 1.0 if self.base is None else self.base
         made = np.array(base(graph) if callable(base) else base, dtype=np.float64)
         if made.ndim == 0:
@@ -118,12 +119,13 @@ class PlanningLoss(Loss):
             site = int(made.argmin())
             raise InputError(
                 f"base must give costs > 0 for the exponential link, but site {site} of {graph} "
-                f'has {made[site]:g}; raise it, give PlanningLoss("additive"), or take a number'
+                f"has {made[site]:g}; raise this cost, "
+                'give PlanningLoss("additive"), or take a number'
             )
         return made
 
     def linked(self, start: Array, F: Array) -> Array:
-        """Return the costs of sites, shape (S,), given their base costs and the values of F."""
+        """Return the costs of sites, given their base costs and the values of F at the sites."""
         return start * np.exp(F) if self.link == "exponential" else start + F
 
     def bind(
@@ -150,7 +152,8 @@ class PlanningLoss(Loss):
 
 
 class PlanningRisk(Risk):
-    """The margin loss R of some tasks as a function of the boosted F; see `PlanningLoss`."""
+    """The margin loss R of some tasks, as a function of the boosted function F of
+    `PlanningLoss`."""
 
     closed_form = False
 
@@ -182,18 +185,18 @@ class PlanningRisk(Risk):
         return int(self._ends[-1])
 
     def site_costs(self, F: Array) -> Array:
-        """Return the costs of the sites, shape (S,), at F, one graph after another."""
+        """Return the costs of all sites, given the values of F. The graphs follow one another."""
         return self.loss.linked(self._start, F[self._entry])
 
     def arc_costs(self, F: Array) -> list[Array]:
-        """Return the arc costs of each graph at F."""
+        """Return the arc costs of each graph, given the values of F."""
         parts = np.split(self.site_costs(F), self._ends[1:-1])
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk R at F, and its L² gradient with respect to F.
+        """Return the risk R at F, and the L² gradient with respect to F.
 
-        For the exponential link, the gradient is with respect to the costs C.
+        For the exponential link, the gradient is with respect to the costs C of the sites instead.
         """
         found = self.oracle.evaluate(self.arc_costs(F))
         value = found.value
@@ -207,11 +210,11 @@ class PlanningRisk(Risk):
         return value, gradient
 
     def visited(self) -> Array:
-        """Return weights > 0 of the sites, shape (S,), with the sum 1.
+        """Return a weight > 0 for each site. The weights sum to 1.
 
         Nine tenths of the weight are proportional to the visits of the demonstrations and of the
-        plans at F = 0. A path that takes arc e visits each site s with the amount B[e, s], where B
-        is the matrix of `Graph`.
+        plans at F = 0. One tenth is spread evenly. A path that takes an arc visits each site with
+        the amount that the matrix `sites` of the graph has in the row of the arc.
         """
         # Each site gets some weight, because the gradient is divided by weights.
         unvisited = 0.1
@@ -222,7 +225,10 @@ class PlanningRisk(Risk):
         return each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole]) -> Array:
-        """Return the flow Σ weight · path on all arcs, given a path for each demonstration."""
+        """Return the flow on all arcs, given a path for each demonstration.
+
+        Each path carries a flow equal to the weight of the demonstration.
+        """
         firsts = [self._first[row.graph] for row in self.oracle.rows]
         arcs = np.concatenate([path + first for path, first in zip(paths, firsts, strict=True)])
         each = np.repeat(self.oracle.weights, [path.size for path in paths])
@@ -241,7 +247,7 @@ class PlanningRisk(Risk):
         # The conjugate is finite only on a set without interior, and would give the bound 0.
         raise InputError(
             "functional.optimum cannot bound a PlanningLoss from below; for linear costs use "
-            "planning.fit or planning.reference, which bracket the optimum"
+            "planning.fit, which brackets the optimum"
         )
 
     def expression(self, F: Any) -> Any:

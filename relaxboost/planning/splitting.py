@@ -16,7 +16,7 @@ from relaxboost.planning.tasks import Task, checked_tasks
 
 
 class Fold(NamedTuple):
-    """One fold of a list of tasks: the indices of its training tasks and of its test tasks."""
+    """One fold of a list of tasks: the indices of the training tasks and of the test tasks."""
 
     train: Whole
     test: Whole
@@ -80,7 +80,8 @@ def split(
 
 
 def clusters(tasks: Sequence[Task]) -> list[int]:
-    """Return, for each task, the index of its cluster. See `split` for how clusters are formed."""
+    """Return, for each task, the index of its cluster of overlapping tasks, as `split` defines
+    them."""
     from scipy.sparse.csgraph import connected_components
 
     rows, owner = arc_rows(tasks)

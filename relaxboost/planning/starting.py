@@ -43,7 +43,7 @@ class LinearStart(NamedTuple):
 def linear_start(
     tasks: Sequence[Task], link: str, clock: Clock, strength: float | None = None
 ) -> LinearStart:
-    """Learn linear costs from tasks in at most half of the time left, as the start of boosting.
+    """Learn linear costs, from which boosting starts, in at most half of the remaining time.
 
     By default `fit` chooses the strength of the ridge. The result is the constant 1 if a feature is
     negative somewhere, or if all learned costs are 0.
@@ -146,7 +146,10 @@ def choose_rounds(
 
 
 def _best(held: list[Array], rounds: int, ended: str) -> ChosenRounds:
-    """Choose the number of rounds, given an array of scores, shape (rounds, trips), per fold."""
+    """Choose the number of rounds. `held` has an array of scores for each fold.
+
+    An array has a row for each number of rounds, from 0 on, and a column for each held-out trip.
+    """
     rows = [np.minimum(np.arange(rounds), len(scores) - 1) for scores in held]
     trips = np.concatenate([x[row] for x, row in zip(held, rows, strict=True)], axis=1)
     scores = trips.mean(axis=1)

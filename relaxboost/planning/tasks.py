@@ -72,7 +72,8 @@ class Task:
 
     @classmethod
     def along(cls, path: Path, loss: PathLoss | None = None, **options: Any) -> Task:
-        """Return the task whose demonstration is the given path, between the ends of the path."""
+        """Return the task from the first to the last node of a path, with the path as
+        demonstration."""
         graph = path.graph
         return cls(graph, graph.label(path.source), graph.label(path.target), path, loss, **options)
 

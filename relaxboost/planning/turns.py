@@ -1,4 +1,4 @@
-"""Graphs in which turns have costs. The nodes of such a graph are the arcs of another graph."""
+"""Graphs in which turns have costs, because their nodes are the arcs of another graph."""
 
 from __future__ import annotations
 
@@ -42,11 +42,12 @@ class TurnGraph(Graph):
     def lift(self, path: Path) -> Path:
         """Return the path of this graph that corresponds to a path of the original graph.
 
-        An InputError names the first turn of the path that is not allowed.
+        If the path takes a turn that is not allowed, an InputError names the first such turn.
         """
         if path.graph is not self.original:
             raise InputError(
-                "lift takes a path of the original graph, from which this graph of turns was made"
+                "TurnGraph.lift needs a path of the original graph, from which the graph of turns "
+                "was made"
             )
         # A turn, a pair of arcs, becomes a single number. Those of the sorted turns are ascending,
         # so that bisection finds them.
@@ -65,10 +66,16 @@ class TurnGraph(Graph):
         return Path(self, np.r_[starting, np.searchsorted(there, wanted), ending])
 
     def lower(self, path: Path) -> Path:
-        """Return the path of the original graph for a path of this graph from a start to an end."""
+        """Return the path of the original graph that corresponds to a path of this graph.
+
+        The path of this graph leads from a node ("start", v) to a node ("end", w).
+        """
         nodes = path.numbers
         if path.graph is not self or nodes[0] < self.original.arcs or nodes[-1] < nodes[0]:
-            raise InputError("lower takes a path of this graph from a start to an end")
+            raise InputError(
+                "TurnGraph.lower needs a path of the graph of turns, which leads from a node "
+                '("start", v) to a node ("end", w)'
+            )
         return Path(self.original, nodes[1:-1])
 
 

@@ -165,13 +165,19 @@ def shortest(spread: Any, q: Vector) -> Vector:
     squares = spread.multiply(spread).sum(axis=1)
     if counts @ counts <= LONG_COLUMN_ENTRIES * counts.sum():
         system = spread @ spread.T + sparse.diags_array(1e-14 * squares + 1e-300)
-        return np.asarray(spread.T @ splu(sparse.csc_array(system)).solve(q))
+        return np.asarray(spread.T @ splu(sparse.csc_array(system), "MMD_AT_PLUS_A").solve(q))
     # A long column fills spread @ spread.T, but not this larger system.
     size = counts.size
     ridge = sparse.diags_array(1e-15 * squares + 1e-300)
     system = sparse.block_array([[sparse.eye_array(size), spread.T], [spread, -ridge]])
     right = np.concatenate([np.zeros(size), q])
-    return np.asarray(splu(sparse.csc_array(system)).solve(right)[:size])
+    factor = splu(
+        sparse.csc_array(system),
+        "MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.01,
+        options={"SymmetricMode": True},
+    )
+    return np.asarray(factor.solve(right)[:size])
 
 
 def least_singular_value(spread: Any) -> float:
@@ -195,7 +201,7 @@ def least_singular_value(spread: Any) -> float:
         return 1.0
     eye = sparse.eye_array(count, format="csc")
     # Inverse iteration estimates the least eigenvalue, and fractions of the estimate are proved.
-    inverse = splu(sparse.csc_array(square + 1e-14 * eye))
+    inverse = splu(sparse.csc_array(square + 1e-14 * eye), "MMD_AT_PLUS_A")
     vector = np.ones(count) + np.arange(count) / count
     for _ in range(8):
         vector = inverse.solve(vector / np.linalg.norm(vector))

@@ -183,8 +183,8 @@ def gini(m: int) -> Spectrum:
 
 def extremile(m: int, r: Fraction) -> Spectrum:
     """Return the spectrum of m weights for the integrated spectrum φ(t) = 1 − (1 − t)^r."""
-    # The weights are exact if r is an integer and no power of j has more than 4096 bits. Larger
-    # integers would make every operation with the weights slow.
+    # The weights are exact if r is an integer and all powers of j surely have at most 4096 bits.
+    # Larger integers would make every operation with the weights slow.
     if r.denominator == 1 and r.numerator * m.bit_length() <= 4096:
         powers: list[Any] = [j**r.numerator for j in range(m, -1, -1)]
         return Spectrum(here - after for here, after in pairwise(powers))

@@ -343,8 +343,8 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
         For an integer r, F(u) is the expected minimum of r margins drawn with replacement. The
         integrated spectrum is φ(t) = 1 − (1 − t)^r (Daouia, Gijbels & Stupfler 2019, with
-        r = log(1/2)/log(1 − τ)). The weights are exact if r is an integer and m^r has at most 4096
-        bits. Otherwise the weights are rounded as for `exponential`.
+        r = log(1/2)/log(1 − τ)). The weights are exact if r is an integer and r times the number of
+        bits of m is at most 4096. Otherwise the weights are rounded as for `exponential`.
         """
         remedy = "r is the number of draws of which the least counts; r = 1 is the mean"
         return cls._of_number("extremile", "r", r, remedy, low=1)

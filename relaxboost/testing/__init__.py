@@ -1,4 +1,4 @@
-"""Conformance checks for user-defined relaxations, proxies, schedules and losses.
+"""Conformance checks for user-defined relaxations and proxies.
 
 ::
 
@@ -32,7 +32,6 @@ from relaxboost.testing.core import (
     ConformanceRow,
     Subject,
 )
-from relaxboost.testing.learning import check_online_loss, check_schedule
 from relaxboost.testing.proxies import check_proxy, proxy_checks
 
 # A check comes before the checks that rely on it, so that the first error is nearest to its cause.
@@ -73,10 +72,8 @@ __all__ = [
     "ConformanceError",
     "ConformanceReport",
     "ConformanceRow",
-    "check_online_loss",
     "check_proxy",
     "check_relaxation",
-    "check_schedule",
     "checks",
     "proxy_checks",
 ]
@@ -183,9 +180,10 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation for m examples, or None if it rejects m.
+    """Return the relaxation for m examples, with the points that all checks share.
 
-    If `refuses` is true, the relaxation must reject m, and otherwise it must accept m.
+    Return None if the relaxation rejects m. If `refuses` is true, the relaxation must reject m, and
+    otherwise it must accept m. If it does not, a ConformanceError is raised.
     """
     given: Any = relaxation
     try:
@@ -194,7 +192,7 @@ def _resolve(
     except InputError as error:
         if refuses:
             return None
-        promise = f"resolve({m}) works, for m is not among `inadmissible`; it said: {error}"
+        promise = f"resolve({m}) works, because m is not in `inadmissible`; it raised: {error}"
         raise ConformanceError("resolve", brief(given), m, promise) from error
     if resolved is None:
         raise InputError(
@@ -202,6 +200,6 @@ def _resolve(
             f"m={m}"
         )
     if refuses:
-        promise = f"resolve({m}) raises InputError, for m is among `inadmissible`"
+        promise = f"resolve({m}) raises InputError, because m is in `inadmissible`"
         raise ConformanceError("resolve", brief(given), m, promise)
     return Subject(given, resolved, m, seed)

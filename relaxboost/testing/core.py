@@ -24,7 +24,7 @@ _BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
 
 
 class ConformanceError(AssertionError):
-    """The error raised if a relaxation, proxy, schedule or loss violates its interface.
+    """The error raised if a relaxation or a proxy violates its interface.
 
     Attributes
     ----------
@@ -70,7 +70,10 @@ class ConformanceError(AssertionError):
         super().__init__("\n  ".join(self._lines))
 
     def beside(self, others: Iterable[ConformanceError]) -> ConformanceError:
-        """Return this error, with the names of the other failed checks added to its message."""
+        """Return this error.
+
+        Its message also names the other failed checks, whose errors are in `others`.
+        """
         self.others = tuple(others)
         also = [f"also:     {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
         # Errors are printed from `args`, so the other failures are added there.
@@ -91,10 +94,12 @@ def _expression(value: Any) -> str:
 
 @dataclass(frozen=True)
 class ConformanceRow:
-    """The result of a check for one size m: the largest violation, and its tolerance.
+    """The result of a check for one number m of examples or weights: the largest violation and its
+    tolerance.
 
-    If the violation `figure` is negative, the property holds with slack. `status` is ``"passed"``,
-    ``"skipped"``, ``"inadmissible"``, or ``"not claimed"`` for a trait that is not claimed.
+    If the violation `figure` is negative, the property holds with room to spare. `status` is
+    ``"passed"``, ``"skipped"``, ``"inadmissible"``, or ``"not claimed"`` for a trait that is not
+    claimed.
     """
 
     check: str
@@ -109,7 +114,7 @@ class ConformanceRow:
 
 @dataclass
 class ConformanceReport:
-    """The results of all checks for all sizes, in the order in which they ran."""
+    """The results of all checks for all numbers of examples, in the order of the checks."""
 
     relaxation: str
     rows: list[ConformanceRow] = field(default_factory=list)
@@ -125,7 +130,7 @@ class ConformanceReport:
 
 
 class Subject:
-    """A relaxation that was resolved for m examples, and the points that all checks share."""
+    """The relaxation under test for m examples, and the points that all checks share."""
 
     def __init__(self, given: Relaxation, relaxation: Relaxation, m: int, seed: int) -> None:
         self.given = given
@@ -137,12 +142,14 @@ class Subject:
 
     @cached_property
     def programs(self) -> Programs:
-        """The cvxpy problems of f, compiled separately from the problems that f caches."""
+        """The cvxpy problems of f. They are compiled separately from the problems that f caches."""
         return Programs(self.f, self.m)
 
     @cached_property
     def feasible(self) -> list[Vector]:
-        """Points of the simplex where f is finite: the center, random points, extreme points."""
+        """Points of the simplex at which f is finite: the center, random points, and extreme
+        points.
+        """
         # The points depend on the seed and on m only, so that one check alone sees the same points.
         rng = np.random.default_rng([self.seed, self.m])
         m = self.m
@@ -163,7 +170,7 @@ class Subject:
 
 
 class Judge(ABC):
-    """The comparisons of a check, with the largest violation relative to its tolerance."""
+    """A check in progress, which records its largest violation relative to the tolerance."""
 
     def __init__(self) -> None:
         self.worst: tuple[float, float, float] = (-math.inf, math.nan, math.nan)
@@ -174,10 +181,16 @@ class Judge(ABC):
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
-        """Return the error for a violated property, with the checked object and the instance."""
+        """Return the error for a violated property.
+
+        Its message names the object under test and the instance.
+        """
 
     def at_most(self, figure: float, tolerance: float, promise: str, **instance: Any) -> None:
-        """Record the size of a violation. Raise an error if it exceeds the tolerance or is nan."""
+        """Record the size of a violation.
+
+        Raise a ConformanceError if the size exceeds the tolerance or is nan.
+        """
         # Adding 0.0 turns -0.0 into 0.0, which prints without a sign.
         figure = float(figure) + 0.0
         self.comparisons += 1
@@ -198,14 +211,16 @@ class Judge(ABC):
         self.at_most(difference, tolerance, promise, got=got, expected=expected, **instance)
 
     def demand(self, kept: bool, promise: str, **instance: Any) -> None:
-        """Raise ConformanceError with the violated property if a condition is false."""
+        """Raise a ConformanceError about the property `promise` if `kept` is false."""
         self.at_most(0.0 if kept else 1.0, 0.0, promise, **instance)
 
 
 def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
-    """Run `check(case)`, and return its row of the report, or raise a ConformanceError.
+    """Call `check(case)` and return a row of the report.
 
-    The case is a `Case`, or another `Judge` that has the attribute `m`.
+    Raise a ConformanceError if the check fails.
+
+    `case` is a `Case`, or another `Judge` with the attribute `m`.
     """
     try:
         # A check judges the result of an overflow, so that warnings are switched off.
@@ -223,9 +238,10 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
 
 
 class CheckRun:
-    """A run of the selected checks for several sizes, whose rows are added to the report.
+    """A run of the selected checks for several numbers m of examples. It adds rows to the report.
 
-    `checks` maps the names of all checks to their functions. `only` and `skip` are names of checks.
+    `checks` is a dictionary from the names of all checks to their functions. `only` and `skip` are
+    names of checks.
     """
 
     def __init__(
@@ -242,9 +258,9 @@ class CheckRun:
         self.faults: dict[str, ConformanceError] = {}
 
     def add(self, m: int, case: Callable[[str], Any], over: str = "") -> None:
-        """Run every check for m examples or weights.
+        """Run every selected check for m examples or weights.
 
-        The function `case` returns the case on which the check with a given name is run.
+        The function `case` receives the name of a check, and returns the `Case` for this check.
         """
         for name in self._names:
             if name in self._skipped:
@@ -258,12 +274,12 @@ class CheckRun:
                     self.faults[name] = fault
 
     def refused(self, m: int, over: str = "") -> None:
-        """Add rows to the report that mark the size m as inadmissible."""
+        """Add rows to the report which state that m is not admissible."""
         for name in self._names:
             self.report.rows.append(ConformanceRow(name, m, "inadmissible", over=over))
 
     def result(self) -> ConformanceReport:
-        """Return the report. If checks failed, raise the error of the first of them."""
+        """Return the report. If checks have failed, raise the error of the first failed check."""
         if self.faults:
             first, *others = (self.faults[name] for name in self._checks if name in self.faults)
             raise first.beside(others)
@@ -271,7 +287,10 @@ class CheckRun:
 
 
 def chosen_checks(argument: str, given: str | Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return the names of checks as a list. Raise InputError if a name is unknown."""
+    """Return the given names of checks as a list.
+
+    If a name is unknown, raise an InputError that names `argument`.
+    """
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
         if name not in known:
@@ -282,7 +301,7 @@ def chosen_checks(argument: str, given: str | Iterable[str], known: Iterable[str
 
 
 class Case(Judge):
-    """A check of a relaxation for m examples, with instances and tolerances."""
+    """A check of a relaxation for m examples, with test points and tolerances."""
 
     def __init__(self, subject: Subject, check: str) -> None:
         self.subject = subject
@@ -293,12 +312,17 @@ class Case(Judge):
         super().__init__()
 
     def claims(self, trait: str) -> bool:
-        """Return whether the relaxation claims a trait, and store the result in `claimed`."""
+        """Return whether the relaxation claims a trait, and store the answer in the attribute
+        `claimed`.
+        """
         self.claimed = bool(getattr(self.f.traits, trait))
         return self.claimed
 
     def tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for numbers of the given scale, which depends on the level of f."""
+        """Return the tolerance for numbers of magnitude `scale`.
+
+        It depends on the level of proof of f.
+        """
         # The level may be exact although a method of the class uses a solver.
         least = SOLVER_ERROR if self._asks_solver or needs_solver(self.f) else 0.0
         return max(_BASE[level_of(self.f)], least) * max(1.0, scale)
@@ -312,11 +336,14 @@ class Case(Judge):
 
     @property
     def rough(self) -> bool:
-        """Whether distributions have only the accuracy of a cone solver."""
+        """Whether the distributions of f have only the accuracy of a cone solver."""
         return not bounds_of(self.f).is_proved or needs_solver(self.f)
 
     def rough_tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for checks of a distribution, which is larger for cone solvers."""
+        """Return the tolerance for checks of a distribution.
+
+        It is larger if a cone solver computes the distribution.
+        """
         return max(self.tol(scale), _BASE["numerical"] * max(1.0, scale) if self.rough else 0.0)
 
     def solver_tol(self, scale: float = 1.0) -> float:
@@ -324,7 +351,8 @@ class Case(Judge):
         return max(SOLVER_ERROR * max(1.0, scale), self.tol(scale))
 
     def rounding(self, scale: float = 1.0) -> float:
-        """Return the tolerance for rounding errors in the check.
+        """Return the tolerance for the rounding errors of a comparison of numbers of magnitude
+        `scale`.
 
         If the check uses a solver, the result is that of `tol`.
         """
@@ -342,7 +370,9 @@ class Case(Judge):
         )
 
     def margins(self, count: int = 4) -> list[Vector]:
-        """Return test vectors of margins: random, with ties, outside [−1, 1], and all equal."""
+        """Return vectors of margins for tests: random, with ties, outside of [−1, 1], and all
+        equal.
+        """
         m = self.m
         rng = self.rng
         kinds: list[Callable[[], Vector]] = [
@@ -354,7 +384,7 @@ class Case(Judge):
         return [kinds[i % 4]() for i in range(count)]
 
     def thetas(self, count: int = 8) -> list[Vector]:
-        """Return test arguments of the conjugate: 0, and random vectors of several sizes."""
+        """Return arguments θ of f* for tests: 0, and random vectors of several sizes."""
         m = self.m
         rng = self.rng
         tried = [np.zeros(m)]
@@ -365,7 +395,9 @@ class Case(Judge):
         return tried
 
     def points(self, count: int = 12) -> list[Vector]:
-        """Return test points of R^m: feasible, scaled, with changed signs, and random points."""
+        """Return points of R^m for tests: feasible points, scaled points, points with changed
+        signs, and random points.
+        """
         m = self.m
         rng = self.rng
         feasible = self.subject.feasible
@@ -390,14 +422,19 @@ class Case(Judge):
         return math.fsum((d * u).tolist()) + self.f.penalty(d) + smoothing
 
     def best(self, u: Vector) -> float:
-        """Return the minimum of <d, u> + f(d) over the test points, an upper bound on F(u)."""
+        """Return the least value of <d, u> + f(d) over the test points.
+
+        It is an upper bound on F(u).
+        """
         attained = self.objective(self.f.relaxed_margin(u.copy())[1], u)
         priced = zip(self.subject.feasible, self.subject.prices, strict=True)
         return min(attained, *(math.fsum((d * u).tolist()) + f for d, f in priced))
 
 
 def entropy(d: Vector) -> float:
-    """Return the relative entropy h(d) = Σ d log d + log m of d to the uniform distribution."""
+    """Return the relative entropy Σ d log d + log m of the distribution d to the uniform
+    distribution.
+    """
     inside = d[d > 0.0]
     return math.fsum((inside * np.log(inside)).tolist()) + math.log(d.size)
 

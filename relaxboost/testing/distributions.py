@@ -54,7 +54,7 @@ def first_order(case: Case) -> None:
 
 
 def small_beta(case: Case) -> None:
-    """At d = distribution(u, β), <d, u> + f(d) exceeds F(u) by at most β entropy_range(m)."""
+    """If d = distribution(u, β), <d, u> + f(d) exceeds F(u) by at most β · entropy_range(m)."""
     # The entropy term moves the minimum by at most β times the range of the entropy.
     spread = bounds_of(case.f).entropy_range(case.m)
     betas = (1e-9, 1e-6, 1e-2) if not case.rough else (1e-6, 1e-2)
@@ -70,7 +70,7 @@ def small_beta(case: Case) -> None:
 
 
 def large_beta(case: Case) -> None:
-    """As β grows, distribution(u, β) tends to the feasible point of largest entropy."""
+    """If β grows, distribution(u, β) tends to the feasible distribution of largest entropy."""
     beta = 1e4
     for u in case.margins(2):
         d = case.f.distribution(u.copy(), beta)
@@ -99,7 +99,7 @@ def stability(case: Case) -> None:
 
 
 def game(case: Case) -> None:
-    """For a random game, the bracket of `reference` is narrow and overlaps that of `solve`."""
+    """For a random game, the bounds of `reference` are narrow and overlap those of `solve`."""
     from relaxboost.game.game import Game
     from relaxboost.solvers import reference, solve
 
@@ -107,7 +107,7 @@ def game(case: Case) -> None:
     A = np.round(case.rng.uniform(-1.0, 1.0, (case.m, 6)), 3)
     declared = Game(A, case.subject.given)
     best = reference(declared, tol=1e-5)
-    promise = "reference(Game(A, f)) is narrow"
+    promise = "the bounds of reference(Game(A, f)) are close to each other"
     case.at_most(best.gap, case.solver_tol() + 1e-5, promise, A=A, message=best.message)
     boosted = solve(declared, tol=0.05, max_rounds=60)
     # Any pair must give a bracket that holds, also a random one.

@@ -27,7 +27,7 @@ def center(case: Case) -> None:
 
 
 def repair(case: Case) -> None:
-    """repair(d) is a point of the simplex with finite f, and d itself if d is such a point."""
+    """repair(d) is in the simplex and f is finite there. It is d itself if d is such a point."""
     m = case.m
     rng = case.rng
     rough = [rng.dirichlet(np.full(m, a)) for a in (0.1, 1.0)]
@@ -46,7 +46,7 @@ def repair(case: Case) -> None:
     for d in case.subject.feasible:
         _in_simplex(case, d, "a repaired or minimising d")
         moved = float(np.abs(case.f.repair(d.copy()) - d).sum())
-        case.at_most(moved, case.tol(), "repair leaves a feasible d alone", d=d)
+        case.at_most(moved, case.tol(), "repair does not change a feasible d", d=d)
 
 
 def entropy_range(case: Case) -> None:

@@ -13,7 +13,10 @@ from relaxboost.testing.core import Case, size
 
 
 def optimum(problem: Any, parameter: Any, at: Vector) -> float:
-    """Return the optimal value of a problem at a parameter, or nan if the solver fails."""
+    """Return the optimal value of a cvxpy problem after its parameter was set to `at`.
+
+    Return nan if the solver fails.
+    """
     # A parameter keeps the compiled problem, so that cvxpy translates it once.
     parameter.value = at
     status, value = solve_problem(problem)
@@ -27,16 +30,16 @@ def _is_too_large(value: float) -> bool:
 
 
 def penalty(case: Case) -> None:
-    """penalty(d) is the value of cvxpy_penalty at d, even outside the domain and for d < 0."""
+    """penalty(d) is the value of cvxpy_penalty at d, even outside of the domain and for d < 0."""
     for d in case.points(12 if case.subject.large else 24):
         value = case.f.penalty(d.copy())
         expected = case.subject.programs.penalty(d)
-        promise = "penalty(d) equals cvxpy_penalty at d, inf where its constraints fail"
+        promise = "penalty(d) equals cvxpy_penalty at d, and is inf if its constraints fail"
         case.equal(value, expected, case.solver_tol(size(expected)), promise, d=d)
 
 
 def conjugate(case: Case) -> None:
-    """conjugate(θ) is the supremum of <d, θ> − f(d) as computed by a cone solver."""
+    """conjugate(θ) is the supremum of <d, θ> − f(d) over all d, as computed by a cone solver."""
     compared = 0
     for theta in case.thetas(4 if case.subject.large else 8):
         try:
@@ -53,7 +56,7 @@ def conjugate(case: Case) -> None:
 
 
 def cvxpy_conjugate(case: Case) -> None:
-    """conjugate(θ) is the value of cvxpy_conjugate at θ."""
+    """conjugate(θ) is the value of the expression cvxpy_conjugate at θ."""
     x = cp.Variable(case.m)
     at = cp.Parameter(case.m)
     value, constraints = case.f.cvxpy_conjugate(x)
@@ -69,13 +72,13 @@ def cvxpy_conjugate(case: Case) -> None:
         if _is_too_large(value):
             continue
         compared += 1
-        promise = "conjugate(θ) equals cvxpy_conjugate at θ, inf where its constraints fail"
+        promise = "conjugate(θ) equals cvxpy_conjugate at θ, and is inf if its constraints fail"
         case.equal(value, expected, case.solver_tol(size(expected)), promise, theta=theta)
     case.demand(compared >= 2, "a cone solver evaluates cvxpy_conjugate at two θ at least")
 
 
 def fenchel_young(case: Case) -> None:
-    """The inequality <d, θ> <= f(d) + f*(θ) holds for all d and θ."""
+    """The inequality <d, θ> <= f(d) + f*(θ) of Fenchel and Young holds for all d and θ."""
     # f* may need a solver and is evaluated once for each θ.
     thetas = [(t, case.f.conjugate(t.copy())) for t in case.thetas(4 if case.subject.large else 8)]
     for d in case.points():

@@ -16,14 +16,14 @@ from relaxboost.testing.core import Case
 
 
 def resolve(case: Case) -> None:
-    """resolve(m) returns a relaxation that resolves to itself."""
+    """For a relaxation that resolve(m) has returned, resolve(m) returns the relaxation itself."""
     resolved = case.f.resolve(case.m)
     case.demand(isinstance(resolved, Relaxation), "resolve returns a Relaxation")
     case.demand(resolved == case.f, "resolve(m).resolve(m) equals resolve(m)", got=resolved)
 
 
 def identity(case: Case) -> None:
-    """A pickled copy of the relaxation is equal to it and has the same hash and key."""
+    """A pickled copy of the relaxation is equal to it, and has the same hash and the same key."""
     f = case.f
     try:
         # Worker processes get relaxations by pickling.
@@ -32,8 +32,8 @@ def identity(case: Case) -> None:
         if isinstance(f, Custom):  # A lambda and a nested function cannot be pickled.
             twin = copy.copy(f)
         else:
-            promise = "pickle.loads(pickle.dumps(f)) works (classes at the top of a module do)"
-            raise case.error(f"{promise}, and it said: {error}") from error
+            promise = "pickle.loads(pickle.dumps(f)) works, as for classes at the top of a module"
+            raise case.error(f"{promise}; it raised: {error}") from error
     case.demand(
         f == f and twin == f and f == twin,
         "the pickled copy equals f, as it does for a frozen dataclass of numbers and tuples",
@@ -43,7 +43,7 @@ def identity(case: Case) -> None:
     case.demand(twin.key() == f.key() == f.key(), "the pickled copy has the key of f")
     case.demand(bool(repr(f)) and isinstance(f.key(), str) and bool(f.key()), "repr and key exist")
     others: tuple[object, ...] = (object(), f.key())
-    case.demand(all(f != other for other in others), "f differs from what is no relaxation")
+    case.demand(all(f != other for other in others), "f is unequal to other objects")
 
 
 def _calls(case: Case) -> dict[str, tuple[tuple[Any, ...], Any]]:
@@ -72,7 +72,7 @@ def inputs_and_outputs(case: Case) -> None:
         # The bytes show a change anywhere in nested arguments.
         before = pickle.dumps(arguments)
         result = method(*arguments)
-        case.demand(pickle.dumps(arguments) == before, f"{name} leaves its arguments alone")
+        case.demand(pickle.dumps(arguments) == before, f"{name} does not change its arguments")
         if vector is None:
             continue
         d = vector(result)
@@ -81,9 +81,9 @@ def inputs_and_outputs(case: Case) -> None:
         # A view of an argument would change with it later.
         for given in arguments:
             if isinstance(given, np.ndarray):
-                case.demand(not np.shares_memory(d, given), f"{name} returns a vector of its own")
+                case.demand(not np.shares_memory(d, given), f"{name} returns a new vector")
         kept = d.copy()
-        case.demand(d.flags.writeable, f"{name} returns a vector the caller may change")
+        case.demand(d.flags.writeable, f"{name} returns a vector that the caller may change")
         # If the method returned an array that it keeps, the second call would show these values.
         d[:] = math.nan
         again = vector(method(*arguments))

@@ -1,4 +1,6 @@
-"""Checks of the relaxed margin F and of the witnesses that prove lower bounds on it."""
+"""Checks of the relaxed margin F(u) at margins u, and of the witnesses that prove lower bounds on
+it.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,7 @@ def shape_of_margin(case: Case) -> None:
 
 
 def own_witness(case: Case) -> None:
-    """lower_bound(u, witness(u)) is F(u) up to rounding, and never exceeds F(u)."""
+    """lower_bound(u, witness(u)) equals F(u) up to rounding errors, and never exceeds F(u)."""
     bounds = bounds_of(case.f)
     for u in case.margins(4 if case.subject.large else 8):
         value = case.f.relaxed_margin(u.copy())[0]
@@ -102,7 +104,7 @@ def own_witness(case: Case) -> None:
 
 
 def every_witness(case: Case) -> None:
-    """lower_bound(u, w) <= F(u) for every witness w, also if w is wrong or contains nan."""
+    """lower_bound(u, w) <= F(u) holds for every witness w, even if w is wrong or contains nan."""
     bounds = bounds_of(case.f)
     first, *others = case.margins(3)
     for u in (first, others[0]):
@@ -114,7 +116,7 @@ def every_witness(case: Case) -> None:
             scale = size(u, best)
             if not bounds.is_proved:  # The error of a solver grows with the size of the witness.
                 scale = max(scale, min(1e6, size(*_numbers(witness))))
-            promise = "lower_bound(u, w) is not above F(u) for any w (−inf where w proves nothing)"
+            promise = "lower_bound(u, w) is not above F(u) for any w (−inf if w proves nothing)"
             seen: dict[str, Any] = {"u": u, "witness": witness, "lower": lower}
             case.at_most(float(lower) - best, case.rounding(scale), promise, **seen, F=best)
             case.demand(not math.isnan(lower), promise, **seen)

@@ -29,7 +29,7 @@ from relaxboost.testing.proxy_case import ProxyCase
 
 
 def minimum(case: ProxyCase) -> None:
-    """The proxy function V is non-negative, and it is 0 at the point start() of the domain."""
+    """The proxy function V is non-negative, and V = 0 at the point start() of the domain."""
     start = case.proxy.start(case.domain, case.m)
     case.held(start, "start()")
     case.equal(case.value(start), 0.0, case.tol(), "V is 0 at start()", start=start)
@@ -51,9 +51,9 @@ def strong_convexity(case: ProxyCase) -> None:
 
 
 def modulus_attained(case: ProxyCase) -> None:
-    """The modulus of the proxy is at least 2/3 of the largest modulus that fits the test points."""
+    """The modulus α is at least 2/3 of the largest modulus that fits the test points."""
     strong_convexity(case)
-    promise = "modulus() is at least 2/3 of the largest α; skip the check for a cautious modulus"
+    promise = "modulus() is at least 2/3 of the largest α; skip this check if it is conservative"
     case.at_most(case.loosest, 1.5, promise, modulus=case.alpha)
 
 
@@ -89,7 +89,7 @@ def gradient(case: ProxyCase) -> None:
 
 
 def mirror(case: ProxyCase) -> None:
-    """<z, x> + βV(x) is least at w = mirror(z, β), and larger by αβ‖x − w‖²/2 or more at x."""
+    """<z, x> + βV(x) is least at w = mirror(z, β), and larger by at least αβ‖x − w‖²/2 at x."""
     for z, beta in case.duals():
         w = case.mirror(z, beta)
         case.held(w, "mirror(z, β)", z=z, beta=beta)
@@ -104,7 +104,7 @@ def mirror(case: ProxyCase) -> None:
 
 
 def optimality(case: ProxyCase) -> None:
-    """At w = mirror(z, β), <z, w> + βV(w) does not decrease towards any vertex."""
+    """From w = mirror(z, β) towards any vertex of the domain, <z, w> + βV(w) does not decrease."""
     slope = case.largest / case.radius
     for scale in (0.1, 1.0, 3.0):
         beta = 10.0 ** case.rng.uniform(-3.0, 3.0)
@@ -126,7 +126,7 @@ def optimality(case: ProxyCase) -> None:
 
 
 def extreme(case: ProxyCase) -> None:
-    """mirror(z, β) is a point of the domain for z/β from 1e-12 to 1e12, for ties, and for 0."""
+    """mirror(z, β) is in the domain if z/β is between 1e-12 and 1e12, has ties, or is 0."""
     for ratio in (1e-12, 1.0, 1e12):
         for z in (np.zeros(case.m), np.ones(case.m), case.rng.normal(size=case.m)):
             for beta in (1e-6, 1e6):
@@ -137,12 +137,12 @@ def extreme(case: ProxyCase) -> None:
 
 
 def conjugate(case: ProxyCase) -> None:
-    """conjugate(z, β) is −<z, w> − βV(w) at the mirror image w, and its gradient is −w."""
+    """conjugate(z, β) equals −<z, w> − βV(w) at w = mirror(z, β), and its gradient in z is −w."""
     for z, beta in case.duals():
         w = case.mirror(z, beta)
         value = case.conjugate(z, beta)
         tolerance = case.tol(z, beta)
-        promise = "W_β(z) = −<z, w> − βV(w) for w = mirror(z, β)"
+        promise = "conjugate W_β(z) = −<z, w> − βV(w) for w = mirror(z, β)"
         case.equal(value, -case.objective(w, z, beta), tolerance, promise, z=z, beta=beta)
         for other, _ in case.duals(3):
             there = other * beta
@@ -156,7 +156,7 @@ def conjugate(case: ProxyCase) -> None:
 
 
 def lipschitz(case: ProxyCase) -> None:
-    """mirror(z, β) has the Lipschitz constant 1/(αβ) in z; see Assumption (L) of JNTV05."""
+    """mirror(z, β) is Lipschitz in z with the constant 1/(αβ); see Juditsky et al. (2005)."""
     for z, beta in case.duals(9):
         w = case.mirror(z, beta)
         # For small steps the ratio tends to the derivative of the mirror map, where the bound may
@@ -172,7 +172,7 @@ def lipschitz(case: ProxyCase) -> None:
 
 
 def duality(case: ProxyCase) -> None:
-    """For w in the interior, mirror(−β∇V(w), β) is w, and V equals its biconjugate."""
+    """For w in the interior, mirror(−β∇V(w), β) is w, and V equals its biconjugate at w."""
     for w in case.inner():
         g = case.gradient(w)
         case.demand(bool(np.isfinite(g).all()), "∇V is finite in the interior", w=w, gradient=g)
@@ -186,7 +186,7 @@ def duality(case: ProxyCase) -> None:
 
 
 def expression(case: ProxyCase) -> None:
-    """A cone solver finds V(w) and W_β(z) from expression(w), for at most 8 weights."""
+    """A cone solver finds V(w) and conjugate(z, β) from expression(w), for at most 8 weights."""
     # Cone solvers are slow, and an error in an expression shows at few weights too.
     if case.m > 8:
         return
@@ -207,7 +207,7 @@ def expression(case: ProxyCase) -> None:
 
 
 def scaling(case: ProxyCase) -> None:
-    """The mirror map depends only on z/β, and on the simplex only on differences of z."""
+    """mirror(z, β) depends only on z/β, and on the simplex only on differences in z."""
     for z, beta in case.duals(4):
         w = case.mirror(z, beta)
         near = 1e-11 * case.radius
@@ -231,7 +231,7 @@ def symmetry(case: ProxyCase) -> None:
     for z, beta in case.duals(4):
         want = sign * case.mirror(z, beta)[order]
         away = float(np.abs(case.mirror(sign * z[order], beta) - want).max())
-        promise = "the mirror image of a permuted z, with other signs on balls, is permuted alike"
+        promise = "if z is permuted, or changes signs on a ball, so does mirror(z, β)"
         case.at_most(away, 1e-11 * case.radius, promise, z=z, beta=beta, order=order, sign=sign)
     for w in case.points():
         there = case.value(sign * w[order])
@@ -239,7 +239,7 @@ def symmetry(case: ProxyCase) -> None:
 
 
 def interface(case: ProxyCase) -> None:
-    """Methods do not modify arguments, other domains raise InputError, pickled copies are equal."""
+    """Methods do not modify arguments, other domains raise InputError, and copies are equal."""
     z = case.rng.normal(size=case.m)
     w = case.inner(1)[0]
     before = (z.copy(), w.copy())
@@ -355,9 +355,9 @@ def check_proxy(
 
 
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
-    """Return whether `check` rejects m weights.
+    """Return whether the method `check` of the proxy rejects m weights.
 
-    If this differs from `announced`, an error is raised.
+    If this answer differs from `announced`, a ConformanceError is raised.
     """
     message = ""
     try:

@@ -45,7 +45,9 @@ class ProxyCase(Judge):
         )
 
     def tol(self, z: Vector | float = 0.0, beta: float = 1.0) -> float:
-        """Return an upper bound on the rounding error of the objective <z, w> + βV(w)."""
+        """Return an upper bound on the rounding error of the objective <z, w> + βV(w) over the
+        domain.
+        """
         return 1e-12 * (float(np.abs(z).max()) * self.radius + beta * self.largest)
 
     def size(self, x: Vector) -> float:
@@ -57,7 +59,10 @@ class ProxyCase(Judge):
         return float(np.linalg.norm(z, 2 if self.proxy.norm == "l2" else np.inf))
 
     def held(self, w: Any, what: str, **instance: Any) -> None:
-        """Check that w is a finite array of doubles in the domain, with shape (m,)."""
+        """Check that the weights w are a finite vector of m doubles in the domain.
+
+        `what` names them in messages.
+        """
         # The form comes first: `repair` would raise its own error for other arrays.
         form = isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (self.m,)
         self.demand(form and bool(np.isfinite(w).all()), f"{what} is finite doubles of shape (m,)")
@@ -76,19 +81,22 @@ class ProxyCase(Judge):
             return np.asarray(self.proxy.gradient(w.copy(), self.domain))
 
     def mirror(self, z: Vector, beta: float = 1.0) -> Vector:
-        """Return the mirror image −∇W_β(z) of z, which minimises <z, w> + βV(w)."""
+        """Return the mirror image of z, which is the point w that minimises <z, w> + βV(w)."""
         return np.asarray(self.proxy.mirror(z.copy(), beta, self.domain))
 
     def conjugate(self, z: Vector, beta: float = 1.0) -> float:
-        """Return the conjugate W_β(z), the maximum of −<z, w> − βV(w) over the domain."""
+        """Return the conjugate, which is the maximum of −<z, w> − βV(w) over the domain."""
         return float(self.proxy.conjugate(z.copy(), beta, self.domain))
 
     def objective(self, w: Vector, z: Vector, beta: float) -> float:
-        """Return the objective <z, w> + βV(w) of the mirror map."""
+        """Return <z, w> + βV(w), which the mirror map minimises."""
         return math.fsum((z * w).tolist()) + beta * self.value(w)
 
     def vertices(self, most: int = 8) -> list[Vector]:
-        """Return the vertices of the domain on up to `most` random axes, and 0 if it is one."""
+        """Return the vertices of the domain on at most `most` random axes.
+
+        If 0 is a vertex, it is returned too.
+        """
         chosen = self.rng.permutation(self.m)[:most]
         units = [self.radius * np.eye(1, self.m, int(j))[0] for j in chosen]
         if self.signed:
@@ -96,7 +104,9 @@ class ProxyCase(Judge):
         return units if isinstance(self.domain, Simplex) else [np.zeros(self.m), *units]
 
     def points(self, count: int = 8) -> list[Vector]:
-        """Return points of the domain: the start, vertices, points near vertices, random points."""
+        """Return points of the domain for tests: the start, vertices, points near vertices, and
+        random points.
+        """
         rng = self.rng
         start = self.proxy.start(self.domain, self.m)
         tried = [start, *self.vertices(3)]
@@ -124,7 +134,10 @@ class ProxyCase(Judge):
         return [self.within(rng.dirichlet(np.full(self.m, 3.0)), 0.9) for _ in range(count)]
 
     def duals(self, count: int = 6) -> list[tuple[Vector, float]]:
-        """Return test pairs (z, β) for the mirror map. Some z contain ties, and the sizes vary."""
+        """Return pairs (z, β) for tests of the mirror map.
+
+        Some vectors z have ties, and their sizes vary.
+        """
         rng = self.rng
         # With this size of z, <z, w> and βV(w) are comparable, and the mirror image is neither the
         # start nor a vertex.
@@ -138,7 +151,7 @@ class ProxyCase(Judge):
         return tried
 
     def pairs(self) -> Iterator[tuple[Vector, Vector]]:
-        """Yield pairs of points in the domain, for which strong convexity is checked."""
+        """Yield pairs of points in the domain, for tests of strong convexity."""
         points = self.points()
         m = self.m
         rng = self.rng

@@ -14,9 +14,10 @@ from relaxboost.testing.core import Case, size
 
 
 def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -> float:
-    """Return the minimum of <d, u> + f(d), computed with the linear program of f.
+    """Return the minimum of <d, u> + f(d) over distributions d, computed with the linear program of
+    f.
 
-    If `fixed` is given, return f at this point instead.
+    If `fixed` is given, return f(fixed) instead.
     """
     from scipy.optimize import LinearConstraint, milp
     from scipy.sparse import csr_array
@@ -38,9 +39,9 @@ def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -
 
 
 def polyhedral(case: Case) -> None:
-    """If and only if traits.polyhedral is set, linear_form(m) exists. Its optimum is F(u)."""
+    """linear_form(m) exists if and only if traits.polyhedral is true. Its optimum is F(u)."""
     form = description_of(case.f).linear_form(case.m)
-    promise = "linear_form(m) is a LinearForm exactly where traits.polyhedral"
+    promise = "linear_form(m) is a LinearForm if and only if traits.polyhedral is true"
     case.demand((form is not None) == case.f.traits.polyhedral, promise, linear_form=form)
     if form is None or not case.claims("polyhedral"):
         return
@@ -57,10 +58,10 @@ def polyhedral(case: Case) -> None:
 
 
 def curvature(case: Case) -> None:
-    """traits.smooth is set if and only if curvature(m), an l1 modulus of convexity of f, is > 0."""
+    """traits.smooth is true if and only if curvature(m), an l1 modulus of convexity, is > 0."""
     modulus = case.f.curvature(case.m)
     case.demand(0.0 <= modulus < math.inf, "curvature(m) is finite and >= 0", got=modulus)
-    promise = "traits.smooth is set exactly where curvature(m) > 0"
+    promise = "traits.smooth is true if and only if curvature(m) > 0"
     case.demand((modulus > 0.0) == case.f.traits.smooth, promise, curvature=modulus)
     if not case.claims("smooth"):
         return
@@ -83,7 +84,7 @@ def curvature(case: Case) -> None:
 
 
 def monotone(case: Case) -> None:
-    """If traits.monotone is set, f and f* do not increase if coordinates shrink towards zero."""
+    """If traits.monotone is true, f and f* do not increase if coordinates shrink towards zero."""
     if not case.claims("monotone"):
         return
     m = case.m
@@ -107,7 +108,7 @@ def monotone(case: Case) -> None:
 
 
 def symmetric(case: Case) -> None:
-    """If traits.symmetric is set, f, f*, F and distributions ignore the order of the examples."""
+    """If traits.symmetric is true, f, f*, F and distributions ignore the order of the examples."""
     if not case.claims("symmetric"):
         return
     shift = np.roll(np.arange(case.m), 1)  # A cyclic shift moves every example.
@@ -135,7 +136,7 @@ def symmetric(case: Case) -> None:
 
 
 def zero_minimum(case: Case) -> None:
-    """If traits.zero_minimum is set, f is non-negative and f*(0) = 0."""
+    """If traits.zero_minimum is true, f is non-negative and f*(0) = 0."""
     if not case.claims("zero_minimum"):
         return
     for d in case.points(24):
@@ -145,7 +146,7 @@ def zero_minimum(case: Case) -> None:
 
 
 def zero_in_core(case: Case) -> None:
-    """If traits.zero_in_core is set, f is finite on a small cross-polytope around 0."""
+    """If traits.zero_in_core is true, f is finite on a small cross-polytope around 0."""
     if not case.claims("zero_in_core"):
         return
     shown = case.rng.permutation(case.m)[:8]

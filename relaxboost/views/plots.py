@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -34,7 +34,7 @@ def _style(index: int) -> dict[str, Any]:
 
 
 def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
-    """Return the given Axes, or those of a new figure, as an array."""
+    """Return the given Axes as an array. If there are none, return those of a new figure."""
     if axes is None:
         check_drawing()
         from matplotlib.figure import Figure
@@ -68,9 +68,7 @@ def check_plot(path: str | os.PathLike[str]) -> None:
     check_output(path, SUFFIXES)
 
 
-def overview(
-    *solutions: Solution, title: str = "", axes: Any = None, against: str = "round"
-) -> Any:
+def overview(*solutions: Solution, title: str = "", axes: Any = None) -> Any:
     """Draw the margins and the gap of each solution, and return an array of two Axes.
 
     Parameters
@@ -78,8 +76,6 @@ def overview(
     *solutions : Solution
     title : str
     axes : two Axes, optional
-    against : {"round", "seconds"}
-        The quantity on the horizontal axis of the plot of the gap.
 
     Examples
     --------
@@ -91,11 +87,9 @@ def overview(
     """
     if not solutions:
         raise InputError("overview needs at least one solution")
-    if against not in ("round", "seconds"):
-        raise InputError(f'against must be "round" or "seconds", got {against!r}')
     panels = _panels(axes, 2, (10.5, 4.6))
     _margins(panels[0], solutions)
-    _gaps(panels[1], solutions, against)
+    _gaps(panels[1], solutions)
     if title:
         panels[0].figure.suptitle(title)
     return panels
@@ -227,35 +221,6 @@ def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[fl
     return found
 
 
-def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any = None) -> Any:
-    """Draw the mean progressive loss of learners against the number of examples.
-
-    The thin curve below each curve is a lower bound on the mean loss of any fixed weights. This
-    bound follows from the regret bound. The function returns the Axes.
-
-    Parameters
-    ----------
-    histories : mapping
-        A mapping from names of learners to their records from `online.progressive`.
-    title : str
-    axes : Axes, optional
-    """
-    (axes,) = _panels(axes, 1, (7.0, 4.8))
-    for index, (name, records) in enumerate(histories.items()):
-        rows = np.array([one.rows for one in records])
-        mean = np.array([one.loss for one in records]) / rows
-        marker = "o" if rows.size == 1 else ""
-        axes.plot(rows, mean, label=name, marker=marker, **_style(index))
-        least = mean - np.array([one.bound for one in records]) / rows
-        # Early bounds are far below any loss, and would stretch the axis.
-        shown = least > min(0.0, float(mean.min()))
-        axes.plot(rows[shown], least[shown], linewidth=0.7, **_style(index))
-    axes.set(xlabel="examples", ylabel="mean loss (thin: no fixed weights have less)", xscale="log")
-    _legend(axes, columns=2)
-    axes.set_title(title)
-    return axes
-
-
 def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
     """Draw brackets of the regret over time, and the bounds from theorems. Return the Axes.
 
@@ -342,14 +307,13 @@ def _margins(axes: Any, solutions: tuple[Solution, ...]) -> None:
     _legend(axes)
 
 
-def _gaps(axes: Any, solutions: tuple[Solution, ...], against: str) -> None:
+def _gaps(axes: Any, solutions: tuple[Solution, ...]) -> None:
     for index, solution in enumerate(solutions):
-        gaps = [(getattr(r, against), r.upper - r.lower) for r in solution.history]
-        gaps = [(t, gap) for t, gap in gaps if 0.0 < gap < np.inf and t > 0.0]
+        gaps = [(r.round, r.upper - r.lower) for r in solution.history if r.round > 0]
+        gaps = [(number, gap) for number, gap in gaps if 0.0 < gap < np.inf]
         if gaps:
             marker = "o" if len(gaps) == 1 else ""
             axes.plot(*zip(*gaps, strict=True), marker=marker, **_style(index))
             axes.axhline(solution.tol, linewidth=0.7, **_style(index))
-    scale = "log" if against == "round" else "linear"
-    axes.set(xscale=scale, yscale="log", xlabel=against, ylabel="upper − lower")
+    axes.set(xscale="log", yscale="log", xlabel="round", ylabel="upper − lower")
     axes.set_title("gap (thin: requested)", fontsize="medium")

@@ -24,19 +24,23 @@ _QUANTILES = {
     "75%": 0.75,
     "max": 1.0,
 }
-"""The quantiles of the margins in reports: the name of each quantile, and the share of the examples
-whose margin is at most this quantile. Most quantiles are low, because low margins show which
-examples are hard."""
+"""The quantiles of the margins in reports, as a dictionary from the name of a quantile to the share
+of the examples whose margin is at most this quantile. Most quantiles are low, because low margins
+show which examples are hard."""
 
 
 def margin_quantiles(solution: Solution) -> dict[str, float]:
-    """Return the quantiles of the margins A w by name, from "min" to "max"."""
+    """Return the quantiles of the margins of the examples, as a dictionary from their names, "min"
+    to "max".
+    """
     values = np.quantile(solution.margins, list(_QUANTILES.values()))
     return dict(zip(_QUANTILES, values.tolist(), strict=True))
 
 
 def text(solution: Solution, most: int = 10) -> str:
-    """Return the bounds, the rounds, the hypotheses of largest weight and the margins as text."""
+    """Return a report about a solution as text: its bounds, its rounds, its largest weights and its
+    margins.
+    """
     s = solution
     lower, upper = show_bracket(s.lower, s.upper)
     certified = "certified" if bounds_of(s.game.relaxation).is_proved else "bracketed, numerical"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from relaxboost._core.seeds import Rng, accepts_seed, generator, seed_of
 from tests.planning.small import tasks
 
 TASKS = tasks(np.random.default_rng(0), count=4)
-LAW = rb.claims.Law([[1.0, -1.0], [-1.0, 0.5]], [1.0, -1.0], [Fraction(1, 3), Fraction(2, 3)])
 
 
 def boosted(**options):
@@ -25,7 +23,6 @@ def boosted(**options):
 
 
 SAME = {
-    "drawn": lambda **o: LAW.drawn(rb.online.GradientDescent("hinge", bound=2.0), 3, 5, **o).risk,
     "plant": lambda **o: rb.instances.plant(20, 8, **o).A,
     "split": lambda **o: [fold.test for fold in pl.split(TASKS, 2, by="task", **o)],
     "boost": boosted,
@@ -53,7 +50,7 @@ def test_an_integer_gives_the_same_by_either_name(name):
 
 def test_signatures_have_rng():
     functions = [fn.boost, pl.boost, pl.compare, pl.split, rb.online.batch, rb.instances.plant]
-    functions += [rb.check_conditions, rb.claims.Law.drawn, rb.testing.check_schedule]
+    functions += [rb.check_conditions]
     for function in functions:
         names = inspect.signature(function).parameters
         assert names["rng"].default == 0

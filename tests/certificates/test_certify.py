@@ -71,6 +71,7 @@ def held(game, solution):
     assert certificate.lower <= certificate.upper <= solution.upper + spare
     verdict = certificate.check()
     assert bool(verdict) == (certificate.level != "numerical"), verdict.reason
+    assert bool(certificate.check(game)) == bool(verdict)
     if verdict:
         assert verdict == (True, certificate.level, certificate.lower, certificate.upper, "")
         assert certificate.gap <= solution.gap + spare
@@ -308,6 +309,15 @@ def other(game, f):
     return rb.solve(rb.Game(game.matrix, f))
 
 
+def test_a_squared_norm_whose_best_weights_are_zero():
+    """The slope of g at w = 0 is 0, so that d was moved to any point at which f is finite."""
+    ball = rb.relaxations.TotalVariationBall(0.9)
+    game = rb.Game([[1], [0], [1], [0]], 2 * ball, over=rb.SquaredNorm(1))
+    certificate = rb.certify(rb.solve(game, 1e-5))
+    assert certificate.check()
+    assert abs(certificate.upper) <= 1e-6
+
+
 def test_points_without_a_finite_bound(rng, monkeypatch):
     """The certificate could be neither printed nor loaded."""
     game = rb.Game(matrix(rng), rb.Custom(f=soft))
@@ -370,3 +380,16 @@ def test_shifted_relaxations_can_be_enclosed_on_request(f, rng):
     certificate = rb.certify(solution, "enclosed")
     assert certificate.check()
     assert certificate.gap <= 1e-6
+
+
+def test_a_certificate_of_another_game_is_not_accepted(tmp_path):
+    A = np.array([[1, -1, 1], [-1, 1, 1], [1, 1, -1], [0, 0, 0]])
+    path = tmp_path / "proof.json"
+    rb.certify(rb.solve(rb.Game(A, rb.Capped(4)))).save(path)
+    assert rb.check_certificate(path, rb.Game(A, rb.Capped(fraction=1)))
+    assert rb.check_certificate(path, A)
+    other = rb.check_certificate(path, rb.Game(A, rb.HardMargin()))
+    assert not other
+    assert other.reason.startswith("the relaxation in the certificate, caps(caps=1/4), is not that")
+    simplex = rb.check_certificate(path, rb.Game(A, rb.Capped(4), over=rb.Simplex(1)))
+    assert "the domain in the certificate, l1(size=1), is not that of the game" in simplex.reason

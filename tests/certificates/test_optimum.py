@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from scipy.linalg import hadamard
 
 import relaxboost as rb
 from relaxboost.certificates import NotClosed, exact_optimum, exact_value
-from relaxboost.certificates.exact import optimum, start
+from relaxboost.certificates.exact import start
 from relaxboost.certificates.exact.optimum import _Search
 from relaxboost.certificates.exact.program import ExactProgram
 from relaxboost.certificates.exact.simplex import ExactSimplex, PivotLimits
@@ -148,8 +147,8 @@ def test_random_games_against_the_slow_twin(rng, make):
 
 def test_more_columns_than_the_solver_gets(rng, monkeypatch):
     """Columns are priced in, by the solver and, beyond its tolerance, exactly."""
-    few = partial(start.first_basis, most_entries=0, batch=3)
-    monkeypatch.setattr(optimum, "first_basis", few)
+    monkeypatch.setattr(start, "MAX_ENTRIES_AT_ONCE", 0)
+    monkeypatch.setattr(start, "BATCH_COLUMNS", 3)
     for make in (_signs, _floats, _nearly_equal):
         for trial in range(10):
             A = make(rng, 7, 25)

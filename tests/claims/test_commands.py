@@ -327,20 +327,21 @@ def test_certificates(call, toys, tmp_path):
 
 BAD_INPUT = {
     "unknown": (["check", "SS09-T99"], "no claim 'SS09-T99'; did you mean SS09-T9"),
-    "pattern": (["check", "SS09-T9", "TS09-*"], "what there is; your own need --file FILE)"),
+    "pattern": (
+        ["check", "SS09-T9", "TS09-*"],
+        "for your own claims, add --file FILE)",
+    ),
     "attacked": (["attack", "ss09-t9"], "no claim 'ss09-t9'; did you mean SS09-T9"),
     "shown": (["show", "SS09-T9-round"], "did you mean SS09-T9-rounds"),
     "source": (["check", "--source", "SS10"], "no source 'SS10'; did you mean SS09?"),
     "both": (["list", "--source", "SS09", "--file", "FILE"], "--file selects your own claims"),
     "no file": (["check", "--file", "none.py"], "the file none.py does not exist"),
-    "in the file": (["check", "SS09-T9", "--file", "FILE"], "toys.py` shows what is there)"),
+    "in the file": (["check", "SS09-T9", "--file", "FILE"], "toys.py` lists the claims)"),
     "unchecked": (["check", "TOY-hard", "--file", "FILE"], "TOY-hard cannot be checked: a matter"),
     "trials": (["check", "--trials", "0"], "'--trials': 0 is not in the range"),
     "seed": (["attack", "SS09-T9", "--seed", "-1"], "'--seed': -1 is not in the range"),
     "budget": (["attack", "SS09-T9", "--budget", "many"], "'many' is not a valid integer"),
     "folder": (["check", "--certificates", "FILE"], "cannot write certificates to"),
-    "page": (["report", "-o", "report.txt"], "use a name that ends in .html"),
-    "page's folder": (["report", "-o", "no/report.html"], "folder no does not exist"),
 }
 
 
@@ -377,27 +378,6 @@ def test_the_progress_bar_is_for_terminals(odd):
     assert b"X-a" in shown
 
 
-def test_report_is_of_the_claims_that_could_be_checked(call, odd, tmp_path):
-    """What the page looks like is tested where it is made."""
-    path, page = odd("claim('a', true)\nclaim('b', raises)\n"), tmp_path / "report.html"
-    status, out, err = call("report", "-o", page, "--file", path, "--trials", 2)
-    assert status == 1
-    assert err.startswith("relaxboost: not in the report: X-b: error: ZeroDivisionError")
-    assert out.startswith(f"report:     {page}\n2 claims: 1 holds, 1 error; ")
-    text = page.read_text()
-    assert "X-a" in text
-    assert "X-b" not in text
-
-
-def test_report_lists_what_cannot_be_checked(call, tmp_path):
-    page = tmp_path / "report.html"
-    status, _, _ = call(
-        "report", "-o", page, "SS09-T9-rounds", "SS09-Sec5.3-others", "--trials", 1, "--jobs", 1
-    )
-    assert status == 0
-    assert "SS09-Sec5.3-others" in page.read_text()
-
-
 EXAMPLES = [
     example.split()
     for command in verbs.claims.commands.values()
@@ -411,16 +391,15 @@ def test_examples_of_the_help_work(call, example, toys, tmp_path, monkeypatch):
     toys.rename(tmp_path / "test_claims.py")
     verdict = claims.load("test_claims.py")[0].check(1)
     monkeypatch.setattr("relaxboost.claims.running.attempt", lambda *_: verdict)
-    monkeypatch.setattr("relaxboost.claims.publishing.report.write_report", lambda *_: None)
     arguments = [argument.strip("'") for argument in example]
-    jobs = ["--jobs", "1"] if arguments[0] in ("check", "attack", "report") else []
+    jobs = ["--jobs", "1"] if arguments[0] in ("check", "attack") else []
     status, _, err = call(*arguments, *jobs)
     assert (status, err) == (0, "")
 
 
 def test_every_command_shows_an_example(call):
     commands = verbs.claims.commands
-    assert list(commands) == ["list", "show", "check", "attack", "report"]
+    assert list(commands) == ["list", "show", "check", "attack"]
     for name in commands:
         status, out, _ = call(name, "--help")
         assert status == 0

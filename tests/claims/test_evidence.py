@@ -8,7 +8,7 @@ import pytest
 
 from relaxboost import InputError, claims
 from relaxboost.claims import Enumeration, Real, Source, Space, WorstCases, assume, at_most
-from relaxboost.claims.publishing.latex import as_latex
+from relaxboost.claims.latex import as_latex
 from relaxboost.claims.record import ILLEGIBLE
 
 COMPLETE: tuple[str, ...] = ("DEK11", "GB11", "JNTV05", "RDS04", "RW05", "SS09", "TEL")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from docs.hooks.claim_pages import ledger
+from docs.hooks.claim_pages.prose import as_markdown
 from relaxboost import claims
-from relaxboost.claims.publishing import ledger
-from relaxboost.claims.publishing.prose import as_markdown
 from relaxboost.commands.cli import main
 from tests.claims import made
 

@@ -385,3 +385,41 @@ def test_structural_ranges_are_enforced_when_an_instance_is_read():
         InputError, match=r"k = 5 is outside its range\. The nearest valid value is 2"
     ):
         Space(A=Matrix(), k=Whole(1, "m")).from_json({"A": [[1], [1]], "k": 5})
+
+
+def test_a_check_cannot_change_the_arrays_of_its_instance():
+    def shrink(x):
+        A = x.A
+        A /= 2.0
+        return at_most(A.max(), x.A.max())
+
+    claim = toy(shrink, Space(sizes={"m": (2, 2), "n": (1, 1)}, A=Matrix()))
+    with pytest.raises(ValueError, match="read-only"):
+        claim.attack(budget=5)
+
+
+def test_an_attack_rejects_a_check_that_refutes_an_instance_only_once():
+    results = iter([at_most(2, 1), *[at_most(1, 2)] * 100])
+    claim = toy(lambda x: next(results), Space(sizes={"m": (2, 2), "n": (1, 1)}, A=Matrix()))
+    with pytest.raises(InputError, match=r"only the first time. Draw random numbers from x\.rng"):
+        claim.attack(budget=5)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Space(A=3), r"A must be a field, such as Matrix\(\)"),
+        (lambda: Space(A=Matrix(), rng=Real(0, 1)), "must not be called 'rng'"),
+        (lambda: Space(A=Matrix(), k=Whole(1, "z")), "the bound 'z' of k must be a number"),
+        (lambda: Space(sizes={"m": 2}, A=Matrix()), r"pairs \(least, largest\)"),
+    ],
+)
+def test_a_space_rejects_wrong_fields_and_sizes(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_optimum_needs_a_game():
+    claim = toy(lambda x: at_most(x.optimum(x.A), 1), Space(A=Matrix()))
+    with pytest.raises(InputError, match=r"optimum needs a game, got ndarray"):
+        claim.check(trials=1)

@@ -11,7 +11,7 @@ import pytest
 import relaxboost as rb
 from relaxboost import Capped, Game
 from relaxboost.claims import Matrix, Real, Source, Space, Whole, assume, at_least, at_most
-from relaxboost.claims.publishing.latex import as_latex, errata, in_a_paper
+from relaxboost.claims.latex import as_latex, errata, in_a_paper
 from relaxboost.commands.cli import main
 from tests.certificates.latex_reader import balanced
 

@@ -9,7 +9,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.certificates import exact_optimum
-from relaxboost.claims.rds04.cycles import EIGHT as THEIRS
+from relaxboost.claims.rds04 import EIGHT as THEIRS
 from relaxboost.claims.votes import (
     Separable,
     adaboost,

@@ -10,6 +10,7 @@ import textwrap
 import time
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from relaxboost import InputError, claims
 from relaxboost.claims import Failure, Real, Source, Space, at_most
@@ -25,6 +26,14 @@ def file(tmp_path):
         return claims.load(tmp_path / "mine.py")
 
     return write
+
+
+@pytest.fixture(autouse=True)
+def new_workers():
+    """Start and end each test without workers: they keep the standard error of their first test."""
+    get_reusable_executor().shutdown(kill_workers=True)
+    yield
+    get_reusable_executor().shutdown(kill_workers=True)
 
 
 def found(runs):
@@ -79,16 +88,25 @@ def test_an_error_in_one_claim_loses_no_other(file, capfd):
         assert "a check prints this" in "".join(capfd.readouterr())
 
 
-@pytest.mark.parametrize(
-    ("death", "status"), [("dies", 7), ("lambda x: os.kill(os.getpid(), 9)", -9)]
-)
-def test_a_process_that_dies_loses_its_claim_only(death, status, file, capfd):
-    names = {"a": "true", "b": death, "c": "true", "d": "true"}
-    chosen = file("".join(f"claim('{name}', {check})\n" for name, check in names.items()))
-    runs = dict(found(claims.check_all(chosen, jobs=2)))
-    assert [outcome.status for outcome in runs.values()] == ["holds", "error", "holds", "holds"]
-    assert runs["X-b"].error == f"its worker process ended with status {status}"
+@pytest.mark.parametrize("death", ["dies", "lambda x: os.kill(os.getpid(), 9)"])
+def test_a_process_that_dies_ends_the_check(death, file, capfd, tmp_path):
+    """The finished claims keep their verdicts, and the others name the remedy."""
+    wait = f"while not os.path.exists('{tmp_path}/a'):\n        time.sleep(0.01)\n"
+    chosen = file(
+        f"def late(x):\n    {wait}    return ({death})(x)\n"
+        "claim('a', true)\nclaim('b', late)\nclaim('c', slow)\nclaim('d', true)\n"
+    )
+
+    def progress(finished, total, id):
+        (tmp_path / "a").touch()
+
+    runs = dict(found(claims.check_all(chosen, jobs=2, progress=progress)))
+    assert [outcome.status for outcome in runs.values()] == ["holds", "error", "error", "error"]
+    lost = "a worker process died; run with --jobs 1 to see which claim ends it"
+    assert {outcome.error for id, outcome in runs.items() if id != "X-a"} == {lost}
     assert capfd.readouterr() == ("", "")
+    again = claims.check_all([chosen[0], chosen[3]], jobs=2)
+    assert [outcome.status for _, outcome in found(again)] == ["holds", "holds"]
 
 
 def test_a_check_that_leaves_ends_nothing_else(file):
@@ -106,20 +124,6 @@ def test_a_check_that_reads_finds_nothing(file):
     assert runs["X-a"].error.startswith("EOFError: ")
 
 
-def test_no_process_outlives_the_one_that_started_it(file, tmp_path):
-    line = f"claim('N', lambda x: open('{tmp_path}/N', 'w') and slow(x))\n"
-    file(line.replace("N", "a") + line.replace("N", "b"))
-    script = "from relaxboost import claims; [*claims.check_all(claims.load('mine.py'), jobs=2)]"
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    while not ((tmp_path / "a").exists() and (tmp_path / "b").exists()):
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.kill()
-    assert process.communicate(timeout=250)[1] == ""  # they write there too: all have ended
-
-
 def test_a_file_that_changed(file, tmp_path):
     chosen = file("claim('a', true)\nclaim('b', true)\n")
     (tmp_path / "mine.py").write_text(HEAD + "claim('a', true)\n")
@@ -128,6 +132,23 @@ def test_a_file_that_changed(file, tmp_path):
     assert (
         runs["X-b"].error == f"InputError: {tmp_path / 'mine.py'} no longer defines the claim 'X-b'"
     )
+    (tmp_path / "mine.py").write_text(HEAD + "claim('a', raises)\nclaim('b', true)\n")
+    runs = dict(found(claims.check_all(chosen, jobs=2)))  # The same workers.
+    assert [outcome.status for outcome in runs.values()] == ["error", "holds"]
+
+
+def test_paths_are_those_of_the_working_directory(file, tmp_path, monkeypatch):
+    """Also with workers that were started in another one."""
+    lines = "".join(f"claim('{name}', true)\n" for name in "ab")
+    found(claims.check_all(file(lines), jobs=2))
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    (tmp_path / "other/yours.py").write_text(HEAD + TOYS)
+    chosen = claims.load("yours.py")
+    runs = dict(found(claims.check_all(chosen, 2, jobs=2, certificates="proofs")))
+    assert [outcome.status for outcome in runs.values()] == ["holds", "false as stated"]
+    assert list((tmp_path / "other/proofs").iterdir())
+    assert not (tmp_path / "proofs").exists()
 
 
 def test_claims_made_on_the_spot_are_checked_here():
@@ -180,7 +201,6 @@ def test_a_script_needs_no_guard(way, tmp_path):
         """
     )
     (tmp_path / "script.py").write_text(script)
-    (tmp_path / "random.py").write_text("raise ImportError('the wrong one')")
     result = subprocess.run(
         [sys.executable, "-P", *(["script.py"] if way == "script" else ["-"])],
         input=None if way == "script" else script,

@@ -109,11 +109,11 @@ def test_what_moved_is_answered_with_where_it_went(capsys, monkeypatch):
     ss09 = next(source for source in claims.sources() if source.key == "SS09")
     monkeypatch.setitem(ss09.moved, "old", "T9")
     monkeypatch.setitem(ss09.moved, "slip", "errata")
-    with pytest.raises(InputError, match="SS09-old is part of SS09-T9 now: `relaxboost claims s"):
+    with pytest.raises(InputError, match="SS09-old is now part of SS09-T9; run `relaxboost "):
         claims.get("SS09-old")
-    moved = "SS09-slip is in the errata of SS09 now"
+    moved = "SS09-slip is now in the errata of SS09"
     refused(capsys, moved, "claims", "show", "SS09-slip")
     monkeypatch.setitem(ss09.moved, "older", "displays")
-    moved = "show SS09-T9` shows it; 'SS09-ol*' stands for 1 more that moved"
+    moved = "show SS09-T9` to see it. The pattern 'SS09-ol*' matches 1 more claim"
     refused(capsys, moved, "claims", "list", "SS09-ol*")
-    refused(capsys, "SS09-older is a line of the table on", "claims", "check", "SS09-older")
+    refused(capsys, "SS09-older is now a line of the table on", "claims", "check", "SS09-older")

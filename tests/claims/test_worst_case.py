@@ -363,3 +363,22 @@ class TestAttained:
             w = w / max(1.0, np.linalg.norm(w))
         assert np.linalg.norm(best) <= 1.0 + 1e-6
         assert regret == pytest.approx(found.value, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda f: f * f, r"The inner product of two elements is f @ g"),
+        (lambda f: f * math.nan, "must be a finite number, got nan"),
+        (lambda f: f @ f < 1, "write <= or >= instead of < or >"),
+        (lambda f: worst_case(f @ f, f @ f <= 1), "requirements must be a list"),
+        (
+            lambda f: worst_case(f @ f, [f @ f <= 1], ConvexFunctional()),
+            "functionals must be a list",
+        ),
+        (lambda f: ConvexFunctional(smooth=math.nan), "must be a finite number, got nan"),
+    ],
+)
+def test_wrong_programs_are_rejected_with_the_remedy(make, message):
+    with pytest.raises(InputError, match=message):
+        make(Element())

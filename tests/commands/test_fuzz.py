@@ -19,7 +19,7 @@ import pytest
 from relaxboost.commands.cli import cli, main
 from tests.processes import ctrl_c
 
-SKIPPED = {"claims attack", "claims report", "doctor"}
+SKIPPED = {"claims attack", "doctor"}
 """They take long whatever they are given, and read what other verbs here read too."""
 FILES = {
     "fine.csv": "a,b,y\n1,2,1\n2,1,-1\n3,4,1\n5,1,-1\n",
@@ -91,10 +91,10 @@ BASES = [
     "certify proof.json --format vipr --out made.vipr",
     "online run fine.csv --label y --radius 2 --json",
     "online regret fine.csv --label y --over l1 --loss hinge --at 2",
-    "solve windows.csv --label y --k 1 --report -",
+    "solve windows.csv --label y --k 1 --model -",
     "certify proof.json --format lean --out -",
     "predict model.json fine.csv --json",
-    "online compare fine.csv --label y --methods mirror-descent,gradient-descent",
+    "online run fine.csv --label y --method gradient-descent --schedule adaptive",
     "claims show SS09-T9",
     "claims list SS09* --json",
     "instances make games.toml --out made",

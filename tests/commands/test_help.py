@@ -33,7 +33,7 @@ EXAMPLES = [
     if line.startswith("  relaxboost ")
 ]
 RUN = {"solve", "check", "certify", "claims list", "instances make", "instances check"}
-RUN |= {"online run", "online compare", "predict"}
+RUN |= {"online run", "predict"}
 """Verbs whose examples take a moment; those of others take minutes, or data, and are read only."""
 
 
@@ -170,7 +170,7 @@ def test_standard_output_takes_one_file_and_the_rest_goes_to_standard_error(
     assert ended(["check", "piped.json", "--quiet"]) == 0
     assert ended(["certify", "piped.json", "--format", "lean", "--out", "-"]) == 0
     assert capsysbinary.readouterr().out.count(b"\n") > 9
-    for more in ("--json", "--report -"):
+    for more in ("--json", "--model -"):
         assert ended(f"{line} {more}".split()) == 2
         assert b"only one result can go to standard output" in capsysbinary.readouterr().err
 

@@ -1,4 +1,4 @@
-"""From online to batch: every rule against all iterates stored, and its bounds on exact laws."""
+"""From online to batch: every rule against all iterates stored, and its bounds on all samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from scipy.stats import chisquare
 
 import relaxboost as rb
 from relaxboost._core.errors import InputError
-from relaxboost.claims import Law
 from relaxboost.online import (
     Assumptions,
     Constant,
@@ -32,6 +31,7 @@ from relaxboost.online import (
     validation_radius,
 )
 from relaxboost.online.batching import reservoir
+from tests.online.samples import examples
 
 IID = Assumptions(iid_order=True, loss_range=2.0)
 METHODS = {
@@ -221,38 +221,40 @@ def test_costs_of_experts_have_no_targets():
     assert found.wrong is None
 
 
-COIN = Law([[1.0], [1.0], [-0.5]], y=[1, -1, 1], p=[0.5, 0.3, 0.2])
+COIN = examples([[1.0], [1.0], [-0.5]], [1, -1, 1], [0.5, 0.3, 0.2])
 
 
 @pytest.mark.parametrize("delta", [0.9, 0.5, 0.2, 0.05])
-def test_bounds_hold_on_all_samples_of_a_law(delta):
+def test_bounds_hold_on_all_samples(delta):
     method, t = GradientDescent("hinge", schedule=Horizon(6)), 6
-    for output in ("uniform", "average"):
-        found = COIN.outcomes(method, t, output)
-        bounds = np.array([risk_bound(loss / t, t, delta, IID) for loss in found.loss])
-        assert found.chance(found.risk > bounds + 1e-12) <= delta
-        excess = excess_risk_bound(math.sqrt(t), t, delta, IID)
-        assert found.exceeds(excess)[1] <= delta
-        assert found.excess().upper <= expected_excess_bound(method, 1, t, IID)
-    votes, chance = COIN.outcomes(method, 4, "majority"), 0.0
-    for sample, p, risk in zip(votes.samples, votes.probability, votes.risk, strict=True):
-        voted = batch(method, (COIN.H[sample], COIN.y[sample]), "majority", snapshots=4)
-        chance += p * (risk > voted.risk_bound(delta, IID))
+    found = COIN.runs(method, t)
+    bounds = np.array([risk_bound(loss / t, t, delta, IID) for loss in found.loss])
+    bound = excess_risk_bound(math.sqrt(t), t, delta, IID)
+    for risk in (found.risk, found.risk_of_mean):
+        assert found.chance[risk > bounds + 1e-12].sum() <= delta
+        assert found.chance[risk - found.least.lower > bound].sum() <= delta
+        assert found.excess(risk)[1] <= expected_excess_bound(method, 1, t, IID)
+    votes, chance = COIN.runs(method, 4), 0.0
+    for sample, p in zip(votes.samples, votes.chance, strict=True):
+        rows = list(sample)
+        voted = batch(method, (COIN.H[rows], COIN.y[rows]), "majority", snapshots=4)
+        wrong = voted.predict(COIN.H) * COIN.y <= 0.0
+        chance += p * (COIN.p[wrong].sum() > voted.risk_bound(delta, IID))
     assert chance <= delta
 
 
-def test_the_choice_of_validation_holds_on_all_samples_of_a_law():
+def test_the_choice_of_validation_holds_on_all_samples():
     """Its score bounds its risk, and its risk is near the best of the first half."""
     method, t, delta = ExponentiatedGradient("hinge", schedule=Constant(1.0)), 5, 0.95
-    law = Law([[1.0, -0.5], [-1.0, 0.5]], y=[1, 1], p=[0.7, 0.3])
-    found = law.outcomes(method, t)
+    law = examples([[1.0, -0.5], [-1.0, 0.5]], [1, 1], [0.7, 0.3])
+    found = law.runs(method, t)
     below, near = 0.0, 0.0
-    for sample, p in zip(found.samples, found.probability, strict=True):
-        H, y = law.H[sample], law.y[sample]
+    for sample, p in zip(found.samples, found.chance, strict=True):
+        H, y = law.H[list(sample)], law.y[list(sample)]
         chosen = batch(method, (H, y), "validation", delta=delta, loss_range=2.0)
-        risk = law.risk(method.loss, chosen.w)
+        risk = law.risks(method.loss, [chosen.w])[0]
         below += p * (risk > chosen.score)
-        best = law.risk(method.loss, iterates(method, H, y)[: t // 2]).min()
+        best = law.risks(method.loss, iterates(method, H, y)[: t // 2]).min()
         near += p * (risk > best + validation_excess_bound(t, t, delta, IID))
     assert below <= delta
     assert near <= delta

@@ -154,7 +154,6 @@ def test_ctrl_c_while_a_strength_is_chosen(monkeypatch, calls, tol):
         lambda tasks: pl.fit(tasks, pl.Lasso(0.1)),
         lambda tasks: pl.fit(tasks, pl.L1Radius(1.0)),
         lambda tasks: pl.fit(pl.Problem(tasks, pl.Ridge(0.1), nonnegative=False)),
-        lambda tasks: pl.reference(tasks, pl.Ridge(0.1)),
     ],
 )
 def test_a_column_of_zeros_has_the_weight_0(learn):
@@ -184,7 +183,9 @@ def test_what_went_wrong_is_said_with_the_remedy():
         pl.fit([pl.Task(g, 0, 1, [0, 1])])
     rng = np.random.default_rng(0)
     network, costs = roads(rng, 60)
-    with pytest.warns(UserWarning, match="ended with 'max_rounds' after 1 round; give it more"):
+    with pytest.warns(
+        UserWarning, match="ended with 'max_rounds' after 1 round; allow more rounds"
+    ):
         pl.fit(trips(rng, network, costs, 8), pl.Ridge(1e-6), max_rounds=1)
 
 

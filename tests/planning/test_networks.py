@@ -4,81 +4,75 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 from relaxboost._core.errors import InputError
-from relaxboost.planning import LinearCosts, Task, from_networkx, shortest_path, to_networkx
+from relaxboost.planning import (
+    LinearCosts,
+    Task,
+    from_networkx,
+    from_pandas,
+    shortest_path,
+    to_networkx,
+)
 
 
 def roads(kind=nx.DiGraph):
     G = kind()
-    G.add_node("a", height=1.0, x=0.0, y=0.0, pos=(0.0, 0.0), f=[1.0, 2.0])
-    G.add_node("b", height=2.0, x=1.0, y=0.0, pos=(1.0, 0.0), f=[3.0, 4.0])
-    G.add_node("c", height=4.0, x=1.0, y=2.0, pos=(1.0, 2.0), f=[5.0, 6.0])
+    G.add_node("a", height=1.0, x=0.0, y=0.0, pos=(0.0, 0.0))
+    G.add_node("b", height=2.0, x=1.0, y=0.0, pos=(1.0, 0.0))
+    G.add_node("c", height=4.0, x=1.0, y=2.0, pos=(1.0, 2.0))
     for u, v, length in (("a", "b", 1), ("b", "c", 2.0), ("a", "c", np.float32(4.0))):
-        slope = 0.1 * length
-        held = {"d": {"length": length, "slope": slope}, "x": np.array([length, slope])}
-        G.add_edge(u, v, length=length, slope=slope, paved=length > 1, **held)
+        held = {"length": length, "slope": 0.1 * length, "paved": length > 1}
+        G.add_edge(u, v, **held, road="street" if length == 1 else "path")
     return G
 
 
-def test_attributes_by_name_dict_and_array_are_the_same():
+def test_attributes_become_features():
     G = roads()
     made = from_networkx(G, ["length", "slope"])
     assert made.names == ("length", "slope")
-    for given, names in (("d", ("length", "slope")), ("x", ("x[0]", "x[1]"))):
-        other = from_networkx(G, given)
-        assert other.names == names
-        assert np.array_equal(other.features, made.features)
-    assert from_networkx(G, "x", names=["l", "s"]).names == ("l", "s")
-    mixed = from_networkx(G, ["paved", "d", "x"])
-    assert mixed.names == ("paved", "length", "slope", "x[0]", "x[1]")
-    assert np.array_equal(mixed.features[:, 1:], np.tile(made.features, 2))
+    assert made.features.tolist() == [
+        [data["length"], data["slope"]] for *_, data in G.edges(data=True)
+    ]
+    assert from_networkx(G, ["length", "slope"], names=["l", "s"]).names == ("l", "s")
     assert from_networkx(G, "length").features.tolist() == [[1.0], [4.0], [2.0]]
     assert from_networkx(G, ["paved"]).features[:, 0].tolist() == [0.0, 1.0, 1.0]
+    G.edges["b", "c"]["paved"] = 0.5  # a number among Booleans
+    assert from_networkx(G, ["paved"]).features[:, 0].tolist() == [0.0, 1.0, 0.5]
     assert from_networkx(G).features.tolist() == [[1.0]] * 3
     ends = [(made.label(u), made.label(v)) for u, v in zip(made.tail, made.head, strict=True)]
     assert ends == list(G.edges)
     assert made.sites is None
 
 
-@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
-def test_node_features_belong_to_arcs(kind):
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.Graph, nx.MultiGraph])
+def test_features_are_those_of_a_table(kind):
+    """Text, products, and the features that another graph or learned costs have."""
     G = roads(kind)
-    height = nx.get_node_attributes(G, "height")
-    for at, value in (
-        ("entering", lambda u, v: height[v]),
-        ("leaving", lambda u, v: height[u]),
-        ("mean", lambda u, v: (height[u] + height[v]) / 2),
-    ):
-        made = from_networkx(G, ["length"], ["height"], at=at)
-        assert made.names == ("length", "height")
-        wanted = [[data["length"], value(u, v)] for u, v, data in G.edges(data=True)]
-        assert made.features.tolist() == wanted
-        assert from_networkx(G, None, "height", at=at).features[:, 0].tolist() == [
-            row[1] for row in wanted
-        ]
-    assert from_networkx(G, None, "f").names == ("f[0]", "f[1]")
-    nx.set_edge_attributes(G, 7.0, "height")
-    assert from_networkx(G, ["height"], ["height"]).names == ("height", "node height")
-
-
-@pytest.mark.parametrize("kind", [nx.DiGraph, nx.Graph])
-def test_attributes_are_multiplied_as_columns_are(kind):
-    G = roads(kind)
-    made = from_networkx(G, ["slope*length", "length"], "height*height")
-    assert made.names == ("slope*length", "length", "height*height")
-    for u, v, data in G.edges(data=True):
-        row = made.arc_features[made.arc(u, v)]
-        assert row[0] == data["slope"] * data["length"]
-        assert row[2] == G.nodes[v]["height"] ** 2
+    wanted = ["length*road", "slope*length", "road=path"]
+    rows = [(u, v, data) for u, v, data in G.edges(data=True)]
+    table = pd.DataFrame([data | {"u": u, "v": v} for u, v, data in rows])
+    twin = from_pandas(table, features=wanted)
+    made = from_networkx(G, wanted)
+    assert made.names == twin.names
+    assert np.array_equal(made.features, twin.features)
+    names = ("road=street", "slope", "road=path")
+    fit = LinearCosts(np.ones(3), names, 0.0, 0.0, "optimal", "", 1, True)
+    for features in (made, fit):
+        again = from_networkx(G, features)
+        assert again.names == features.names
+    G.edges[next(iter(G.edges))]["road"] = "lane"
+    with pytest.raises(InputError, match="has the value 'lane', for which there is no feature"):
+        from_networkx(G, made)
+    assert from_networkx(G, fit, unseen="ignore").features[0].tolist()[::2] == [0.0, 0.0]
     nx.set_edge_attributes(G, 7.0, "slope*length")
     assert (from_networkx(G, "slope*length").arc_features == 7.0).all()
 
 
-@pytest.mark.parametrize("at", ["entering", "leaving", "mean"])
 @pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
-def test_undirected_edges_are_two_arcs(kind, at):
+def test_undirected_edges_are_two_arcs(kind):
     G = roads(kind)
     plain = from_networkx(G, ["length"])
     assert plain.sites is not None
@@ -86,13 +80,9 @@ def test_undirected_edges_are_two_arcs(kind, at):
     assert plain.costs([1.0, 2.0, 3.0]).tolist() == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]
     for k, (u, v, *_) in enumerate(G.edges):
         assert (plain.arc(u, v), plain.arc(v, u)) == (2 * k, 2 * k + 1)
-    made = from_networkx(G, ["length"], ["height"], at=at)
-    twin = from_networkx(G.to_directed(), ["length"], ["height"], at=at)
-    assert (made.sites is None) == (at != "mean")
+    twin = from_networkx(G.to_directed(), ["length"])
     for u, v, *_ in [*G.edges, *((v, u, *rest) for u, v, *rest in G.edges)]:
-        assert made.arc_features[made.arc(u, v)] == pytest.approx(
-            twin.arc_features[twin.arc(u, v)], rel=1e-15
-        )
+        assert plain.arc_features[plain.arc(u, v)] == twin.arc_features[twin.arc(u, v)]
 
 
 @pytest.mark.parametrize("kind", [nx.MultiDiGraph, nx.MultiGraph])
@@ -161,12 +151,6 @@ def changed(where, name, value):
 BC = ("b", "c")
 
 
-def labelled(text):
-    G = roads()
-    nx.set_edge_attributes(G, text, "kind")
-    return G
-
-
 @pytest.mark.parametrize(
     ("G", "options", "match"),
     [
@@ -174,36 +158,22 @@ def labelled(text):
         ([(0, 1)], {}, "G must be a networkx graph, got list"),
         (nx.DiGraph([(0, 1), (1, 1)]), {}, r"\(1 -> 1\) is a self-loop"),
         (nx.MultiGraph([(0, 1), (1, 1)]), {}, r"\(1 -> 1\) is a self-loop"),
-        (changed(BC, "slope", ...), ["slope"], r"'slope' is missing for 1 of 3 .*\('b', 'c'\)"),
-        (changed(BC, "slope", ...), "slope*length", r"of the feature 'slope\*length' is missing"),
-        (roads(), "slop*length", r"'slop' of the feature .* did you mean slope\?"),
-        (roads(), "x*length", r"'x\*length' multiplies single numbers, but .* 'x' .* several"),
-        (changed(BC, "slope", np.nan), ["slope"], r"'slope' of edge \('b', 'c'\) is nan"),
-        (changed(BC, "slope", np.inf), ["slope"], r"'slope' of edge \('b', 'c'\) is inf"),
-        (changed(BC, "slope", "2"), ["slope"], r"'slope' of edge \('b', 'c'\) is the text '2'"),
-        (changed(BC, "slope", 1j), ["slope"], r"'slope' of edge \('b', 'c'\) is 1j"),
-        (changed(BC, "slope", [1]), "slope", r"'slope' of edge .* is nan in slope\[0\]"),
-        (changed(BC, "x", [1.0]), "x", r"'x' of edge \('b', 'c'\) is nan in x\[1\]"),
-        (changed(BC, "x", [1.0, "a"]), "x", r"'x' of edge \('b', 'c'\) is 'a' in x\[1\]"),
-        (changed(BC, "d", {"length": 1.0}), "d", r"'d' of edge \('b', 'c'\) is nan in slope"),
-        (changed(BC, "d", {"length": 1.0, "slope": None}), "d", r"is None in slope"),
+        (changed(BC, "slope", ...), ["slope"], r"row \('b', 'c'\): 'slope' is nan \(1 in all\)"),
+        (changed(BC, "slope", None), "slope*length", r"row \('b', 'c'\): 'slope' is nan"),
+        (changed(BC, "slope", np.nan), ["slope"], r"row \('b', 'c'\): 'slope' is nan"),
+        (changed(BC, "slope", np.inf), ["slope"], r"row \('b', 'c'\): 'slope' is inf"),
+        (roads(), "slop*length", r"no edge has an attribute 'slop'.* did you mean slope\?"),
         (roads(), "lenght", r"no edge has .* 'lenght'; .* length, slope.*; did you mean length\?"),
-        (
-            labelled("primary"),
-            "kind",
-            r"is the text 'primary'; map each class to a number with a dict, .* from_pandas",
-        ),
-        (labelled("12.5"), "kind", "is the text '12.5'; convert the text to a number with"),
-        (roads(), [], "must be attribute names"),
-        (roads(), [3], "must be attribute names"),
+        (changed(BC, "slope", "2"), ["slope"], r"'slope' of edge \('b', 'c'\) is '2'; write a num"),
+        (changed(BC, "road", ...), ["road"], r"\('a', 'b'\) is 'street'; .* a text on every edge"),
+        (changed(BC, "slope", 1j), ["slope"], r"'slope' of edge \('b', 'c'\) is 1j; compute num"),
+        (changed(BC, "slope", [1]), "slope", r"is \[1\]; .* with nx.set_edge_attributes"),
+        (changed(BC, "slope", {"up": 1.0}), "slope", r"is {'up': 1.0}; .* nx.set_edge_attributes"),
+        (changed(BC, "slope", np.ones(2)), "slope", r"is array\(\[1., 1.\]\); .* nx.set_edge_attr"),
+        (roads(), [], "has no features"),
+        (roads(), [3], "features must be column names, a graph or learned costs, got"),
         (roads(), ["slope", "slope"], "2 different entries"),
         (roads(), {"features": ["slope"], "names": ["s", "t"]}, "names must have 1 different"),
-        (
-            changed("b", "height", ...),
-            {"node_features": "height"},
-            "is missing for 1 of 3 nodes, such as 'b'",
-        ),
-        (roads(), {"at": "end"}, "at must be one of entering, leaving, mean"),
         (changed("b", "pos", (1,)), {"position": "pos"}, r"node 'b' has no position \(x, y\)"),
         (changed("b", "x", np.nan), {"position": ("x", "y")}, "node 'b' has no position"),
         (roads(), {"position": {"a": (0, 0)}}, "node 'b' has no position"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -11,8 +9,6 @@ import pytest
 
 from relaxboost import InputError
 from relaxboost import planning as pl
-
-MPH = 1.609344
 
 
 def streets():
@@ -32,15 +28,15 @@ def streets():
     G.add_edge(103, 100, **main, osmid=4, oneway=True, length=560.0, reversed=False)
     G.add_edge(100, 102, osmid=5, highway="service", oneway=True, reversed=False, length=800.0)
     G.add_edge(101, 101, osmid=6, highway="service", oneway=False, reversed=False, length=90.0)
+    # As ox.add_edge_speeds and ox.add_edge_travel_times add them.
+    for place, (*_, data) in enumerate(G.edges(keys=True, data=True)):
+        data.update(speed_kph=30.0 + place, travel_time=3.6 * data["length"] / (30.0 + place))
     return G
 
 
 @pytest.fixture(scope="module")
 def graph():
-    with pytest.warns(pl.Imputed, match="speed_kph of 2 of 9 edges is the mean") as told:
-        made = pl.from_osmnx(streets())
-    assert len(told) == 1
-    return made
+    return pl.from_osmnx(streets())
 
 
 def column(graph, name):
@@ -65,69 +61,22 @@ def test_lengths_classes_and_keys(graph):
     assert graph.arc(100, 101, 1) != graph.arc(100, 101, 0)
 
 
-def test_speeds_are_read_and_imputed_as_osmnx_does(graph):
-    seconds = column(graph, "travel_time")
-    merged = (30 * MPH + 50) / 2  # the only primary road with a number
-    fallback = (merged + 50) / 2  # the mean of primary and residential
-    assert seconds[101, 102, 0] == pytest.approx(556 / (50 / 3.6))
-    assert seconds[100, 101, 1] == pytest.approx(600 / (merged / 3.6))
-    assert seconds[103, 100, 0] == pytest.approx(560 / (merged / 3.6))  # "none" is no number
-    assert seconds[100, 102, 0] == pytest.approx(800 / (fallback / 3.6))
-    several, loops, imputed = sorted(graph.notes)
+def test_speeds_and_travel_times_are_those_of_osmnx(graph):
+    G = streets()
+    for name in ("travel_time", "speed_kph"):
+        wanted = {edge[:3]: edge[3] for edge in G.edges(keys=True, data=name)}
+        del wanted[101, 101, 0]
+        assert column(pl.from_osmnx(G, name), name) == wanted
+    several, loops = sorted(graph.notes)
     assert loops == "self-loops left out: 1"
     assert several == "highway is a list on 1 edges; the first in the alphabet counts"
-    assert imputed.endswith(f"their highway: primary {merged:.4g}, service {fallback:.4g}")
-
-
-def test_speeds_of_the_user_and_attributes_of_osmnx_come_first():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        given = pl.from_osmnx(streets(), "speed_kph", speeds={"service": 15, "none": 110})
-        assert column(given, "speed_kph")[100, 102, 0] == 15.0
-        assert column(given, "speed_kph")[103, 100, 0] == 110.0
-        assert "the speed of 2 of 9 edges comes from speeds" in given.notes
-        G = streets()
-        nx.set_edge_attributes(G, 36.0, "speed_kph")
-        seconds = column(pl.from_osmnx(G, ["travel_time"]), "travel_time")
-        assert seconds[101, 102, 0] == pytest.approx(55.6)
-        nx.set_edge_attributes(G, 7.0, "travel_time")
-        assert set(column(pl.from_osmnx(G, ["travel_time"]), "travel_time").values()) == {7.0}
-
-
-@pytest.mark.parametrize(
-    ("tag", "kph"),
-    [
-        ("50", 50.0),
-        ("30 mph", 30 * MPH),
-        ("5 knots", 5 * 1.852),
-        ("60 km/h", 60.0),
-        ("7,5", 7.5),
-        ("50|30", 40.0),
-        (["20 mph", "none", "40"], (20 * MPH + 40) / 2),
-        ("['20 mph', '40']", (20 * MPH + 40) / 2),
-        ("none", None),
-        ("DE:urban", None),
-        ("DE:zone:30", 30.0),
-        ([50, 30.0], 40.0),
-        ("0", None),
-        ([], None),
-        (float("nan"), None),
-        (None, None),
-        ("[", None),
-    ],
-)
-def test_every_way_to_write_a_speed(tag, kph):
-    G = streets()
-    G.edges[100, 101, 0]["maxspeed"] = tag
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pl.Imputed)
-        made = column(pl.from_osmnx(G, "speed_kph"), "speed_kph")
-    assert made[100, 101, 0] == pytest.approx(50.0 if kph is None else kph)  # the class has 50
 
 
 def test_other_tags():
-    with pytest.warns(pl.Imputed, match="lanes of 2 of 9 edges .* primary 2, service 2"):
-        made = pl.from_osmnx(streets(), ["lanes", "oneway", "bridge", "length*highway"])
+    G = streets()
+    for edge in [(103, 100, 0), (100, 102, 0)]:
+        G.edges[edge]["lanes"] = 1
+    made = pl.from_osmnx(G, ["lanes", "oneway", "bridge", "length*highway"])
     assert column(made, "lanes")[100, 101, 1] == 2.0
     assert column(made, "oneway")[100, 102, 0] == 1.0
     assert column(made, "oneway")[101, 102, 0] == 0.0
@@ -139,11 +88,10 @@ def test_other_tags():
 @pytest.mark.parametrize("tag", ["2;3", [], None, "inf", pd.NA, 10**400, np.array([1, 2])])
 def test_one_odd_tag_makes_no_text_of_numbers(tag):
     G = streets()
+    nx.set_edge_attributes(G, 2, "lanes")
     G.edges[100, 101, 0]["lanes"] = tag
-    with pytest.warns(pl.Imputed, match="lanes of 3 of 9 edges"):
-        made = pl.from_osmnx(G, "lanes")
-    assert made.names == ("lanes",)
-    assert column(made, "lanes")[100, 101, 0] == 2.0  # as other residential roads
+    with pytest.raises(InputError, match=r"'lanes' is not a number on 1 of 9 edges, .*100, 101, 0"):
+        pl.from_osmnx(G, "lanes")
 
 
 def test_a_graph_read_from_a_file_of_texts_is_the_same(graph):
@@ -152,8 +100,7 @@ def test_a_graph_read_from_a_file_of_texts_is_the_same(graph):
         data.update({name: str(value) for name, value in data.items()})
     for _, data in G.nodes(data=True):
         data.update(x=str(data["x"]), y=str(data["y"]))
-    with pytest.warns(pl.Imputed):
-        made = pl.from_osmnx(G)
+    made = pl.from_osmnx(G)
     assert made.names == graph.names
     assert np.array_equal(made.features, graph.features)
     assert np.array_equal(made.position, graph.position)
@@ -185,8 +132,7 @@ def test_the_features_of_costs_are_made_again_for_another_town(graph):
     learned = pl.fit(pl.paths_from_pandas(trips, graph, parallel="length"), pl.Ridge(0.1))
     G = streets()
     G.remove_edge(100, 102)
-    with pytest.warns(pl.Imputed):
-        again = pl.from_osmnx(G, learned)
+    again = pl.from_osmnx(G, learned)
     assert again.names == learned.names
     assert learned.costs(again).shape == (8,)
     edges = pd.DataFrame({"trip": 1, "edge": [(100, 101, 1), (101, 102, 0)]})
@@ -211,15 +157,29 @@ BAD = [
     (nx.MultiDiGraph(crs="epsg:4326"), {}, "0 nodes and no edges"),
     (without(lambda G: G.graph.pop("crs")), {"features": "length"}, r"G.graph\[\"crs\"\] = \"met"),
     (without(lambda G: G.nodes[102].pop("x")), {"features": "length"}, "row 102: .lon. is nan"),
-    (without(lambda G: service(G).pop("length")), {}, r"2, 0\) has no length; add lengths"),
+    (without(lambda G: service(G).pop("length")), {}, r"2, 0\) has no length; call ox.distance.ad"),
+    (
+        without(lambda G: service(G).pop("travel_time")),
+        {},
+        r"2, 0\) has no travel_time; call ox.add_edge_speeds\(G, hwy_speeds=...\) and ox.add",
+    ),
+    (
+        without(lambda G: service(G).update(speed_kph=np.nan)),
+        {"features": "speed_kph"},
+        r"2, 0\) has no speed_kph; call ox.add_edge_speeds\(G, hwy_speeds=",
+    ),
+    (
+        without(lambda G: service(G).update(travel_time=np.inf)),
+        {},
+        "has the travel_time inf, which must be a number >= 0; correct the travel_time",
+    ),
     (
         without(lambda G: service(G).update(length=-800.0)),
         {},
-        "has the length -800, which must be >= 0",
+        "has the length -800.0, which must be a number >= 0",
     ),
     (streets(), {"features": ["width"]}, "no edge has the attribute 'width'"),
-    (streets(), {"speeds": {"service": "fast"}}, "speeds must be a positive number, got 'fast'"),
-    (streets(), {"speeds": {"service": -30}}, "speeds must be a positive number, got -30"),
+    (streets(), {"features": "lanes"}, r"'lanes' is not a number on 2 of 9 edges, such as None on"),
 ]
 
 
@@ -227,13 +187,3 @@ BAD = [
 def test_bad_graphs_are_refused_with_the_remedy(G, options, message):
     with pytest.raises(InputError, match=message):
         pl.from_osmnx(G, **options)
-
-
-def test_speeds_that_nothing_tells_are_refused():
-    G = streets()
-    for *_, data in G.edges(keys=True, data=True):
-        data.pop("maxspeed", None)
-    with pytest.raises(InputError, match="pass speeds="):
-        pl.from_osmnx(G)
-    with pytest.warns(pl.Imputed, match="primary 30, service 30"):
-        assert pl.from_osmnx(G, speeds={"residential": 30}).names[1] == "travel_time"

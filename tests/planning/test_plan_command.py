@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -105,15 +104,6 @@ def test_evaluate_compares_with_demonstrations(folder, capsys):
     assert content["metrics"]["exact_match"] == 0.5
     assert content["metrics"]["arc_recall"] == pytest.approx(1 / 3)
     assert [one["exact"] for one in content["each"]] == [True, False]
-
-
-def test_numbers_that_are_not_there_are_null(folder, capsys):
-    run("fit --edges edges.csv --trips trips.csv --loss none --out costs.json", capsys)
-    assert json.loads((folder / "costs.json").read_text())["weights"] == [0.0, 0.0]
-    _, out, _ = run("evaluate costs.json --edges edges.csv --trips held_out.csv --json", capsys)
-    assert parsed(out)["metrics"]["cost_ratio"] is None
-    _, out, _ = run("evaluate costs.json --edges edges.csv --trips held_out.csv", capsys)
-    assert re.search(r"^cost ratio +nan$", out, re.M)
 
 
 def test_show_draws(folder, capsys):
@@ -292,7 +282,7 @@ def test_ties_are_told(folder, capsys):
     status, _, err = run(command, capsys)
     assert (status, err.count("\n")) == (0, 1)
     assert "every demonstration costs as much as its plan" in err
-    assert "1: several paths cost the same; it takes arc 5 ('ford' -> 'bridge'), arc 1" in err
+    assert "1: several paths cost the same; the trip takes arc 5 ('ford' -> 'bridge'), arc 1" in err
     assert "and the plan arc 3 ('ford' -> 'work')" in err
     assert err.endswith("learn them with a smaller --strength or more --features\n")
     status, out, err = run(command + " --quiet --json", capsys)
@@ -368,7 +358,7 @@ def test_costs_that_fall_around_a_cycle_are_named(folder, capsys):
     for command in ("evaluate costs.json {}", "show costs.json {} --trip back --out a.png"):
         status, _, err = run(command.format("--edges edges.csv --trips trips.csv"), capsys)
         assert status == 2
-        assert "a round; fit costs without --free-signs" in err
+        assert "; fit costs without --free-signs" in err
 
 
 def test_commands_of_the_page_work(folder, capsys):

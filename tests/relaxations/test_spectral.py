@@ -234,3 +234,11 @@ def test_roundings_of_a_function_are_no_increase():
     assert sum(weights) == 1
     assert all(a >= b for a, b in pairwise(weights))
     assert float(weights[0] - weights[-1]) < 1e-15
+
+
+@pytest.mark.parametrize(("m", "r"), [(4, 1365), (2, 2048), (7, 1365)])
+def test_how_long_the_exact_weights_of_an_extremile_are(m, r):
+    """The docstring promised exact weights for m = 2 and r = 4000, which are rounded."""
+    for order, exact in ((r, True), (r + 1, False)):
+        weights = SpectralRisk.extremile(order).resolve(m)._spectrum(m).fractions()
+        assert (weights[-1] == Fraction(1, m**order)) == exact

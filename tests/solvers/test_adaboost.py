@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.claims.rds04.cycles import EIGHT
+from relaxboost.claims.rds04 import EIGHT
 from relaxboost.matrices import DenseMatrix
 from relaxboost.solvers import ADABOOST_STEPS, AdaBoost, AdaBoostStar
 from relaxboost.solvers.boosters.accuracy import stage_steps

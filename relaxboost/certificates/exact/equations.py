@@ -14,11 +14,13 @@ from scipy import linalg
 from relaxboost.certificates.exact.integers import flint, independent_rows
 
 Number = Any
-"""An integer or a Fraction. The two types may be mixed in arithmetic."""
+"""An integer or a Fraction. Arithmetic may mix the two types."""
 
 
 class Contradiction(ArithmeticError):
-    """Raised when equations contradict each other: some combination of them is 0 = c with c ≠ 0."""
+    """Raised if equations contradict each other, which means that a combination of them is 0 = c
+    with c ≠ 0.
+    """
 
 
 class Equations:
@@ -49,7 +51,8 @@ class Equations:
             for j in row:
                 self._where.setdefault(j, set()).add(i)
         self._steps: list[tuple[int, int, Number]] = []
-        """The steps (row, other, factor). Each subtracted `factor` times `row` from row `other`."""
+        """The elimination steps, as triples (row, other, factor). A step subtracted `factor` times
+        equation `row` from equation `other`."""
         self._pivots: list[tuple[int, int, dict[int, Number]]] = []
         """The pivots (row, variable, entries). The row had these entries when it was eliminated."""
         self._empty: list[int] = []
@@ -59,7 +62,7 @@ class Equations:
     def correction(self, missing: Sequence[Number]) -> dict[int, Number]:
         """Return changes of the pivots that add `missing` to the left-hand sides of the equations.
 
-        If no correction solves the equations, `Contradiction` is raised.
+        If no changes do so, raise `Contradiction`.
         """
         right = list(missing)
         # The steps of the elimination are repeated on the right sides.
@@ -120,7 +123,10 @@ class Equations:
                 single += self._remove(i, j)
 
     def _remove(self, i: int, pivot: int) -> list[int]:
-        """Remove a row with its pivot. Return the variables that are then in only one row."""
+        """Remove an equation and its pivot variable.
+
+        Return the variables that then occur in only one equation.
+        """
         row = self._rows.pop(i)
         self._pivots.append((i, pivot, row))
         single = []
@@ -134,7 +140,10 @@ class Equations:
         return single
 
     def _eliminate(self, i: int, pivot: int) -> list[int]:
-        """Remove a pivot from all rows except row i. Return the rows that have changed."""
+        """Eliminate a pivot variable from all equations except equation i.
+
+        Return the equations that have changed.
+        """
         row = self._rows[i]
         changed = sorted(self._where[pivot] - {i})
         single = []
@@ -177,7 +186,9 @@ class _Dense:
         self._dependent = {names[k]: square[k] for k in set(range(len(names))).difference(kept)}
 
     def solve(self, right: Sequence[Number]) -> dict[int, Number]:
-        """Return the values of the pivots that solve the equations for given right-hand sides."""
+        """Return a dictionary from each pivot variable to its value in the solution for the
+        right-hand sides `right`.
+        """
         scaled = [Fraction(right[i]) * self._scale[i] for i in self._rows]
         unit = lcm(*(x.denominator for x in scaled))
         column = flint().fmpz_mat([[int(x * unit)] for x in scaled])
@@ -192,7 +203,7 @@ class _Dense:
 
 
 def _large_columns(rows: list[list[int]]) -> list[int]:
-    """Return as many linearly independent columns as there are rows."""
+    """Return linearly independent columns of a matrix, as many as the matrix has rows."""
     sizes = [max(map(abs, row)) for row in rows]
     scaled = [
         [float(Fraction(a, size)) for a in row] for row, size in zip(rows, sizes, strict=True)

@@ -1,9 +1,10 @@
-"""The evaluation of a polyhedral f at exact points, for certificates.
+"""The evaluation of a polyhedral relaxation f at exact points, for certificates.
 
-f(d) needs values of the auxiliary variables z, and the relaxed margin F(u) needs multipliers. An
-exact linear program finds the optimal values and multipliers. Nearly optimal ones are found much
-faster. The functions raise an InputError if f is infinite at d or on the whole simplex, and
-`Exhausted` if a limit is reached first.
+A polyhedral f(d) is the minimum of a linear program over auxiliary variables z. A proof of f(d)
+needs values of z, and a proof of the relaxed margin F(u) needs multipliers of the rows. An exact
+linear program finds the optimal values and multipliers. Nearly optimal ones are found much faster.
+The functions raise an InputError if f is infinite at d or on the whole simplex, and `Exhausted` if
+a limit is reached first.
 """
 
 from __future__ import annotations
@@ -40,12 +41,20 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 T = TypeVar("T")
 
 
+MAX_SECONDS = 600.0
+"""The time limit, in seconds, for all evaluations of one polyhedral f in a certificate."""
+MAX_PIVOTS = 100_000
+"""The limit on the number of exact pivots in these evaluations."""
+
+
 class Unproved(InputError):
-    """Raised if no exact points were found for f, because none exist or time ran out."""
+    """Raised if no exact points were found for f, because no such points exist or because time ran
+    out.
+    """
 
 
 class ExactEvaluation:
-    """The evaluation of a polyhedral f at exact points, with one time limit for all of them.
+    """The evaluation of a polyhedral f at exact points. All evaluations share one time limit.
 
     All methods raise `Unproved` if the time limit is reached.
 
@@ -56,21 +65,20 @@ class ExactEvaluation:
     exact : bool
         Whether f(d) and F(u) are needed to the last digit. Otherwise, bounds with the accuracy of
         floats are enough, and an exact linear program is solved only if no such bounds are found.
-    time_limit : float
-        The time limit in seconds for all evaluations together.
     """
 
-    def __init__(self, name: str, exact: bool, time_limit: float = 600.0) -> None:
+    def __init__(self, name: str, exact: bool) -> None:
         self._name = name
         self._exact = exact
-        self._time_limit = time_limit
-        self._limits = PivotLimits(100_000, time_limit)
+        self._limits = PivotLimits(MAX_PIVOTS, MAX_SECONDS)
 
     def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Return an exact point (d, z) at which f is finite, near a d that is feasible in floats.
+        """Return an exact pair (d, z) at which f is finite.
+
+        d is near the given distribution, which is feasible in floats.
 
         A move of d by one unit costs `price`. If f is infinite at every exact point of the simplex,
-        the method raises `Unproved`.
+        `Unproved` is raised.
         """
         try:
             return near_point(form, np.array(d), price, self._limits.seconds)
@@ -101,9 +109,10 @@ class ExactEvaluation:
             ) from None
 
     def auxiliaries(self, form: ExactForm, d: Sequence[Fraction]) -> list[Fraction]:
-        """Return feasible auxiliary variables z that attain f(d).
+        """Return feasible auxiliary variables z at which the linear program has the value f(d).
 
-        If `exact` is False, they attain f(d) only with the accuracy of floats.
+        If the argument `exact` of the constructor is False, the value may differ from f(d) by the
+        accuracy of floats.
         """
         if not self._exact:
             with suppress(NoPoint, Contradiction):
@@ -113,9 +122,11 @@ class ExactEvaluation:
     def multipliers(
         self, form: ExactForm, u: Sequence[Fraction]
     ) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and multipliers of the rows, which prove the lower bound F(u) on the margin.
+        """Return the number γ and the multipliers of the rows that prove the relaxed margin F(u) as
+        a lower bound.
 
-        If `exact` is False, the bound may be lower than F(u) by the accuracy of floats.
+        If the argument `exact` of the constructor is False, the proved bound may be lower than F(u)
+        by the accuracy of floats.
         """
         if not self._exact:
             with suppress(NoPoint, Contradiction):
@@ -133,7 +144,7 @@ class ExactEvaluation:
         except Exhausted:
             raise Unproved(
                 f"the linear program of {self._name} was not solved exactly in "
-                f"{self._time_limit:g} s. Proofs are fast if some point satisfies all inequalities "
+                f"{MAX_SECONDS:g} s. Proofs are fast if some point satisfies all inequalities "
                 "strictly. Write inequalities that always hold with equality as equations (==), or "
                 'use level="numerical"'
             ) from None
@@ -156,7 +167,7 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
 def closest_point(
     form: ExactForm, d: Sequence[Fraction], price: Fraction, limits: PivotLimits
 ) -> Point:
-    """Return the exact (d', z) with the least f(d') + price · ‖d' − d‖_1."""
+    """Return the exact pair (d', z) with the least value of f(d') + price · ‖d' − d‖_1."""
     m = len(d)
     size = len(form.cost)
     one = Fraction(1)
@@ -182,7 +193,7 @@ def closest_point(
 def multipliers(
     form: ExactForm, u: Sequence[Fraction], limits: PivotLimits
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return the exact γ and the exact multipliers of the rows that prove F(u)."""
+    """Return the exact number γ and the exact multipliers of the rows that prove F(u)."""
     m = len(u)
     # F(u) is the least f(d) + <d, u>, so u is added to the costs of d.
     tilted = [c + x for c, x in zip(form.cost, u, strict=False)] + form.cost[m:]

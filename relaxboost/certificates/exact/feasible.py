@@ -16,9 +16,9 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.relaxations.linear import Bound, ExactForm, Row
 
 Guess = Callable[[float], "Vector | None"]
-"""A function with one argument, a share. It tightens each constraint by the share times the size of
-the constraint, and returns a point in floats that satisfies the tightened constraints. If it finds
-no such point, it returns None."""
+"""A function that proposes a point of a linear program in floats. Its argument is a share s. The
+point satisfies all constraints after each of them is tightened by s times its size. If the function
+finds no such point, it returns None."""
 
 
 class NoPoint(ArithmeticError):
@@ -26,7 +26,8 @@ class NoPoint(ArithmeticError):
 
 
 def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fraction]:
-    """Return an exactly feasible point of a linear program that is nearly as good as the guess.
+    """Return an exactly feasible point of a linear program that is nearly as good as the point of
+    `guess`.
 
     A small correction makes the equations hold exactly. If the corrected point violates an
     inequality, it is moved towards a point that is farther inside ("project and shift"; Steffy and
@@ -139,7 +140,9 @@ class _Projection:
 
 
 class _IntegerRow(NamedTuple):
-    """A row of a linear program and its bounds, multiplied so that all numbers are integers."""
+    """A row of a linear program with its two bounds, all multiplied by one number that makes them
+    integers.
+    """
 
     entries: dict[int, int]
     low: int | None
@@ -153,11 +156,11 @@ class _IntegerRow(NamedTuple):
         return cls({j: int(a * factor) for j, a in row.items() if a}, *sides)
 
     def without(self, fixed: Container[int]) -> dict[int, int]:
-        """Return the entries of the row at the variables that are not fixed."""
+        """Return the coefficients of the row for the variables that are not fixed."""
         return {j: a for j, a in self.entries.items() if j not in fixed}
 
     def at(self, numbers: Sequence[int]) -> int:
-        """Return the product of the row with a vector of integers."""
+        """Return the inner product of the row with a vector of integers."""
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:

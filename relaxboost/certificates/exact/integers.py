@@ -9,14 +9,14 @@ from relaxboost._core.errors import missing
 from relaxboost.matrices import MarginMatrix
 
 Integer = Any
-"""An integer of Python or of python-flint. The two types may be mixed in arithmetic."""
+"""An integer of Python or of python-flint. Arithmetic may mix the two types."""
 
 
 class Columns(NamedTuple):
     """Columns of A, each multiplied by a power of two that makes its entries integers."""
 
     entries: list[list[int]]
-    """One list of integers for each column, with an entry for each row of A."""
+    """One list of integers for each column, with an entry for each example."""
     shifts: list[int]
     """The exponents of the powers of two. Column j of A is entries[j] divided by 2^shifts[j]."""
 
@@ -31,7 +31,10 @@ def flint() -> Any:
 
 
 def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
-    """Convert columns of A to integers. Each column has its own power of two as denominator."""
+    """Return the given columns of the matrix in integers.
+
+    Each column has its own power of two as denominator.
+    """
     found = Columns([], [])
     for column in matrix.columns(columns).T.tolist():
         # A double is an integer over a power of two, so this conversion is exact.

@@ -1,4 +1,4 @@
-"""Exact solutions of the square linear systems of a basis in the simplex method."""
+"""Exact solutions of the square linear systems that belong to a basis of the simplex method."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ class Singular(ArithmeticError):
 
 
 class Kernel:
-    """The square matrix K of a basis: the tight rows, restricted to the basic variables.
+    """The square matrix K of a basis.
 
-    Rows of f are often nearly empty, such as a_i d_i <= z. A row with a variable that no other
-    such row contains is eliminated first. Let D be the diagonal matrix of these rows and
-    variables. Then K = [[D, F], [G, E]], and python-flint solves the system of the Schur
-    complement S = E − G D⁻¹ F. The size of S is about the number of columns of A in the basis.
-    The methods raise `Singular` if K is singular.
+    It has the tight rows of the linear program, restricted to the basic variables.
+
+    Rows of f are often nearly empty, such as a_i d_i <= z. A row with a variable that no other such
+    row contains is eliminated first. Let D be the diagonal matrix of these rows and variables. Then
+    K = [[D, F], [G, E]], and python-flint solves the system of the Schur complement S = E − G D⁻¹
+    F. The size of S is about the number of columns of A in the basis. The methods raise `Singular`
+    if K is singular.
     """
 
     def __init__(self, program: ExactProgram, tight: list[int], basic: list[int]) -> None:
@@ -38,7 +40,7 @@ class Kernel:
         # S is multiplied by this unit, so that its entries are integers.
         self._unit = lcm(*diagonal, 1)
         self._lift = [self._unit // a for a in diagonal]
-        """The diagonal of D⁻¹, multiplied by `_unit`."""
+        """The diagonal of the inverse of D, multiplied by the integer `_unit`."""
         place = {j: c for c, j in enumerate(self._variables)}
         self._F = [_entries(program.rows[t], place) for t in self._pivots]
         left = [program.coefficients(t, list(self._pivots.values())) for t in self._rows]
@@ -62,7 +64,10 @@ class Kernel:
         return len(self._rows)
 
     def solve(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve K x = right. Return (numbers, q) with x = numbers / q, in the order of `basic`."""
+        """Solve K x = right.
+
+        Return the numerators and the denominator q of x, in the order of the basic variables.
+        """
         sides = dict(zip(self._tight, right, strict=True))
         top = [sides[t] for t in self._pivots]
         bottom = [sides[t] for t in self._rows]
@@ -79,7 +84,10 @@ class Kernel:
         return [found[j] for j in self._basic], q * self._unit
 
     def solve_transposed(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve Kᵀ y = right. Return (numbers, q) with y = numbers / q, in the order of `tight`."""
+        """Solve Kᵀ y = right.
+
+        Return the numerators and the denominator q of y, in the order of the tight rows.
+        """
         sides = dict(zip(self._basic, right, strict=True))
         left = [sides[j] for j in self._pivots.values()]
         rest = [sides[j] * self._unit for j in self._variables]
@@ -111,7 +119,9 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
 def independent(
     program: ExactProgram, tight: list[int], basic: list[int]
 ) -> tuple[set[int], set[int]]:
-    """Return a maximal set of rows, and a set of variables, whose square matrix is nonsingular."""
+    """Return a maximal set of tight rows and a set of basic variables such that their square matrix
+    is nonsingular.
+    """
     if not tight or not basic:
         return set(), set()
     table = [program.coefficients(t, basic) for t in tight]
@@ -121,7 +131,10 @@ def independent(
 
 
 def _diagonal(program: ExactProgram, tight: list[int], basic: list[int]) -> dict[int, int]:
-    """Return rows of f, each with a basic variable that no other row of f in the basis contains."""
+    """Return a dictionary from rows of f to basic variables.
+
+    Each variable occurs in no other row of f among the tight rows.
+    """
     # Row 0 is the simplex. It has every d and is never eliminated.
     rows = [t for t in tight if 0 < t < program.fixed]
     inside = set(basic)

@@ -1,6 +1,6 @@
-"""Bounds of a polyhedral f that are proved without an exact linear program.
+"""Bounds of a polyhedral relaxation f that are proved without an exact linear program.
 
-HiGHS solves a slightly tightened program in floats. Then `feasible_point` makes its solution
+HiGHS solves a slightly tightened linear program in floats. Then `feasible_point` makes the solution
 exactly feasible. The functions raise the errors of `feasible_point`.
 """
 
@@ -27,10 +27,10 @@ smallest one that HiGHS accepts. Because it is absolute, the programs are scaled
 
 
 def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Point:
-    """Return an exactly feasible pair (d, z) near a given d, for f and the simplex.
+    """Return an exactly feasible pair (d, z) near a given distribution d at which f is finite up to
+    rounding.
 
-    f is finite at `d` up to rounding. `price` is the cost of moving d by one unit, in units of f,
-    and `seconds` is the time limit of HiGHS.
+    A move of d by one unit costs `price`, in units of f. HiGHS may take `seconds` seconds.
     """
     whole = on_simplex(form, d.size)
     program = _Near(whole, d, price, seconds)
@@ -39,7 +39,10 @@ def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Poin
 
 
 def near_auxiliaries(form: ExactForm, d: Sequence[Fraction], seconds: float) -> list[Fraction]:
-    """Return exactly feasible auxiliary variables z for an exact d, with nearly the least cost."""
+    """Return exactly feasible auxiliary variables z at an exact distribution d.
+
+    Their cost is nearly the least.
+    """
     m = len(d)
     # The exact d is known, so its terms become constants on the right sides.
     of_d = [sum((a * d[j] for j, a in row.items() if j < m), Fraction(0)) for row in form.rows]
@@ -62,7 +65,9 @@ def _less(bounds: Sequence[Bound], amounts: Sequence[Fraction]) -> list[Bound]:
 def near_multipliers(
     form: ExactForm, u: Sequence[Fraction], seconds: float
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return γ and multipliers of the rows that prove a lower bound near F(u)."""
+    """Return the number γ and the multipliers of the rows, which prove a lower bound near the
+    relaxed margin F(u).
+    """
     m = len(u)
     # Multipliers that are feasible but not optimal still prove a bound. Only its quality depends on
     # doubles.
@@ -167,7 +172,9 @@ class _Near:
         return float(2.0 ** min(wish, 24 - math.frexp(largest)[1]))
 
     def _box(self, margin: Vector) -> tuple[Vector, Vector]:
-        """Return the scaled bounds of (p, q, z), narrowed by a margin."""
+        """Return the scaled lower and upper bounds of the variables (p, q, z), narrowed by
+        `margin`.
+        """
         lower, upper = _narrowed(self._form.lower, self._form.upper, margin)
         m = self._d.size
         # d = d0 + p − q, so the bounds of d become bounds of p and of q.
@@ -178,14 +185,15 @@ class _Near:
         return self._scale * low, self._scale * high
 
     def _sides(self, margin: Vector) -> tuple[Vector, Vector]:
-        """Return the scaled bounds of the rows, narrowed by a margin."""
+        """Return the scaled lower and upper bounds of the rows, narrowed by `margin`."""
         low, high = _narrowed(self._form.row_lower, self._form.row_upper, margin)
         return self._scale * (low - self._moved), self._scale * (high - self._moved)
 
     def guess(self, share: float) -> Vector | None:
-        """Return a (d, z) that satisfies all constraints, tightened by `share` as in `Guess`.
+        """Return a pair (d, z) that satisfies all constraints, tightened by `share` as `Guess`
+        describes.
 
-        Return None if HiGHS finds no such point.
+        Return None if HiGHS finds no such pair.
         """
         highs = self._program.highs
         sides = self._sides(share * (abs(self._form.rows) @ self.sizes))
@@ -205,7 +213,10 @@ class _Near:
 
 
 class _Dual:
-    """The linear program of the relaxed margin F(u) in floats. `guess` returns its multipliers."""
+    """The linear program of the relaxed margin F(u) in floats.
+
+    `guess` returns multipliers of its rows.
+    """
 
     def __init__(self, form: ExactForm, u: Vector, seconds: float) -> None:
         m = u.size
@@ -239,7 +250,8 @@ class _Dual:
         self.sizes = self._sizes / self._scale
 
     def guess(self, share: float) -> Vector | None:
-        """Return multipliers that satisfy all constraints, tightened by `share` as in `Guess`.
+        """Return multipliers that satisfy all constraints, tightened by `share` as `Guess`
+        describes.
 
         Return None if HiGHS finds no such multipliers.
         """
@@ -265,7 +277,10 @@ def _signs(lower: Vector, upper: Vector) -> Vector:
 
 
 def _doubles(form: ExactForm) -> LinearForm:
-    """Return a program in floats without its constant. Without rows, its matrix is empty."""
+    """Return a linear program with its numbers rounded to floats, and without its constant term.
+
+    If it has no rows, its matrix is empty.
+    """
     found = form._replace(constant=Fraction(0)).doubles()
     rows = sparse.csr_array((0, len(form.cost))) if found.rows is None else found.rows
     sides = (found.lower, found.upper, found.row_lower, found.row_upper)
@@ -277,7 +292,10 @@ def _doubles(form: ExactForm) -> LinearForm:
 
 
 def _narrowed(lower: Vector, upper: Vector, margin: Vector) -> tuple[Vector, Vector]:
-    """Return bounds moved inwards by `margin`, but at most by a quarter of their distance."""
+    """Return the lower and upper bounds after they were moved towards each other by `margin`.
+
+    Each moves by at most a quarter of their distance.
+    """
     with np.errstate(invalid="ignore"):
         width = np.where(np.isfinite(lower) & np.isfinite(upper), upper - lower, math.inf)
     # Narrow intervals must not become empty.

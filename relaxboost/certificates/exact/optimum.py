@@ -27,11 +27,11 @@ from relaxboost.relaxations.own import is_own
 
 
 class ExactOptimum(NamedTuple):
-    """The value of a game, a pair (d, w) that attains it, and a witness that proves it.
+    """The exact value of a game, a pair (d, w) that attains it, and a witness that proves it.
 
-    With u = A w and x >= γ − u, value = f(d) + g(Aᵀd) = γ − f*(x) − g*(w). If a limit was reached
-    before the optimum, `value` is None, the pair is empty, and `lower` and `upper` enclose the
-    value.
+    The witness is a number γ and a vector x >= γ − A w. They satisfy value = f(d) + g(Aᵀd) = γ −
+    f*(x) − g*(w). If a limit was reached before the optimum, `value` is None, d and w are empty,
+    and `lower` and `upper` enclose the value.
 
     Examples
     --------
@@ -47,15 +47,16 @@ class ExactOptimum(NamedTuple):
     lower: Fraction
     upper: Fraction
     d: list[Fraction]
-    """The distribution over the examples, of length m."""
+    """The distribution over the examples, with one entry for each example."""
     support: list[int]
     """The indices of the columns with nonzero weight, in increasing order."""
     w: list[Fraction]
-    """The signed weights of the columns in `support`."""
+    """The signed weights of the columns in `support`, in the same order."""
     gamma: Fraction | None
-    """The threshold γ of the margin side (Shalev-Shwartz & Singer 2009, Thm 7)."""
+    """The threshold γ on the margins (Shalev-Shwartz & Singer 2009, Thm 7)."""
     x: list[Fraction]
-    """A vector of length m with x_i >= γ − (A w)_i, which is a subgradient of f at d."""
+    """A vector with an entry x_i >= γ − (A w)_i for each example i. It is a subgradient of f at
+    d."""
     pivots: int
     """The number of exact pivots between the basis of HiGHS and the optimal basis."""
 
@@ -186,7 +187,9 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
 
 
 class _Search:
-    """The search for an optimal basis, starting from the basis of HiGHS, and the proved bounds."""
+    """The search for an optimal basis, which starts from a basis of HiGHS, and the bounds proved so
+    far.
+    """
 
     def __init__(self, program: ExactProgram, limits: PivotLimits) -> None:
         self.program = program
@@ -196,7 +199,7 @@ class _Search:
         self._start: Start | None = None
 
     def run(self) -> ExactOptimum:
-        """Return the optimum, or raise `Exhausted` at a limit."""
+        """Return the exact optimum. If a limit is reached first, raise `Exhausted`."""
         program = self.program
         # Half of the time is kept for exact arithmetic, without which nothing is proved.
         self._start = start = first_basis(program, 0.5 * self.limits.seconds)
@@ -236,7 +239,9 @@ class _Search:
         return Fraction(int(total), int(below)) + program.form.constant
 
     def _beyond(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return (excess · 2^1100, column, sign) for each edge that exceeds v."""
+        """Return a triple (excess · 2^1100, column, sign) for each edge that exceeds the variable v
+        of the linear program.
+        """
         program = self.program
         v = point.values[program.v]
         d = list(map(int, point.values[: program.m]))
@@ -255,7 +260,7 @@ class _Search:
         return found
 
     def bracket(self) -> tuple[Fraction, Fraction]:
-        """Return the best bounds that have been proved so far."""
+        """Return the best lower bound and the best upper bound that have been proved so far."""
         game = self.program.game
         start = self._start
         # Without any result of HiGHS, the center of the simplex gives a bracket.

@@ -1,4 +1,6 @@
-"""The game as a linear program in integers, over the columns that have been added so far."""
+"""The game as a linear program in integers, with rows for the columns of A that have been added so
+far.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,15 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 
 
 class ExactProgram:
-    """A linear program in integers: min f(d) + r v over the simplex, where r is the radius.
+    """A linear program in integers: minimise f(d) + r v over the simplex, where r is the radius of
+    the domain.
 
-    Each signed column ± a_j that was added gives the constraint ± <a_j, d> <= v. The variables are
-    (d, z, v) times `unit`, the common denominator of all bounds. Every row is multiplied by a
-    factor that makes its coefficients integers. The rows are the row of the simplex, the rows of f,
-    and, starting at row `fixed`, one row for each signed column. The argument `form` replaces the
-    exact form of f. If the game has no exact linear program, an InputError is raised.
+    A signed column is a column a_j of A with a sign. Each signed column that was added gives the
+    constraint ± <a_j, d> <= v. The variables are (d, z, v) times `unit`, the common denominator of
+    all bounds. Every row is multiplied by a factor that makes its coefficients integers. The first
+    row states sum(d) = 1, then come the rows of f, and then, starting at row `fixed`, one row for
+    each signed column. The argument `form` replaces the exact form of f. If the game has no exact
+    linear program, an InputError is raised.
     """
 
     def __init__(self, game: Game, form: ExactForm | None = None) -> None:
@@ -51,7 +55,8 @@ class ExactProgram:
         self.ids: list[int] = []
         """The index in A of each column in `columns`."""
         self.edges: list[tuple[int, int]] = []
-        """The column of A of each row from row `fixed` on, as (position in `columns`, sign)."""
+        """A pair for each row starting at row `fixed`: the position of its column in `columns`, and
+        the sign of the column."""
         self._matrix: Any = None
 
     @property
@@ -85,7 +90,7 @@ class ExactProgram:
         return self.fixed + len(self.edges)
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
-        """Add a row for each (column, sign) that does not have a row yet."""
+        """Add a row for each pair (column, sign) that does not have a row yet."""
         signed = list(signed)
         new = sorted({j for j, _ in signed}.difference(self.ids))
         if new:
@@ -106,9 +111,9 @@ class ExactProgram:
                 known.add(row)
 
     def bits(self, k: int) -> int:
-        """Return about log2 of the factor by which row k − size is multiplied.
+        """Return about log2 of the factor by which row k − size was multiplied.
 
-        For k < size, k is a variable, and the result is 0.
+        For a variable k < size, return 0.
         """
         if k < self.size:
             return 0
@@ -129,7 +134,7 @@ class ExactProgram:
         return [sign * column[j] if j < self.m else rest.get(j, 0) for j in variables]
 
     def times(self, x: Sequence[Integer]) -> list[Integer]:
-        """Return the value of every row at the point `x`."""
+        """Return the value of each row at the point `x`, as a list."""
         out = [sum((a * x[j] for j, a in row.items()), 0) for row in self.rows]
         if not self.edges:
             return out
@@ -139,7 +144,9 @@ class ExactProgram:
         return out + [sign * edges[place] - (v << shifts[place]) for place, sign in self.edges]
 
     def transposed(self, y: Sequence[Integer]) -> list[Integer]:
-        """Return the sum of the rows times the multipliers `y`, one entry for each variable."""
+        """Return the sum of all rows times their multipliers `y`, as a list with an entry for each
+        variable.
+        """
         out: list[Integer] = [0] * self.size
         if self.edges:
             total: list[Integer] = [0] * len(self.ids)
@@ -174,7 +181,9 @@ def _checked_domain(game: Game) -> AtomicSet:
 
 
 def on_simplex(form: ExactForm, m: int) -> ExactForm:
-    """Return the program with the constraints d >= 0 and, as its first row, sum(d) = 1."""
+    """Return the linear program `form` with the constraints d >= 0 and, as its first row, sum(d) =
+    1.
+    """
     zero = Fraction(0)
     one = Fraction(1)
     # The program of f holds for d >= 0 only, and it need not contain this constraint.

@@ -1,8 +1,10 @@
-"""A simplex method in integers that starts from any basis and corrects a basis found in floats.
+"""A simplex method in integers.
 
-A basis is a status for every variable and every row of an `ExactProgram`. The point and the
-multipliers of the basis are exact solutions of one square linear system each. So every sign that
-decides about a pivot is correct.
+It starts from any basis, and corrects a basis that was found in floats.
+
+A basis is a status for every variable and every row of an `ExactProgram`. The point of the basis
+and its multipliers are exact solutions of one square linear system each. So every sign that decides
+about a pivot is correct.
 """
 
 from __future__ import annotations
@@ -23,18 +25,24 @@ BASIC, LOWER, UPPER, FREE = range(4)
 
 
 class Exhausted(Exception):
-    """Raised if the limit of pivots or the time limit has been reached."""
+    """Raised if the limit on the number of pivots or the time limit has been reached."""
 
 
 class BasicPoint(NamedTuple):
-    """The values of the variables and rows at a basis, as integers divided by q > 0."""
+    """The values of the variables and of the rows at a basis.
+
+    They are stored as integers, which are divided by the integer q > 0.
+    """
 
     values: list[Integer]
     q: Integer
 
 
 class Multipliers(NamedTuple):
-    """The reduced costs of variables and multipliers of rows, as integers divided by q > 0."""
+    """The reduced costs of the variables and the multipliers of the rows.
+
+    They are stored as integers, which are divided by the integer q > 0.
+    """
 
     prices: list[Integer]
     q: Integer
@@ -50,7 +58,7 @@ class PivotLimits:
 
     @property
     def seconds(self) -> float:
-        """The number of seconds that are left."""
+        """The number of seconds until the time limit."""
         return self._end - time.perf_counter()
 
     def check(self) -> None:
@@ -65,7 +73,8 @@ class PivotLimits:
 
 
 class ExactSimplex:
-    """A basis of a program to which rows are added, and the pivots that make the basis optimal.
+    """A basis of a linear program, with methods that make the basis optimal and that extend it when
+    rows are added.
 
     First, dual pivots make the basis feasible. If the basis is not dual feasible either, the costs
     are shifted until it is feasible. Then primal pivots with the true costs make it optimal.
@@ -120,7 +129,7 @@ class ExactSimplex:
                 self.status[self.program.size + t] = BASIC
 
     def grow(self) -> None:
-        """Make the rows that have been added to the program basic."""
+        """Add the new rows of the linear program to the basis as basic rows."""
         self.status += [BASIC] * (self.program.size + self.program.height - len(self.status))
 
     def _lists(self) -> tuple[list[int], list[int]]:
@@ -171,7 +180,9 @@ class ExactSimplex:
         return Multipliers([c * q - a for c, a in zip(self._cost, used, strict=True)] + y, q)
 
     def _excess(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return (violation, index, side) for each basic variable or row that violates a bound."""
+        """Return a triple (violation, index, side) for each basic variable and each basic row that
+        violates a bound.
+        """
         out = []
         for k, a in enumerate(point.values):
             if self.status[k] == BASIC:
@@ -183,7 +194,10 @@ class ExactSimplex:
         return out
 
     def _gain(self, k: int, price: Integer) -> int:
-        """Return 1 or −1, the direction in which a move of `k` lowers the cost, or 0 if none."""
+        """Return the direction, 1 or −1, in which a move of the variable or row k lowers the cost.
+
+        Return 0 if there is none.
+        """
         status = self.status[k]
         if status == BASIC or price == 0:
             return 0
@@ -244,7 +258,9 @@ class ExactSimplex:
                 self._primal_pivot(kernel, point, gains, stalled > patience)
 
     def _gains(self, dual: Multipliers) -> list[tuple[Integer, int, int]]:
-        """Return (|reduced cost|, index, direction) for each nonbasic move that lowers the cost."""
+        """Return a triple (absolute reduced cost, index, direction) for each move of a nonbasic
+        variable or row that lowers the cost.
+        """
         steps = [(abs(a), k, self._gain(k, a)) for k, a in enumerate(dual.prices)]
         return [found for found in steps if found[2]]
 
@@ -325,7 +341,9 @@ class ExactSimplex:
     def _blocking(
         self, point: BasicPoint, enter: int, moves: list[Integer], q: Integer
     ) -> tuple[int, int]:
-        """Return the variable or row that reaches a bound first, and the side of this bound."""
+        """Return the index of the variable or row that reaches a bound first, and the side of this
+        bound.
+        """
         low, high = self.program.bounds[enter]
         best: tuple[Integer, Integer, int] | None = None
         side = LOWER
@@ -350,7 +368,9 @@ class ExactSimplex:
         return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
-        """Return (moves, q): how far each variable and row moves if `enter` moves by q · step."""
+        """Return the distances by which all variables and rows move if `enter` moves by q · step,
+        and the integer q.
+        """
         program = self.program
         size = program.size
         basic, tight = self._lists()

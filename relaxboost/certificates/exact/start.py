@@ -1,4 +1,7 @@
-"""A first basis from HiGHS, found by column generation in floats. No proof depends on it."""
+"""A first basis for the exact simplex method.
+
+HiGHS finds it by column generation in floats, and no proof depends on it.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,17 @@ from relaxboost.certificates.exact.program import ExactProgram
 from relaxboost.certificates.exact.simplex import BASIC, FREE, LOWER, UPPER
 from relaxboost.matrices.bulk import varied
 
+MAX_ENTRIES_AT_ONCE = 600_000
+"""The maximum number of entries of a margin matrix whose columns HiGHS gets all at once."""
+BATCH_COLUMNS = 100
+"""The number of columns that a round of column generation adds."""
+
 
 class Start(NamedTuple):
-    """A basis of a program, with the pair (d, w) in floats that belongs to it."""
+    """A basis of a linear program, and the pair (d, w) in floats that belongs to it."""
 
     signed: list[tuple[int, int]]
-    """The pair (column, sign) of each tight row."""
+    """The tight rows that belong to columns of A, as pairs (column, sign)."""
     status: list[int]
     """The status of each variable, then of each row of f, and then of each row in `signed`."""
     d: Vector | None
@@ -29,12 +37,10 @@ class Start(NamedTuple):
     coefficients: Vector
 
 
-def first_basis(
-    program: ExactProgram, seconds: float, *, most_entries: int = 600_000, batch: int = 100
-) -> Start:
-    """Return the last basis from HiGHS, or the trivial basis if HiGHS finds none in time."""
-    # If A has at most `most_entries` entries, HiGHS gets all columns at once. Otherwise it starts
-    # with a batch of columns, and each round adds another batch of columns whose edges exceed v.
+def first_basis(program: ExactProgram, seconds: float) -> Start:
+    """Return the last basis of HiGHS. If HiGHS finds none in time, return the trivial basis."""
+    # HiGHS gets all columns of a small A at once. Otherwise it starts with a batch of columns, and
+    # each round adds another batch of columns whose edges exceed v.
     game = program.game
     n = game.n
     assert n is not None
@@ -42,8 +48,8 @@ def first_basis(
     edges = game.matrix.edges(game.relaxation.center(game.m))
     worth = np.abs(edges) if program.two_sided else edges
     order = np.argsort(-worth, kind="stable")
-    if game.m * n > most_entries:
-        order = varied(order[: 10 * batch], batch)
+    if game.m * n > MAX_ENTRIES_AT_ONCE:
+        order = varied(order[: 10 * BATCH_COLUMNS], BATCH_COLUMNS)
     # Each column starts with one sign: with both signs HiGHS takes up to six times as long.
     master.add((j, master.sign(edges[j])) for j in order.tolist())
     for _ in range(200):  # the exact method does what remains after so many rounds
@@ -54,7 +60,7 @@ def first_basis(
         worth = np.abs(edges) if program.two_sided else edges
         # The tolerance of HiGHS. Smaller violations are left to the exact method.
         beyond = np.flatnonzero(worth > v + 1e-9)
-        order = varied(beyond[np.argsort(-worth[beyond], kind="stable")], batch)
+        order = varied(beyond[np.argsort(-worth[beyond], kind="stable")], BATCH_COLUMNS)
         pairs = [(j, master.sign(edges[j])) for j in order.tolist()]
         new = [pair for pair in pairs if pair not in master.signed]
         if not new:
@@ -64,13 +70,16 @@ def first_basis(
 
 
 class _Master:
-    """The linear program in floats. HiGHS starts from its last basis when rows are added."""
+    """The restricted linear program in floats.
+
+    When rows are added, HiGHS continues from its last basis.
+    """
 
     def __init__(self, program: ExactProgram, seconds: float) -> None:
         self._program = program
         self._clock = Clock(max(seconds, 0.1))
         self.signed: dict[tuple[int, int], None] = {}
-        """The signed columns (column, sign), in the order of their rows."""
+        """The rows that belong to columns of A, as pairs (column, sign) in their order."""
         self._is_solved = False
         # A constant changes no basis, and HiGHS has no place for it here.
         form = program.form._replace(constant=Fraction(0)).doubles()
@@ -84,11 +93,11 @@ class _Master:
         self._highs = self._doubled.highs
 
     def sign(self, edge: float) -> int:
-        """Return the sign of the row that bounds an edge with this value."""
+        """Return the sign of the row that bounds an edge of this value: 1 or −1."""
         return -1 if edge < 0.0 and self._program.two_sided else 1
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
-        """Add a row for each signed column."""
+        """Add a row for each pair (column, sign)."""
         for j, sign in signed:
             column = self._program.game.matrix.column(j)
             # The row says sign · a_j·d − v <= 0.
@@ -96,7 +105,7 @@ class _Master:
             self.signed[j, sign] = None
 
     def run(self) -> bool:
-        """Solve the program. Return whether HiGHS reports an optimal solution."""
+        """Solve the linear program. Return True if HiGHS reports an optimal solution."""
         self._is_solved = self._doubled.run(self._clock.left) == "Optimal"
         return self._is_solved
 
@@ -107,7 +116,7 @@ class _Master:
         return np.maximum(values[: self._program.m], 0.0), float(values[self._program.v])
 
     def basis(self) -> Start:
-        """Return the basis of HiGHS, without the rows of columns that are not tight."""
+        """Return the basis of HiGHS. The rows of columns that are not tight are left out."""
         import highspy
 
         program = self._program

@@ -18,9 +18,11 @@ FORMS = ("vipr", "lean", "latex", "certo", "mps")
 
 
 def exported(document: dict[str, Any], form: str, path: str | None = None) -> dict[str, str]:
-    """Return the files of an export of an accepted certificate, by suffix.
+    """Return the files of an accepted certificate in another format, as a dictionary from suffixes
+    to texts.
 
-    If the certificate contains only the digest of A, `path` is the file of A.
+    `form` is the name of the format. If the certificate contains only the digest of A, `path` is
+    the path of the file of A.
     """
     if not (is_given(form, str) and form in FORMS):
         raise InputError(f"unknown form {form!r}{known_names(form, FORMS)}")

@@ -1,10 +1,10 @@
-"""A certificate for certo-math, a verifier of linear bounds that is written in Python.
+"""Certificates for certo-math, a verifier of linear bounds that is written in Python.
 
 The statement is the range of one variable, `value`, over all points of a system of inequalities.
-The system consists of the program of d, its dual program, and the inequalities cost·(d, z) <= value
-<= dual objective. The optimum of the game is such a value, because an optimal pair satisfies both
-programs. For each end of the range, `certo verify` adds up a combination of the inequalities with
-multipliers >= 0.
+The system consists of the linear program of the distribution d, its dual program, and the
+inequalities cost·(d, z) <= value <= dual objective. The optimum of the game is such a value,
+because an optimal pair satisfies both programs. For each end of the range, `certo verify` adds up a
+combination of the inequalities with multipliers >= 0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Inequality = dict[str, Any]
 def certo(program: LinearProgram, digest: str) -> str:
     """Return the text of a certificate of the kind `variable_range` for certo-math 0.37.
 
-    The file names the relaxboost certificate with this digest as its origin.
+    The file names the digest of the original relaxboost certificate.
     """
     lower = lower_proof(program)
     upper = upper_proof(program)

@@ -34,7 +34,8 @@ f(d)+g(A^\top d)&\ge\langle Aw,d\rangle{cost}\\
 
 
 def latex(document: dict[str, Any], program: LinearProgram) -> str:
-    """Return the game, its two points, and the bounds that they prove as LaTeX with amsmath.
+    """Return LaTeX (with amsmath) that shows the game, its two points, and the bounds that the
+    points prove.
 
     If the game or its fractions are too large for half a page, an InputError is raised.
     """
@@ -119,7 +120,7 @@ def _data(row: Row) -> Iterable[Fraction]:
 
 
 def _digits(numbers: Iterable[Fraction]) -> int:
-    """Return the length of the longest denominator, in digits."""
+    """Return the number of digits of the longest denominator."""
     return max(len(str(x.denominator)) for x in numbers)
 
 
@@ -224,7 +225,7 @@ def _linear(row: Sparse, names: Sequence[str], constant: Fraction = ZERO) -> str
 
 
 def _term(c: Fraction, name: str) -> str:
-    """Return the LaTeX of c · name with its sign, or "" for c = 0."""
+    """Return the LaTeX of c · name with its sign. If c is 0, return ""."""
     if not c:
         return ""
     size = "" if name and abs(c) == 1 else number(abs(c)) + (r"\," if name else "")

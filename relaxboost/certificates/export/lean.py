@@ -1,4 +1,7 @@
-"""A game as a linear program in Lean. LPVerify checks its points in the kernel of Lean."""
+"""The game as a linear program in Lean.
+
+The library LPVerify checks the two points of the certificate in the kernel of Lean.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ theorem optimal : IsFeasible game point.toArray ∧ IsOptimalMin game point.toAr
 
 
 def lean(program: LinearProgram) -> str:
-    """Return the text of a Lean file, which proves that the point is optimal if lower = upper."""
+    """Return a Lean file. If lower = upper, the file proves that the point is optimal."""
     rows = program.rows
     variables = program.variables
     multipliers = [row.multiplier for row in rows]

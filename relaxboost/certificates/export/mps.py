@@ -16,7 +16,7 @@ _COMMENT = """* A weak-learning game of a relaxboost certificate as a linear pro
 
 
 def mps(program: LinearProgram) -> dict[str, str]:
-    """Return the texts of two files by suffix: the program (.mps) and its points (.points.json)."""
+    """Return two texts by suffix: the linear program (.mps) and its two points (.points.json)."""
     # All numbers are exact decimals. If a row has a number without a finite decimal expansion, the
     # row is multiplied by the odd part of the common denominator, divided by a power of two. Only
     # rows can be multiplied. So the objective is a variable `value` with its own row, and a bound

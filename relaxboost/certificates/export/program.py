@@ -19,11 +19,12 @@ class Row(NamedTuple):
     low: Bound
     high: Bound
     multiplier: Fraction
-    """The multiplier of the row. It belongs to `low` if it is positive, and otherwise to `high`."""
+    """The multiplier of the row. A positive multiplier belongs to the bound `low`, and a negative
+    one to `high`."""
 
 
 class Variable(NamedTuple):
-    """A variable of a linear program, with its value at the point and its reduced cost."""
+    """A variable of a linear program, with its value at the feasible point and its reduced cost."""
 
     name: str
     value: Fraction
@@ -35,9 +36,9 @@ class Variable(NamedTuple):
 
 @dataclass
 class LinearProgram:
-    """A linear program: the least cost·x + constant over rows and bounds.
+    """A linear program: minimise cost·x + constant subject to rows and bounds.
 
-    Its point is feasible and costs at most `upper`. Its multipliers prove the bound `lower`.
+    Its feasible point costs at most `upper`. The multipliers of its rows prove the bound `lower`.
     """
 
     rows: list[Row]
@@ -47,7 +48,10 @@ class LinearProgram:
     upper: Fraction
 
     def bound_row(self, j: int) -> Row:
-        """Return the bounds of a variable as a row. The multiplier is the price of the variable."""
+        """Return the bounds of variable j as a row.
+
+        The multiplier of the row is the reduced cost of the variable.
+        """
         x = self.variables[j]
         return Row(x.name, {j: check.ONE}, x.low, x.high, x.price)
 
@@ -56,7 +60,7 @@ class LinearProgram:
         return [*self.rows, *(self.bound_row(j) for j in range(len(self.variables)))]
 
     def at_point(self, row: Row) -> Fraction:
-        """Return the value of a row at the point."""
+        """Return the value of a row at the feasible point."""
         values = (v * self.variables[j].value for j, v in row.coefficients.items())
         return sum(values, check.ZERO)
 
@@ -64,9 +68,10 @@ class LinearProgram:
 def game_program(document: dict[str, Any], path: str | None = None) -> LinearProgram:
     """Return the game of an accepted exact certificate as a linear program.
 
-    The variables are d, the auxiliary variables z of f, the edges e = Aᵀd, and t >= g(e). The
-    objective is t + cost·(d, z). The multipliers are the weights w, γ and the witness of f. If the
-    certificate contains only the digest of the matrix, `path` is the file of the matrix.
+    The variables are the distribution d, the auxiliary variables z of f, the edges e = Aᵀd, and a
+    bound t >= g(e). The objective is t + cost·(d, z). The multipliers are the weights w, the number
+    γ, and the rest of the witness of f. If the certificate contains only the digest of the matrix,
+    `path` is the path of the file of the matrix.
 
     Raises
     ------
@@ -167,7 +172,10 @@ def _size_rows(
 
 
 class Constraint(NamedTuple):
-    """A constraint coefficients·x >= side (sense "G"), = side ("E") or <= side ("L")."""
+    """A linear constraint.
+
+    The sense "G" means coefficients·x >= side, "E" means =, and "L" means <=.
+    """
 
     name: str
     sense: str
@@ -178,7 +186,9 @@ class Constraint(NamedTuple):
 
 @dataclass
 class BoundProof:
-    """A linear program with a feasible point, and multipliers that prove a bound on its optimum."""
+    """A linear program with a feasible point, and with multipliers that prove a bound on its
+    optimum.
+    """
 
     names: list[str]
     objective: Sparse
@@ -186,7 +196,7 @@ class BoundProof:
     constraints: list[Constraint]
 
     def add_variable(self, name: str, value: Fraction, cost: Fraction) -> int:
-        """Add a variable with its value at the point. Return its index."""
+        """Add a variable with its value at the feasible point. Return the index of the variable."""
         j = len(self.names)
         self.names.append(name)
         self.objective[j] = cost
@@ -204,12 +214,17 @@ class BoundProof:
             self.add("constant", "E", check.ONE, {one: check.ONE}, constant)
 
     def proved(self) -> Fraction:
-        """Return the proved bound, which is the sum of the sides times their multipliers."""
+        """Return the bound that the multipliers prove: the sum of the sides times their
+        multipliers.
+        """
         return sum((c.multiplier * c.side for c in self.constraints), check.ZERO)
 
 
 def lower_proof(program: LinearProgram) -> BoundProof:
-    """Return the program of d. Its rows times the multipliers add up to the lower bound."""
+    """Return the linear program of the distribution d.
+
+    Its constraints times their multipliers add up to the lower bound.
+    """
     proof = BoundProof([], {}, {}, [])
     for x in program.variables:
         proof.add_variable(x.name, x.value, x.cost)
@@ -226,7 +241,9 @@ def lower_proof(program: LinearProgram) -> BoundProof:
 
 
 def upper_proof(program: LinearProgram) -> BoundProof:
-    """Return the dual program. Its constraints times their multipliers add up to the upper bound.
+    """Return the dual linear program.
+
+    Its constraints times their multipliers add up to the upper bound.
 
     The dual program has an equation for each variable of `program`. The multiplier of this equation
     is the value of the variable.

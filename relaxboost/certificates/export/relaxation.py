@@ -12,25 +12,26 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates import check
 
 Sparse = dict[int, Fraction]
-"""The coefficients of a row. The keys are the indices of the variables."""
+"""The nonzero coefficients of a row. The keys are the indices of the variables."""
 Bound = Fraction | None
-"""A bound of a row or of a variable, or None if there is no bound."""
+"""A bound of a row or of a variable. None means that there is no bound."""
 
 
 @dataclass
 class RelaxationProgram:
-    """A relaxation f as a linear program in (d, z), with the witness from the certificate.
+    """A relaxation f as a linear program in the distribution d and auxiliary variables z, with the
+    witness from the certificate.
 
     f(d) is the constant plus the least cost·(d, z) over all z that satisfy the bounds and the rows.
-    The threshold γ and the multipliers prove the lower bound on the relaxed margin.
+    The threshold γ and the multipliers prove a lower bound on the relaxed margin.
     """
 
     m: int
     cost: Sparse = field(default_factory=dict)
     constant: Fraction = check.ZERO
     bounds: dict[int, tuple[Bound, Bound]] = field(default_factory=dict)
-    """The bounds of the variables by index. In addition d >= 0, and a variable z without an entry
-    is free."""
+    """The lower and upper bound of each variable, by index. In addition d >= 0. A variable z that
+    is not a key is free."""
     rows: list[tuple[Sparse, Bound, Bound]] = field(default_factory=list)
     gamma: Fraction = check.ZERO
     multipliers: list[Fraction] = field(default_factory=list)
@@ -44,7 +45,10 @@ class RelaxationProgram:
         self.multipliers.append(multiplier)
 
     def scaled(self, c: Fraction) -> RelaxationProgram:
-        """Return the program of c f. Its witness at u is the witness of f at u / c."""
+        """Return the linear program of c · f.
+
+        Its witness at u is c times the witness of f at u / c.
+        """
         return RelaxationProgram(
             self.m,
             {j: c * v for j, v in self.cost.items()},
@@ -57,7 +61,10 @@ class RelaxationProgram:
         )
 
     def plus(self, other: RelaxationProgram) -> RelaxationProgram:
-        """Return the program of a sum. The auxiliary variables of `other` are the last ones."""
+        """Return the linear program of the sum of two relaxations.
+
+        The auxiliary variables of `other` come last.
+        """
 
         def moved(j: int) -> int:
             return j if j < self.m else j + len(self.z)
@@ -94,8 +101,8 @@ def relaxation_program(
 ) -> RelaxationProgram:
     """Return the linear program of the relaxation f that a certificate describes.
 
-    The arguments `spec`, `witness` and `given` are the fields of the relaxation, of the witness,
-    and of the auxiliary variables or None. The witness is valid at the margins `u`. If f has no
+    `spec` has the fields of the relaxation, and `witness` those of the witness, which is valid at
+    the margins `u`. `given` has the fields of the auxiliary variables, or is None. If f has no
     linear program, an InputError is raised.
     """
     kind = spec.take("kind")
@@ -122,7 +129,7 @@ def relaxation_program(
 
 
 def _threshold_and_sizes(witness: Any, u: list[Fraction]) -> tuple[Fraction, list[Fraction]]:
-    """Return the threshold γ of a witness, and |x| for its vector x >= γ − u."""
+    """Return the threshold γ of a witness, and the absolute values of its vector x >= γ − u."""
     gamma = witness.number("gamma")
     x = [gamma - v for v in u]
     if "x" in witness.left:

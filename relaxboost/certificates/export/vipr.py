@@ -1,4 +1,6 @@
-"""VIPR certificates: for each bound of a polyhedral game, a file that derives the bound."""
+"""Certificates in the format VIPR: for each bound of a polyhedral game, a file that derives the
+bound.
+"""
 
 from __future__ import annotations
 

@@ -27,9 +27,9 @@ from relaxboost.online import GradientDescent, Horizon
 
 
 def deviations(law: Samples, run: Passed) -> Array:
-    """Return l(Q; D) − (1/m) Σ l(w_{i−1}; z_i) for each sample.
+    """Return the risk l(Q; D) minus the mean loss (1/m) Σ l(w_{i−1}; z_i), for each sample.
 
-    Q is the uniform distribution on w_0, ..., w_{m−1}.
+    Q is the uniform distribution on the weights w_0, ..., w_{m−1}.
     """
     return np.asarray(law.risk(run.before).mean(axis=1) - run.losses.mean(axis=1))
 
@@ -72,7 +72,10 @@ def learned(x: Instance) -> Passed:
 
 
 def step(x: Instance) -> tuple[float, float]:
-    """Return λX and the step size η = B/(λX√m) of Theorem 1."""
+    """Return λX and the step size η = B/(λX√m) of Theorem 1, for m examples and the radius B.
+
+    λ is the Lipschitz constant of the loss, and X is the largest norm of an example.
+    """
     X = longest(x.A)
     steep = lipschitz(x.loss, x.B * X)[0] * X
     return steep, x.B / (steep * math.sqrt(len(x.A)))

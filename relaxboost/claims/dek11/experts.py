@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy.special import logsumexp, rel_entr
+from scipy.special import logsumexp, rel_entr, softmax
 
 from relaxboost.claims.dek11 import SOURCE
 from relaxboost.claims.dek11.runs import LOSSES, Passed, lipschitz, longest, one, online
@@ -21,7 +21,10 @@ STREAMS = Space(
 
 
 def step(x: Instance) -> tuple[float, float]:
-    """Return λX and the step size η = √(2 log(n)/m)/(λX), where X is the largest |entry| of A."""
+    """Return λX and the step size η = √(2 log(n)/m)/(λX) for m examples and n experts.
+
+    λ is the Lipschitz constant of the loss, and X is the largest absolute entry of an example.
+    """
     X, (m, n) = longest(x.A, math.inf), x.A.shape
     steep = lipschitz(x.loss, X)[0] * X
     return steep, math.sqrt(2.0 * math.log(n) / m) / steep
@@ -41,8 +44,7 @@ def algorithm(x: Instance) -> Slacks:
     off = float(np.abs(found.w - one(x).exponentiated(eta).w).max())
     yield equal(off, 0.0, "distance of the two runs")
     sums = -eta * found.slopes[0].sum(axis=0)
-    soft = np.exp(sums - sums.max())
-    yield equal(float(np.abs(found.w[0, -1] - soft / soft.sum()).max()), 0.0, "w_m − softmax")
+    yield equal(float(np.abs(found.w[0, -1] - softmax(sums)).max()), 0.0, "w_m − softmax")
 
 
 def turned() -> tuple[float, float]:
@@ -81,9 +83,10 @@ theorem_3_corrected = theorem_3.corrected()(lambda x: theorem_3(x, False))
 
 
 def one_round(x: Instance) -> tuple[Array, Array, Array, Array]:
-    """Return α_i, η<∇l_i, w_{i−1} − w*>, Z = −η∇l_i and w_{i−1} for each round i.
+    """Return four arrays that have an entry or a row for each round i.
 
-    α_i is the decrease of the relative entropy to w*.
+    They contain the decrease α_i of the relative entropy to w*, the gain η<∇l_i, w_{i−1} − w*>, the
+    vector Z = −η∇l_i, and the weights w_{i−1}.
     """
     eta = step(x)[1]
     run = one(x).exponentiated(eta)

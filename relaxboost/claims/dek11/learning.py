@@ -12,16 +12,21 @@ from relaxboost.claims.language import *
 
 
 def excess(law: Samples, samples: Array | None = None) -> Array:
-    """Return l(Q; D) − min l(w; D) − λXB/√m for each sample.
+    """Return the excess risk l(Q; D) − min l(w; D) minus λXB/√m, for each sample.
 
-    By default, these are all samples of the law.
+    Q is the uniform distribution on the weights w_0, ..., w_{m−1}. By default, the samples are all
+    samples of the law D.
     """
     mean = law.risk(law.run(samples).before).mean(axis=1)
     return np.asarray(mean - float(law.risk(law.best())) - law.regret / law.m)
 
 
 def rarely(law: Samples, off: Array, chances: Array) -> Slack:
-    """Return the slack of P(excess ≥ ε) ≤ δ for the worst δ, where ε = 2c √(log(2/δ)/(2m))."""
+    """Return the slack of P(excess ≥ ε) ≤ δ for the worst δ, where ε = 2c √(log(2/δ)/(2m)).
+
+    `off` has the excess of each sample, and `chances` has its probability. The losses lie in an
+    interval of length c.
+    """
     allowed = azuma(2.0 * law.c, law.m)
     return never_more(off, chances, lambda e: 2.0 * allowed(e), "P(excess ≥ ε), δ")
 

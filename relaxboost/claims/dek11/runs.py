@@ -78,14 +78,21 @@ def lipschitz(loss: str, reach: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Sequences:
-    """A batch of S streams of m examples each. x has shape (S, m, n), and y has shape (S, m)."""
+    """A batch of streams of m examples each.
+
+    `x` has the shape (streams, m, n), and `y` has the shape (streams, m).
+    """
 
     x: Array
     y: Array
     loss: str
 
     def of(self, w: Array) -> tuple[Array, Array]:
-        """Return the losses (S, m) and gradients (S, m, n) at w of shape (n,) or (S, m, n)."""
+        """Return the losses and the gradients of all examples at the weights w.
+
+        The weights are one vector, or an array with the shape of `x`. The losses have the shape of
+        `y`, and the gradients have the shape of `x`.
+        """
         u = (self.x * w).sum(axis=-1)
         value, slope = LOSSES[self.loss].pointwise(u.ravel(), self.y.ravel())
         return value.reshape(u.shape), slope.reshape(u.shape)[..., None] * self.x
@@ -116,10 +123,11 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Passed:
-    """A run on S streams.
+    """A run on a batch of streams.
 
-    `w` are the weights w_0, ..., w_m, shape (S, m + 1, n). `losses` and `slopes` are the losses and
-    the gradients at w_0, ..., w_{m−1}, shapes (S, m) and (S, m, n).
+    `w` has the weights w_0, ..., w_m, in the shape (streams, m + 1, n). `losses` and `slopes` are
+    the losses and the gradients at w_0, ..., w_{m−1}. Their shapes are (streams, m) and (streams,
+    m, n).
     """
 
     w: Array
@@ -132,7 +140,7 @@ class Passed:
         return self.w[:, :-1]
 
     def linear(self) -> Array:
-        """Return the sums Σ <∇l_i, w_{i−1}> over the rounds, shape (S,)."""
+        """Return the sum of <∇l_i, w_{i−1}> over the rounds i, for each stream."""
         return np.asarray((self.slopes * self.before).sum(axis=(1, 2)))
 
 
@@ -171,14 +179,14 @@ class Samples:
 
     @cached_property
     def samples(self) -> Array:
-        """The indices of the atoms in all possible samples of m examples, shape (k^m, m)."""
+        """An array with all possible samples. A row has the indices of the m atoms of a sample."""
         k = len(self.p)
         assume(k**self.m <= 5000)  # More samples would take too long.
         return np.indices((k,) * self.m).reshape(self.m, -1).T
 
     @cached_property
     def chances(self) -> Array:
-        """The probability of each sample, shape (k^m,)."""
+        """The probability of each row of `samples`."""
         return np.asarray(self.p[self.samples].prod(axis=1))
 
     def drawn(self, samples: Array | None = None) -> Sequences:
@@ -192,7 +200,7 @@ class Samples:
         return of.exponentiated(self.eta) if self.experts else of.descended(self.B, self.eta)
 
     def atoms(self, w: Array) -> Array:
-        """Return the loss φ(<w, x_a>, y_a) of each atom a, for w of shape (..., n)."""
+        """Return the loss of weights on each atom. The weights are the last axis of w."""
         u = w @ self.A.T
         y = np.broadcast_to(self.y, u.shape)
         return np.asarray(LOSSES[self.loss].pointwise(u.ravel(), y.ravel())[0].reshape(u.shape))
@@ -207,15 +215,15 @@ class Samples:
         Skip laws whose weights have more than one dimension.
         """
         assume(self.A.shape[1] == 1)
+        from scipy.optimize import minimize_scalar  # It loads slowly.
+
         points = self.A[:, 0]
         kinks = [y / a for y, a in zip(self.y, points, strict=True) if abs(a) * self.B > 1.0]
-        low, high = -self.B, self.B
-        for _ in range(60):
-            middle = (low + high) / 2.0
-            slope = LOSSES[self.loss].pointwise(middle * points, self.y)[1]
-            low, high = (low, middle) if (slope * points) @ self.p > 0.0 else (middle, high)
-        # The minimiser is an end, a kink, or the point at which the slope changes its sign.
-        tried = np.array([0.0, -self.B, self.B, low, *kinks])[:, None]
+        inside = minimize_scalar(
+            lambda w: float(self.risk(np.array([w]))), bounds=(-self.B, self.B), method="bounded"
+        )
+        # The minimiser is an end, a kink, or a point at which the derivative of the risk is 0.
+        tried = np.array([0.0, -self.B, self.B, inside.x, *kinks])[:, None]
         return np.asarray(tried[int(np.argmin(self.risk(tried)))])
 
 
@@ -234,14 +242,14 @@ def never_more(
 
 
 def azuma(c: float, m: float) -> Callable[[Array], Array]:
-    """Return the function that maps ε to the δ with ε = c √(log(1/δ)/(2m))."""
+    """Return the function that maps a deviation ε to the δ with ε = c √(log(1/δ)/(2m))."""
     return lambda epsilon: np.exp(-2.0 * m * (epsilon / c) ** 2)
 
 
 def tossed(m: int) -> Slack:
     """Return the slack of log P(deviation ≥ c/5) ≤ log δ for 200·m tosses of a fair coin.
 
-    Here δ is the bound `azuma` on the probability.
+    The losses lie in an interval of length c, and δ is the bound `azuma` on the probability.
     """
     N = 200 * m
     left = math.log(float(bdtrc(N * 7 // 10 - 1, N, 0.5)))

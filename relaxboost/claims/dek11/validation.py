@@ -15,7 +15,11 @@ LATER = RUNS.but(delta=Real(0.01, 0.99))
 
 
 def later(law: Samples) -> tuple[Array, Array, Array]:
-    """Return l(w_{i−1}; z_i, ..., z_m), l(w_{i−1}; D) and m − i + 1 for each sample and each i."""
+    """Return the later loss and the risk of w_{i−1}, and the number m − i + 1 of later examples.
+
+    The later loss l(w_{i−1}; z_i, ..., z_m) and the risk l(w_{i−1}; D) have a row for each sample
+    and a column for each i.
+    """
     before = law.run().before
     streams = law.drawn()
     u = np.einsum("sin,skn->sik", before, streams.x)
@@ -169,9 +173,10 @@ def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
 
 
 def over(x: Instance, rise: float, best: bool) -> float:
-    """Return a lower bound on P(l(h̃̃; D) > b + rise).
+    """Return a lower bound on the probability that the selected h̃̃ has a risk above b + `rise`.
 
-    If `best` is true, b is l(h_0; D). Otherwise b is l(h̃̃; S').
+    If `best` is true, b is the risk l(h_0; D) of h_0. Otherwise b is the loss l(h̃̃; S') of h̃̃ on the
+    examples S' that select it.
     """
     # Only samples are counted whose atoms in S' are distinct and whose labels contain a −1. In
     # these samples h̃̃ is the last hypothesis, because all others have seen less of S'.

@@ -37,19 +37,27 @@ _BASIS = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]]
 
 
 def outputs(C: Array) -> Array:
-    """Return h'(x_n)_k, shape (N, K, n): 1 if k is the predicted class, and −1/(K−1) if not."""
+    """Return the output of each classifier for each example and each class.
+
+    The shape is (examples, K, classifiers). The output is 1 for the class that the classifier
+    predicts, and −1/(K − 1) for the other classes.
+    """
     hit = C[:, None, :] == np.arange(1.0, K + 1.0)[None, :, None]
     return np.where(hit, 1.0, -1.0 / (K - 1.0))
 
 
 def centred_edge(C: Array) -> float:
-    """Return the edge of the class H' over all gradients with Σ_k ∇(x_n)_k = 0 for every n."""
+    """Return the edge of the classifiers for gradients whose entries sum to 0 at each example."""
     H = np.einsum("jk,nkh->njh", _BASIS, outputs(C))
     return edge(H.reshape(-1, C.shape[1]), False)
 
 
 def advantage(x: Instance) -> Number:
-    """Return the largest δ with Σ w_{n,h(n)} >= (1/K − δ/K) Σ w + δ Σ w_{n,y_n} for every w, y."""
+    """Return the largest δ for which multiclass weak learning holds for all weights and labels.
+
+    For weights w and labels y, weak learning means that a classifier h satisfies
+    Σ_n w_{n,h(n)} >= (1/K − δ/K) Σ w + δ Σ_n w_{n,y_n}.
+    """
     # A constant may be added to each row of w. So w_{n,y} >= w_{nk} can be written as w_{n,y} =
     # Σ u_k/K and w_{nk} = w_{n,y} − u_k with u >= 0. With Σ w_{n,y_n} = 1 and d = u/K, the largest
     # δ is the value of a game. The adversary chooses an example and a class k ≠ y. The payoff of h

@@ -68,11 +68,14 @@ class Bowl(Kinks):
 
 
 Step: TypeAlias = Callable[..., float]
-"""A function of t, f_{t−1} and h_t that returns the step size η_t."""
+"""A function that returns the step size for a round t, a function f_{t−1}, and a direction h_t."""
 
 
 class Descent:
-    """A run of an algorithm. `states` are f_0, f_1, ..., and `gaps` are R[f_t] − R[f*]."""
+    """A run of a boosting algorithm on a functional R with the minimiser f*.
+
+    `states` has the functions f_0, f_1, ..., and `gaps` has the gaps R[f_t] − R[f*].
+    """
 
     def __init__(
         self, risk: Kinks, H: Array, start: Array, algorithm: Algorithm, step: Step, last: int
@@ -114,12 +117,12 @@ class Descent:
         return max(self.norm(f) for f in [*points, self.risk.y])
 
     def mean(self, upto: int, proof: bool) -> float:
-        """Return the mean gap over f_1, ..., f_upto. If `proof`, use f_0, ..., f_{upto−1}."""
+        """Return the mean gap over f_1..f_upto, or over f_0..f_{upto−1} if `proof` is true."""
         return float(self.gaps[:upto].mean() if proof else self.gaps[1 : upto + 1].mean())
 
 
 def spans(x: Instance) -> float:
-    """Return the edge of the multiples of the columns of H. Skip instances with an edge <= 0.05."""
+    """Return the edge of the class H of an instance. Skip instances with an edge <= 0.05."""
     gamma = edge(x.H)
     assume(gamma > 0.05)
     return gamma
@@ -133,7 +136,8 @@ RUNS = Space(
     f0=Vector("m", -2.0, 2.0),
     T=Whole(1, 25),
 )
-"""The space of runs: the class H, the rows of A, the minimiser y, the start f_0, and T rounds."""
+"""The space of runs: the class H, the rows of A and the minimiser y of the functional `Kinks`, the
+start f_0, and the number T of rounds."""
 STRONG = RUNS.but(lam=Real(0.05, 4.0, log=True))
 
 

@@ -21,7 +21,7 @@ def strongly(x: Instance, algorithm: Algorithm | None = None, factor: float = 2.
 def weakly(
     x: Instance, algorithm: Algorithm | None = None, first: float = 1.0, power: float = 0.5
 ) -> Descent:
-    """Run an algorithm with λ = 0 and the step size `first` / t^`power` in round t.
+    """Run an algorithm on a functional with λ = 0. The step size in round t is `first` / t^`power`.
 
     By default, the algorithm is Algorithm 2.
     """
@@ -36,7 +36,7 @@ def _run(x: Instance, lam: float, algorithm: Algorithm | None, step: Step) -> De
 
 
 def wasted(gamma: float) -> float:
-    """Return q = sqrt(1 − γ²), an upper bound on ‖residual‖/‖gradient‖ after one projection."""
+    """Return q = sqrt(1 − γ²), which bounds ‖residual‖/‖gradient‖ for a projection with edge γ."""
     return math.sqrt(max(0.0, 1.0 - gamma * gamma))
 
 
@@ -67,7 +67,11 @@ class _Printed(Algorithm):
 
 
 def bound4(lam: float, T: int, gamma: float, G: float) -> float:
-    """Return G²/(λT) (1 + ln T + (1 − γ²)/γ²), the bound of Theorem 4."""
+    """Return G²/(λT) (1 + ln T + (1 − γ²)/γ²), the bound of Theorem 4 on the mean gap.
+
+    The functional is λ-strongly convex, T is the number of rounds, γ is the edge, and G is the
+    largest norm of a gradient.
+    """
     return G**2 / (lam * T) * (1.0 + math.log(T) + (1.0 - gamma**2) / gamma**2)
 
 
@@ -79,17 +83,13 @@ def printed(x: Instance) -> Slack:
     return at_most(run.mean(run.last, False), bound, "mean gap of f_1..f_T", run.last)
 
 
-@printed.corrected()
-def printed_corrected(x: Instance) -> Slacks:
-    yield from strong(x)
-
-
-printed_corrected.step(space=PAIR)(at_best)
-
-
 @SOURCE.claim("T4", space=STRONG).checked(trials=150)
 def strong(x: Instance) -> Slacks:
     yield from means(strongly(x), lambda *at: bound4(x.lam, *at))
+
+
+printed_corrected = printed.corrected()(strong.stated.check)
+printed_corrected.step(space=PAIR)(at_best)
 
 
 @strong.step()

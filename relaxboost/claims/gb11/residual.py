@@ -11,7 +11,10 @@ from relaxboost.functional.algorithms import Residual
 
 
 def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
-    """Return t, Δ_t + ∇_t, h_t and Δ_{t+1} for each round: Δ is the residual, h the direction."""
+    """Return the number t, the vector Δ_t + ∇_t, the direction h_t, and Δ_{t+1} for each round.
+
+    ∇_t is the gradient, and Δ_t is the residual before the round.
+    """
     found = []
     left = 0.0 * run.risk.y
     for before, after, direction in run.moves():

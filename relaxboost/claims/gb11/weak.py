@@ -19,9 +19,9 @@ LABELLED = SETS.but(y=Vector("m"))
 
 
 def advantage(x: Instance, y: Array | None = None) -> Number:
-    """Return the exact largest δ for which statement (2) holds with the labels y.
+    """Return the largest δ for which weak learning with the labels y holds (statement 2).
 
-    If y is None, the statement must hold for every choice of labels.
+    The result is exact. If y is None, the statement must hold for every choice of labels.
     """
     # An error of at most (1/2 − δ/2) Σ w means Σ w_n y_n h(x_n) >= δ Σ w. So the largest δ is the
     # value of a game.

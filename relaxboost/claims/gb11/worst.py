@@ -50,7 +50,7 @@ def fraction(x: float) -> Fraction:
 
 
 def projection(g: Element, gamma: Fraction) -> tuple[Element, list[Requirement]]:
-    """Return a projection of g, and the requirements that define it for an edge of at least γ."""
+    """Return a projection p of g, and the requirements on p if the edge is at least γ."""
     if gamma == 1:
         return g, []
     p = Element()
@@ -108,7 +108,7 @@ class Run:
         return [*self.requirements, *(g @ g <= 1 for g in self.gradients)]
 
     def mean(self, least: Expression, proof: bool) -> Expression:
-        """Return the mean gap over f_1, ..., f_T. If `proof`, use f_0, ..., f_{T−1} instead."""
+        """Return the mean gap over f_1, ..., f_T, or over f_0, ..., f_{T−1} if `proof` is true."""
         T = len(self.moves)
         return total(self.values[:T] if proof else self.values[1:]) / T - least
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import logsumexp, softmax, xlogy
 
 from relaxboost.claims.language import *
 from relaxboost.game.domains import Simplex
@@ -24,14 +24,12 @@ def entropy(theta: Array, radius: float) -> float:
 
 def gibbs(Z: Array, beta: float, radius: float) -> Array:
     """Return −∇W_β(z) for the entropy (Eq. 10), for each row z of Z."""
-    heights = np.exp((Z.min(axis=-1, keepdims=True) - Z) / beta)
-    return np.asarray(radius * heights / heights.sum(axis=-1, keepdims=True))
+    return np.asarray(radius * softmax(-Z / beta, axis=-1))
 
 
 def free_energy(z: Array, beta: float, radius: float) -> float:
     """Return the β-conjugate W_β(z) of the entropy (Eq. 9)."""
-    low = float(z.min())
-    return radius * (beta * math.log(float(np.exp((low - z) / beta).mean())) - low)
+    return radius * beta * (float(logsumexp(-z / beta)) - math.log(z.size))
 
 
 def half_square(theta: Array, radius: float) -> float:
@@ -40,7 +38,10 @@ def half_square(theta: Array, radius: float) -> float:
 
 
 def nearest(Z: Array, beta: float, radius: float) -> Array:
-    """Return the point −∇W_β(z) nearest to −z/β, for the proxy function ‖θ‖²/2 and each row z."""
+    """Return the point of the simplex nearest to −z/β, for each row z of Z.
+
+    This point is −∇W_β(z) for the proxy function ‖θ‖²/2. Its entries sum to `radius`.
+    """
     X = np.atleast_2d(-Z / beta)
     steps = np.arange(1, X.shape[1] + 1)
     falling = -np.sort(-X, axis=1)
@@ -66,7 +67,8 @@ def powers(theta: Array, radius: float) -> float:
 def tilted(theta: Array, radius: float) -> float:
     """Return λ²(1 − c)⁻² KL(g ‖ u) with g = (1 − c)θ/λ + cu and c = 1/(M − 1).
 
-    Here u is the uniform distribution on M entries. For M = 2 the function is ‖θ‖² − λ²/2.
+    The number λ is `radius`, and u is the uniform distribution on M entries. For M = 2 the function
+    is ‖θ‖² − λ²/2.
     """
     size = theta.size
     if size == 2:
@@ -189,7 +191,8 @@ LAWS = Space(
     radius=Real(0.25, 2.0),
     loss=Choice("hinge", "exponential", "logit"),
 )
-"""The space of laws: the values H(X) of the atoms, labels sign(y), p, λ and φ."""
+"""The space of laws: the values H(X), the label sign(y) and the probability p of each atom, the
+radius λ of the simplex, and the loss φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 
@@ -200,7 +203,8 @@ STREAMS = Space(
     radius=Real(0.25, 2),
     beta=Real(0.1, 3),
 )
-"""The space of streams: the gradients of linear losses, the step sizes γ_i, λ and β_0."""
+"""The space of streams: the gradients of linear losses, the step sizes γ_i, the radius λ of the
+simplex, and the first temperature β_0."""
 
 
 def law(x: Instance) -> FiniteLaw:

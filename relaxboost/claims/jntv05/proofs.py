@@ -117,7 +117,10 @@ EXPECTED = LAWS.but(
 
 
 def _excess(x: Instance, shift: float) -> Slacks:
-    """Yield the slacks of (25) at θ and of (26) at the minimiser of A, with V + `shift` as V."""
+    """Yield the slacks of inequality (25) at a point θ and of (26) at the minimiser of the risk A.
+
+    The proxy function is V + `shift`.
+    """
     found = law(x)
     beta = temperatures(x)
     P, means = found.samples(x.gamma, beta, mirror_of(x.proxy, x.radius))

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import rel_entr
 
 from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import (
@@ -153,8 +154,7 @@ def _(x: Instance) -> Slack:
     theta = x.radius * x.theta
     lost = free_energy(x.z, x.beta, x.radius) + float(x.z @ theta)
     lost += x.beta * entropy(theta, x.radius)
-    p, g = (w[x.theta > 0.0] for w in (x.theta, gibbs(x.z, x.beta, 1.0)))
-    divergence = float((p * np.log(p / g)).sum())
+    divergence = float(rel_entr(x.theta, gibbs(x.z, x.beta, 1.0)).sum())
     return equal(lost, x.radius * x.beta * divergence, "what is lost, the divergence")
 
 

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import comb
 
 from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import (
@@ -26,7 +27,10 @@ def _risk(x: Instance, found: FiniteLaw, beta: Array, start: Array | None = None
 
 
 def _bounded(x: Instance) -> tuple[FiniteLaw, float, float, float]:
-    """Return the law, L, ln M and a certified lower bound on min A."""
+    """Return the law, its constant L, ln M for M entries of θ, and a lower bound on the least risk.
+
+    Skip laws with L of at most 1e-6. The lower bound is certified.
+    """
     found = law(x)
     assume(found.lipschitz > 1e-6)
     return found, found.lipschitz, math.log(found.S.shape[1]), found.least()[1]
@@ -51,7 +55,8 @@ RATES = Space(
     scale=Real(0.2, 5, log=True),
     t=Whole(1, 60),
 )
-"""The space of the constants α, V*, L, t, and the ratio of β_0 to its best value."""
+"""The space of constants: the modulus α of strong convexity, the maximum V* of the proxy function,
+the Lipschitz constant L, the number t of rounds, and the ratio of β_0 to its best value."""
 
 
 @theorem_1.step(space=RATES)
@@ -79,11 +84,8 @@ def bayes(experts: float, t: int, shift: float) -> float:
     """
     # The best estimator chooses the expert that was right most often, and breaks ties at random.
     counts = np.arange(t + 1)
-    logs = np.array(
-        [math.lgamma(t + 1) - math.lgamma(k + 1) - math.lgamma(t - k + 1) for k in counts]
-    )
-    right = np.exp(logs + counts * math.log(0.5 + shift) + (t - counts) * math.log(0.5 - shift))
-    usual = np.exp(logs - t * math.log(2.0))
+    right = comb(t, counts) * (0.5 + shift) ** counts * (0.5 - shift) ** (t - counts)
+    usual = comb(t, counts) * 0.5**t
     upto = np.minimum(np.cumsum(usual), 1.0)
     M = math.exp(experts)
     shared = (upto**M - (upto - usual).clip(0.0) ** M) / (M * usual)
@@ -168,7 +170,10 @@ def _above(x: Instance, found: FiniteLaw, theta: Array, first: float) -> float:
 
 
 def _below_roof(x: Instance, found: FiniteLaw, theta: Array, shift: float) -> Slack:
-    """Return the slack of (34) for the proxy function V + `shift` and a bound V̄ ≥ V(θ*)."""
+    """Return the slack of inequality (34) for the proxy function V + `shift`.
+
+    The bound V̄ on the value at θ* is the larger of `roof` and this value.
+    """
     alpha = modulus(x.proxy, theta.size, x.radius)
     L = found.lipschitz
     roof = max(x.roof, VALUES[x.proxy](theta, x.radius) + shift)

@@ -72,16 +72,18 @@ class Conditions(NamedTuple):
 
 @accepts_seed
 def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions:
-    """Check conditions (i)–(iii) of SS09 Thm 7 for a relaxation on m examples.
+    """Check the three conditions of SS09 Thm 7 for the penalty f of a relaxation on m examples.
 
-    Each verdict is one of
+    The conditions are: (i) the minimum of f is 0, (ii) f is finite near 0, and (iii) the conjugate
+    f* does not increase if one coordinate of its argument moves towards 0. Each verdict is one of
 
-    * ``holds``: the condition is a theorem about a family of this package, which its `Traits`
-      record (also for multiples, sums, shifts and dilations). Alternatively, the condition follows
-      from convexity and a few evaluations of f, which the reason describes.
-    * ``fails``: a witness violates the condition. For (iii), the witness violates it on f and on
-      f*, by far more than the accuracy of the solvers.
-    * ``declared``: the user has declared the trait, and the search found no violation.
+    * ``holds``: the condition is proved. Either it is a theorem about a family of this package, or
+      about multiples, sums, shifts and dilations of such families. Or it follows from convexity
+      and a few values of f, which the reason describes.
+    * ``fails``: a witness, that is, a counterexample, violates the condition. A witness of (iii)
+      violates the condition on f and on f*, by far more than the accuracy of the solvers.
+    * ``declared``: the user has declared that the condition holds, and the search found no
+      violation.
     * ``undecided``: the search found no violation, and there is no proof.
 
     Parameters
@@ -210,7 +212,8 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     By Lemma 8, the margin side equals the relaxed margin F(u) under conditions (i)–(iii). It never
     exceeds F(u), but it may be less if (iii) fails. In that case F(u) is the supremum of γ − f*(x)
     over all x >= γ − u. Between two neighbouring margins, [γ − u]_+ is affine in γ. So each piece
-    is a concave program, which cvxpy solves.
+    is a concave program, which cvxpy solves. The result v therefore has the error of a numerical
+    solver, about 1e-8. In a claim, write ``Bracket(v - 1e-8, v + 1e-8)``.
 
     Parameters
     ----------

@@ -50,9 +50,10 @@ class Violation(NamedTuple):
 
 
 def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
-    """Return a violation that both f and f* confirm, and the number of points tried.
+    """Search for a violation of condition (iii) of SS09 Thm 7 that both f and f* confirm.
 
-    If the search finds no violation, the first entry is None.
+    Return the violation and the number of points tried. If the search finds no violation, return
+    None instead of the violation.
     """
     tried = 0
     for function, confirm, size, coordinates in (
@@ -85,7 +86,11 @@ def _compared(
     coordinates: int,
     rng: np.random.Generator,
 ) -> Iterator[tuple[Vector, int, float, float]]:
-    """Yield points x, coordinates i, the function at x, and the function at x with x_i = 0."""
+    """Yield a point x, a coordinate i, the function at x, and the function at x with x_i set to 0.
+
+    The points are the given points, and points that differ from them in one coordinate. At most
+    `coordinates` coordinates of a point are compared.
+    """
     for point in points:
         small = 0.02 * float(np.abs(point).max())
         used = np.flatnonzero(point)
@@ -120,10 +125,10 @@ def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> I
 
 
 def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
-    """Return multiples of `v` at which the function is finite.
+    """Return multiples of the vector v at which the function is finite.
 
     If the function is infinite at a larger multiple, one of the returned points is near the
-    boundary.
+    boundary of the set on which the function is finite.
     """
     if not math.isfinite(function(np.zeros(v.size))):
         return [v] if math.isfinite(function(v)) else []
@@ -167,10 +172,10 @@ def _with(x: Vector, i: int, entry: float) -> Vector:
 def _climb(
     function: Callable[[Vector], float], best: tuple[float, Vector, int], rng: np.random.Generator
 ) -> tuple[tuple[Vector, int] | None, int]:
-    """Perturb the point that is nearest to a violation, to find a violation.
+    """Search for a violation by random changes of the point that comes nearest to one.
 
-    Return the point and the coordinate of the violation as a pair, or None if no violation was
-    found. Also return the number of steps.
+    Return two results. The first is the point and the coordinate of the violation, as a pair; it is
+    None if the search finds no violation. The second is the number of steps.
     """
     slope, point, i = best
     radius = 0.5 * float(np.abs(point).max())
@@ -227,7 +232,10 @@ def _evaluate(f: Relaxation, theta: Vector, i: int, d: Vector) -> Violation | No
 
 
 def maximiser(f: Relaxation, theta: Vector, bound: float) -> Vector | None:
-    """Return a d with |d_i| <= bound that maximises <d, θ> − f(d), or None if cvxpy fails."""
+    """Return a vector d with |d_i| <= bound that maximises <d, θ> − f(d).
+
+    The result is None if the solver finds no maximiser.
+    """
     d = cp.Variable(theta.size)
     value, constraints = f.cvxpy_penalty(d)
     problem = cp.Problem(cp.Maximize(theta @ d - value), [*constraints, cp.abs(d) <= bound])

@@ -37,9 +37,10 @@ def _bound(x: Instance) -> float:
 
 
 def smoothing_costs(x: Instance) -> Slack:
-    """Return the slack of <d, Aw> ≤ F(Aw) + β log(m/k), where F(Aw) is the relaxed margin.
+    """Return the slack of <d, Aw> ≤ F(Aw) + β log(m/k) for the weights w of an instance.
 
-    The distribution d is the smoothed best response to w.
+    F is the relaxed margin for the cap 1/k on distributions over m examples. The distribution d is
+    the best response to w with the smoothing parameter β.
     """
     u = x.A @ x.w
     smoothing = beta(len(x.A), x.epsilon)

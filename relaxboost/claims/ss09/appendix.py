@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import softmax
 
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09 import SOURCE
-from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
+from relaxboost.claims.ss09.exact import entropy, log_mean_exp
 from relaxboost.relaxations import NormBall
 
 
@@ -33,12 +34,12 @@ def dual(p: float) -> float:
 
 
 def norm(d: Array, p: float) -> float:
-    """Return the norm ‖d‖_p."""
+    """Return the norm ‖d‖_p of a vector d."""
     return float(np.linalg.norm(d, p))
 
 
 def dual_vector(theta: Array, p: float) -> Array:
-    """Return a vector d with ‖d‖_p = 1 and <d, θ> = ‖θ‖_q."""
+    """Return a vector d with ‖d‖_p = 1 and <d, θ> = ‖θ‖_q, where ‖·‖_q is the dual norm."""
     if not np.any(theta):
         return np.eye(len(theta))[0]
     if p == 1:
@@ -149,7 +150,7 @@ SEQUENCES = Space(
 
 
 def sequence(x: Instance, rounds: int = 60) -> Iterator[Fraction]:
-    """Yield a sequence ε_1, ε_2, ... that satisfies the hypothesis of Lemma 20."""
+    """Yield numbers ε_1, ε_2, ... with ε_{t+1} ≤ ε_t − rε_t², the hypothesis of Lemma 20."""
     # Each term is the largest that the hypothesis allows, except for reductions of the first terms.
     # Terms are rounded down to multiples of 2^−60, so that the fractions stay short.
     epsilon, r = Fraction(x.first), Fraction(x.r)

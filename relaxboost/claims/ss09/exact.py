@@ -1,11 +1,12 @@
-"""Vectors of fractions, and the entropic projection (SS09, Eq. 14), computed without Fig. 2."""
+"""Distributions as fractions, and the projection of SS09's Eq. 14, computed without Fig. 2."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp, rel_entr
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import on_simplex
@@ -16,19 +17,16 @@ def distribution(values: Any) -> list[Fraction]:
     return list(on_simplex(exactly(values)))
 
 
-def softmax(theta: Array) -> Array:
-    """Return the softmax of θ, which is the distribution proportional to e^θ."""
-    weights = np.exp(theta - np.max(theta))
-    return weights / weights.sum()
-
-
 def log_mean_exp(theta: Array) -> float:
     """Return log((1/m) Σ e^{θ_i}), the logarithm of the mean of e^θ."""
-    return float(np.logaddexp.reduce(theta)) - math.log(len(theta))
+    return float(logsumexp(theta)) - math.log(len(theta))
 
 
 def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
-    """Return the solution of Eq. 14 as fractions, or None if all divergences are infinite."""
+    """Return the distribution d ≤ ν that has the least divergence from d0 (Eq. 14), as fractions.
+
+    The result is None if no distribution d ≤ ν has a finite divergence.
+    """
     # The solution is d = min(ν, ξ d0). It is optimal if its sum is 1, ξ d0 ≥ ν for the capped
     # entries, and ξ d0 ≤ ν for the others.
     order = sorted((r for r in range(len(d0)) if d0[r] > 0), key=lambda r: -d0[r])
@@ -43,7 +41,10 @@ def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
 
 
 def projected_softmax(theta: Array, nu: float) -> Array:
-    """Return the solution of Eq. 14 as floats, for d0 proportional to e^θ and ν ≥ 1/m."""
+    """Return the distribution d ≤ ν that has the least divergence from the softmax of θ (Eq. 14).
+
+    The cap ν must be at least 1/m for the m entries of θ.
+    """
     # The solution is min(ν, e^{θ_i + s}), where bisection finds the s for which its sum is 1.
     low, high = math.log(nu) - np.max(theta) - 50.0, math.log(nu) - np.min(theta)
     for _ in range(200):
@@ -55,14 +56,11 @@ def projected_softmax(theta: Array, nu: float) -> Array:
     return np.exp(np.minimum(math.log(nu), theta + high))
 
 
-def divergence(d: Iterable[Any], d0: Iterable[Any]) -> float:
-    """Return Σ d log(d/d0), the Bregman divergence B_h on the simplex."""
-    pairs = [(float(a), float(b)) for a, b in zip(d, d0, strict=True) if a > 0]
-    if any(b == 0.0 for _, b in pairs):
-        return math.inf
-    return math.fsum(a * math.log(a / b) for a, b in pairs)
+def divergence(d: Array, d0: Array) -> float:
+    """Return the divergence Σ d log(d/d0), which is the Bregman divergence B_h of the paper."""
+    return float(rel_entr(d, d0).sum())
 
 
-def entropy(d: Array) -> float:
-    """Return the relative entropy h(d) = Σ d log(m d)."""
-    return divergence(d, np.full(len(d), 1.0 / len(d)))
+def entropy(d: Array) -> Any:
+    """Return the relative entropy h(d) = Σ d log(m d), for a vector d or for each row of d."""
+    return rel_entr(d, 1.0 / d.shape[-1]).sum(axis=-1)

@@ -60,9 +60,10 @@ def norm(x: Instance) -> Norm:
 
 
 def hinge_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side of the paper.
+    """Return the margin side: the maximum over weights w and thresholds γ.
 
-    If `penalty` is true, f is the penalty ν‖d‖. Otherwise f is the indicator of ‖d‖ ≤ ν.
+    If `penalty` is true, the function f of distributions d is the penalty ν‖d‖. Otherwise it is the
+    indicator of ‖d‖ ≤ ν.
     """
     if penalty and x.nu < 0.0:
         return -math.inf  # No vector has a negative norm.
@@ -84,10 +85,10 @@ def _margin_side(x: Instance, penalty: bool, losing: NDArray[np.bool_]) -> float
 
 
 def edge_side(x: Instance, penalty: bool) -> float:
-    """Return the edge side of the paper.
+    """Return the edge side: the minimum over distributions d on the examples.
 
-    If `penalty` is true, it is the minimum of ‖dᵀA‖_∞ + ν‖d‖. Otherwise it is the minimum of
-    ‖dᵀA‖_∞ under ‖d‖ ≤ ν.
+    If `penalty` is true, the objective is ‖dᵀA‖_∞ + ν‖d‖. Otherwise it is ‖dᵀA‖_∞ under the
+    constraint ‖d‖ ≤ ν.
     """
     if penalty and x.nu < 0.0:  # The least value at a vertex is an upper bound.
         vertices = np.eye(len(x.A))

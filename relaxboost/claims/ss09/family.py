@@ -1,7 +1,7 @@
-"""Functions f for SS09's Theorem 7, with closed forms for d_t and the margin side −f̃*(−u).
+"""Functions f for SS09's Theorem 7, with closed forms of the distributions and the relaxed margins.
 
-This module does not use the projections of the package. Each row of an array u
-contains the margins Aw of one round. The number k in [m] sets the strength s = 3k/(10m) of f.
+This module does not use the projections of the package. Each row of an array u contains the margins
+Aw of one round. For m examples, a number k from 1 to m sets the strength s = 3k/(10m) of f.
 """
 
 import math
@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import logsumexp, softmax
 
 from relaxboost._core.lazy import cp
 from relaxboost.claims.language import *
+from relaxboost.claims.ss09.exact import entropy
 from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relaxation
 
 
@@ -23,15 +25,10 @@ class ClosedForms:
     """A function of m and k that returns f as a relaxation, for the certified optima."""
     f: Callable[[Array, int], Array]
     distribution: Callable[[Array, int, float], Array]
-    """The minimiser d_t of <u, d> + f(d) + βh(d)."""
+    """A function of the margins u, of k and of β. It returns the minimiser d_t of
+    <u, d> + f(d) + βh(d), where h is the relative entropy."""
     margin: Callable[[Array, int], Array]
-    """The minimum of <u, d> + f(d)."""
-
-
-def entropy(d: Array) -> Array:
-    """Return the relative entropy h(d) = Σ d log d + log m."""
-    logs = np.log(d, out=np.zeros_like(d), where=d > 0.0)
-    return np.asarray(np.sum(d * logs, axis=-1) + math.log(d.shape[-1]))
+    """A function of the margins u and of k. It returns the minimum of <u, d> + f(d)."""
 
 
 def _strength(m: int, k: int) -> float:
@@ -39,15 +36,12 @@ def _strength(m: int, k: int) -> float:
 
 
 def _softmax(u: Array, beta: float) -> Array:
-    with np.errstate(under="ignore"):
-        shares = np.exp((np.min(u, axis=-1, keepdims=True) - u) / beta)
-    return np.asarray(shares / np.sum(shares, axis=-1, keepdims=True))
+    return np.asarray(softmax(-u / beta, axis=-1))
 
 
 def _soft_min(u: Array, beta: float) -> Array:
     # The soft minimum is −β log((1/m) Σ e^{−u_i/β}).
-    least = np.min(u, axis=-1, keepdims=True)
-    return np.asarray(least[..., 0] - beta * np.log(np.mean(np.exp((least - u) / beta), axis=-1)))
+    return np.asarray(beta * (math.log(u.shape[-1]) - logsumexp(-u / beta, axis=-1)))
 
 
 def _level(u: Array, total: Array | float) -> Array:

@@ -69,7 +69,7 @@ def minkowski(x: Instance) -> Slack:
 
 
 def _touching(s: float, r: float) -> tuple[float, float]:
-    """Return max −f*(−w) − g*(w) over w with w_2 = 0 ≤ w_1, and inf f + g."""
+    """Return the maximum of −f*(−w) − g*(w) over w with w_2 = 0 ≤ w_1, and the infimum of f + g."""
     if s > r:  # The maximum of w_1 (s − r) is infinite, and no d_1 lies in [s, r].
         return math.inf, math.inf
 

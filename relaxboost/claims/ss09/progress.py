@@ -3,11 +3,12 @@
 import math
 
 import numpy as np
+from scipy.special import log_softmax, softmax
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import optimum
 from relaxboost.claims.ss09 import SOURCE
-from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
+from relaxboost.claims.ss09.exact import entropy, log_mean_exp
 from relaxboost.claims.ss09.smooth import (
     CAPPED_RUNS,
     F_GIVEN,
@@ -117,7 +118,7 @@ def sharper(x: Instance) -> Slacks:
     trials=60,
 )
 def _(x: Instance) -> Slacks:
-    log_d = x.theta - np.logaddexp.reduce(x.theta)
+    log_d = log_softmax(x.theta)
     m = len(x.theta)
     d = np.exp(log_d)
     deviation = float(d @ (log_d - d @ log_d) ** 2) ** 0.5

@@ -6,6 +6,7 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09 import SOURCE
@@ -16,7 +17,6 @@ from relaxboost.claims.ss09.exact import (
     log_mean_exp,
     projected,
     projected_softmax,
-    softmax,
 )
 from relaxboost.relaxations._projections import by_sorting, capped_distribution
 
@@ -176,9 +176,10 @@ def _(x: Instance) -> Slacks:
 
 
 def fig2(d0: Any, nu: Any) -> list[Any]:
-    """Run the pseudo-code of Fig. 2 in fractions or in floats, and return d_t.
+    """Return the distribution d_t that the pseudo-code of Fig. 2 computes, in fractions or floats.
 
-    Division by zero raises ZeroDivisionError.
+    `d0` is the vector that is projected, and `nu` is the cap. Division by zero raises
+    ZeroDivisionError.
     """
     # The pseudo-code lacks an ENDIF, so its first ENDFOR is read as ENDIF.
     u = sorted(d0, reverse=True)

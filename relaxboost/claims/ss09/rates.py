@@ -4,6 +4,7 @@ import math
 from itertools import product
 
 import numpy as np
+from scipy.special import bdtrc
 
 from relaxboost.claims.language import *
 from relaxboost.claims.ss09 import SOURCE
@@ -72,8 +73,7 @@ def sharp_error(x: Instance) -> Slacks:
 
 def _tail(t: int, q: float) -> float:
     """Return P(at least half of t signs are −1), where each sign is −1 with probability q."""
-    wrong = range((t + 1) // 2, t + 1)
-    return math.fsum(math.comb(t, h) * q**h * (1.0 - q) ** (t - h) for h in wrong)
+    return float(bdtrc((t - 1) // 2, t, q))
 
 
 @sharp_error.step(space=Space(ones=Whole(2, 4), t=Whole(1, 3)), trials=8)

@@ -67,7 +67,10 @@ def _cube(d: Array) -> float:
 
 
 def hinge_side(u: Array, f: Penalty, s: float) -> float:
-    """Return max over γ of γ − f*([γ − u]_+), the margin side, by ternary search."""
+    """Return the maximum over γ of γ − f*([γ − u]_+), the margin side for the margins u.
+
+    Ternary search finds the maximum. `s` is the strength of the penalty f.
+    """
 
     # The objective is concave in γ, and it increases up to min u. It is −∞ only for large γ.
     def value(gamma: float) -> float:

@@ -1,4 +1,7 @@
-"""The quantities D, P and d_t of SS09, Sec. 5.1, from their definitions for the f of `family`."""
+"""SS09, Sec. 5.1: runs of the algorithm of Fig. 1, and the quantities of its proof.
+
+The functions f are those of `family`, and h is the relative entropy.
+"""
 
 import itertools
 import math
@@ -9,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.family import FORMS, entropy
+from relaxboost.claims.ss09.exact import entropy
+from relaxboost.claims.ss09.family import FORMS
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import KLPenalty
@@ -39,7 +43,10 @@ def game(x: Instance) -> Game:
 
 
 def smoothed_game(x: Instance) -> Game:
-    """Return the game of an instance with f + βh instead of f. The value of this game is max D."""
+    """Return the game of an instance with f + βh instead of f, where h is the relative entropy.
+
+    The value of this game is the maximum of D(w) over weights w.
+    """
     return smoothed(game(x), x.epsilon)
 
 
@@ -96,9 +103,10 @@ def smoothed(game: Game, epsilon: float) -> Game:
 
 
 class Fig1Run:
-    """A run of the algorithm of Fig. 1 on an instance (A, k, ε), with the quantities of the proof.
+    """A run of the algorithm of Fig. 1 on an instance, with the quantities of the proof.
 
-    The options are those of `fig1` and `fig1_by_hand`.
+    The instance has a matrix A, the number k of the cap 1/k, and ε. The options are those of `fig1`
+    and `fig1_by_hand`.
     """
 
     def __init__(self, x: Instance, **options: Any) -> None:
@@ -156,27 +164,30 @@ def fig1_by_hand(
 
 
 def distribution(u: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return argmin of <u, d> + f(d) + βh(d) over d in the simplex, for each row of u."""
+    """Return the distribution d that minimises <u, d> + f(d) + βh(d), for each row u of margins."""
     return FORMS[f].distribution(np.atleast_2d(u), k, beta)
 
 
 def smooth(u: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return D(w) = −f̂*(−u), the minimum of <u, d> + f(d) + βh(d) over d, where u = Aw."""
+    """Return D(w), the minimum of <u, d> + f(d) + βh(d) over distributions d, where u = Aw."""
     d = distribution(u, k, beta, f).reshape(np.shape(u))
     return np.asarray(np.sum(u * d, axis=-1) + hat(d, k, beta, f))
 
 
 def margin(u: Array, k: int, f: str = "caps") -> Array:
-    """Return the relaxed margin −f̃*(−u). For caps it is the mean of the k smallest margins."""
+    """Return the relaxed margin, the minimum of <u, d> + f(d) over distributions d.
+
+    For caps, it is the mean of the k smallest margins.
+    """
     return FORMS[f].margin(u, k)
 
 
 def hat(d: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return f̂(d) = f(d) + βh(d). For "caps", the distribution d must satisfy the cap."""
+    """Return f(d) + βh(d) for a distribution d. If f is "caps", d must satisfy the cap."""
     return beta * entropy(d) + FORMS[f].f(d, k)
 
 
 def least_gain(suboptimality: Bracket, beta: float) -> Bracket:
-    """Return an interval for the gain βε_t²/8 of Lemma 12, given an interval for ε_t >= 0."""
+    """Return an interval for the gain βε_t²/8 of Lemma 12, given an interval for the error ε_t."""
     low, high = max(0.0, float(suboptimality.lower)), float(suboptimality.upper)
     return Bracket(low * low, high * high) * (beta / 8.0)

@@ -80,7 +80,10 @@ def _(x: Instance) -> Slacks:
 
 
 def _contradicted(x: Instance) -> float:
-    """Return μ, the minimum over ‖v‖_1 = 1 of max −(Av)_i. Skip instances with μ <= 0.01."""
+    """Return μ, the minimum over vectors v with ‖v‖_1 = 1 of the largest entry of −Av.
+
+    Skip instances with μ <= 0.01.
+    """
     signs = product((1.0, -1.0), repeat=x.A.shape[1])  # Each orthant has a game over the simplex.
     games = (Game(x.A * np.array(each), over=Simplex()) for each in signs)
     mu = -max(float(x.optimum(game).lower) for game in games)

@@ -18,7 +18,7 @@ LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
     "skew": (lambda z: abs(1.0 + z) + 2.0 * max(0.0, z), 2.0),
     "linear": (lambda z: z, 1.0),
 }
-"""Convex losses ℓ of −y f(x), each with a positive subgradient at zero."""
+"""Convex losses ℓ by name, as functions of −y f(x), each with a positive subgradient at zero."""
 
 AT_A_POINT = Space(
     epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES), w=Real(1e-3, 10, log=True)
@@ -77,12 +77,10 @@ def _products(epsilon: float) -> Array:
 
 
 def _minimiser(risk: Callable[[float], float]) -> float:
-    low, high = -50.0, 50.0
-    for _ in range(200):
-        left, right = low + (high - low) / 3.0, high - (high - low) / 3.0
-        low, high = (low, right) if risk(left) <= risk(right) else (left, high)
-    found = (low + high) / 2.0
-    return 0.0 if risk(0.0) <= risk(found) else found
+    from scipy.optimize import minimize_scalar  # It loads slowly.
+
+    found = minimize_scalar(risk, bounds=(-50.0, 50.0), method="bounded").x
+    return 0.0 if risk(0.0) <= risk(found) else float(found)
 
 
 def _error(w: float, products: Array) -> float:

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy.special import logsumexp
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import largest_edge, near, optimum
@@ -105,7 +106,7 @@ def infimum(x: Instance) -> Slacks:
     yield at_most(bend, most, "vᵀ∇²f(w + sv)v, e^(−sγ) f(w)")
     # Both sides are smaller than the assumed float error, but their logarithms are not.
     steep = -(x.A @ (40.0 / gamma * v))
-    log_risk = steep.max() + math.log(np.mean(np.exp(steep - steep.max())))
+    log_risk = float(logsumexp(steep)) - math.log(steep.size)
     yield at_most(log_risk, -40.0, "log f(sv) at s = 40/γ, −40")
     yield at_least(math.log(risk(x.A, x.w)), -float(np.abs(x.w).sum()), "−‖w‖_1, log f(w)")
 

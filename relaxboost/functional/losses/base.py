@@ -11,7 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
-from relaxboost._core.html import card, curve
+from relaxboost._core.html import card
 from relaxboost.functional.losses.leaves import damped, roots, sums
 from relaxboost.functional.losses.targets import LOSSES, targets_of
 from relaxboost.functional.measure import Empirical
@@ -293,15 +293,7 @@ class PointwiseRisk(MeanRisk):
         }
         if self.classes is not None:
             facts["classes −1 and +1"] = ", ".join(map(str, self.classes))
-        low, high = (-3.0, 3.0)
-        if self.loss.task != "binary":
-            low, high = float(self.y.min()), float(self.y.max())
-        # With 25 points the curve of the risk looks smooth.
-        x = np.linspace(low, high, 25).tolist()
-        risks = [self.value(self.zero() + f) for f in x]
-        said = f"risk of a constant f from {low:.3g} to {high:.3g}: {min(risks):.4g} at the least"
-        picture = curve(x, risks, said) if np.isfinite(risks).all() else ""
-        return card(f"Risk, {self.loss!r}", facts, picture)
+        return card(f"Risk, {self.loss!r}", facts)
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
         values, slopes = self.loss.pointwise(F, self.y)

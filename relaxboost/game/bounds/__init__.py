@@ -1,4 +1,7 @@
-"""All bounds that the package reports on the value of a game, from a feasible pair (d, w)."""
+"""All bounds on the value of a game that the package reports.
+
+A pair (d, w) of a distribution and weights proves them.
+"""
 
 from relaxboost.game.bounds.floats import evaluate_lower, evaluate_upper
 

@@ -40,7 +40,7 @@ from relaxboost.relaxations.cone_solver import SOLVER_TOLERANCE
 
 _UNIT_BALL = L1Ball()
 SOLVER_BOUND_ERROR = 10.0 * SOLVER_TOLERANCE
-"""The assumed error of a bound b that a general solver has computed, relative to 1 + |b|. A bound
+"""The assumed error of a bound b that a general solver has computed, divided by 1 + |b|. A bound
 without a proof is weakened by this error."""
 
 
@@ -52,12 +52,13 @@ def evaluate_lower(
     over: Domain = _UNIT_BALL,
     witness: Witness | None = None,
 ) -> tuple[float, Witness]:
-    """Return a lower bound on the value ρ of a game, and the witness of F that proves this bound.
+    """Return a lower bound on the value ρ of a game, and the witness that proves this bound.
 
     The bound is at most F(A w') − g*(w') for weights w' in the domain. It is rounded downwards. Up
     to rounding, w' has the weights `coefficients` in the columns `support`, which must all be
-    different, and 0 elsewhere. By default a witness that attains F is computed. If no solver finds
-    such a witness, the witness for zero margins is used, which proves a weaker bound.
+    different, and 0 elsewhere. By default a witness that attains the relaxed margin F is computed.
+    If no solver finds such a witness, the witness for zero margins is used, which proves a weaker
+    bound.
     """
     u = matrix.margins(support, coefficients)
     proof = bounds_of(relaxation)

@@ -19,14 +19,14 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
 class AtomicSet(Sized):
-    """The convex hull of finitely many points, the atoms.
+    """A domain that is the convex hull of finitely many points, which are called atoms.
 
     An atom is `radius` times a unit vector. For some sets, −`radius` times a unit vector and the
-    zero vector are atoms too. There is an optimal w that uses few columns.
+    zero vector are atoms too. There are optimal weights that use few columns.
     """
 
     radius: Any
-    """The exact absolute value of an atom's nonzero entry."""
+    """The exact absolute value of the nonzero entry of an atom."""
     two_sided: ClassVar[bool]
     """Whether weights may be negative."""
 
@@ -40,14 +40,18 @@ class AtomicSet(Sized):
 
     @abstractmethod
     def prices(self, edges: Vector) -> Vector:
-        """Return the price of each column, a vector of the same shape as `edges`.
+        """Return the price of each column, as an array of the same shape as `edges`.
 
-        The price is the edge of the column, or |edge| if weights may be negative.
+        The price is the edge of the column. If weights may be negative, it is the absolute value of
+        the edge.
         """
 
     @abstractmethod
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return the index and the sign of the first best atom. The sign 0 stands for w = 0."""
+        """Return the column and the sign of the first atom with the largest price.
+
+        The sign 0 stands for w = 0.
+        """
 
     @abstractmethod
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:

@@ -1,4 +1,7 @@
-"""The base classes of the domains of the weights w, with a support function g and a penalty g*."""
+"""The base classes of domains, the sets of weights w of a game.
+
+A domain has a support function g and a penalty g*.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +25,22 @@ is rounded by less than 2^-96, which is far below the rounding errors of doubles
 
 
 class Dense(NamedTuple):
-    """The dense weights w that are the best response to d, for domains that are not polytopes."""
+    """Weights w that are the best response to a distribution d and use all columns, for domains
+    that are not polytopes.
+    """
 
     w: Vector
-    """The maximiser of <Aᵀd, w> − g*(w), a vector of shape (n,)."""
+    """The weights w that maximise <Aᵀd, w> − g*(w), as a vector with an entry for each column."""
     edge: float
-    """The computed size N(Aᵀd) of the edges, where N is the function described in `Domain`."""
+    """The computed size N(Aᵀd) of the edges. `Domain` defines the function N."""
     slack: float = 0.0
-    """The largest amount by which N(Aᵀd) may exceed `edge`, as in `Best.slack`. It is always 0."""
+    """The largest amount by which N(Aᵀd) may exceed `edge`. For dense weights it is always 0."""
 
 
 class Domain(ABC):
-    """The domain of the weights w: a finite convex function g with g(0) = 0, and its conjugate g*.
+    """The domain of the weights w.
+
+    It is described by a finite convex function g with g(0) = 0, and by the conjugate g* of g.
 
     The value of the game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of F(A w) −
     g*(w). If w is restricted to a compact convex set, g is the support function of the set and g*
@@ -65,7 +72,10 @@ class Domain(ABC):
 
     @abstractmethod
     def best(self, matrix: MarginMatrix, d: Vector) -> Best | Dense:
-        """Return the w that maximises <Aᵀd, w> − g*(w). Its field ``edge`` is N(Aᵀd)."""
+        """Return the weights w that maximise <Aᵀd, w> − g*(w).
+
+        The field ``edge`` of the result is N(Aᵀd).
+        """
 
     @abstractmethod
     def value(self, size: float) -> float:
@@ -77,7 +87,7 @@ class Domain(ABC):
 
     @abstractmethod
     def spread(self, n: int | None) -> float:
-        """Return a Lipschitz constant of N in the sup norm, for n edges, rounded upwards."""
+        """Return an upper bound on the Lipschitz constant of N in the sup norm, for n edges."""
 
     @abstractmethod
     def repair(self, coefficients: Vector) -> Vector:
@@ -103,7 +113,7 @@ class Domain(ABC):
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
         """Return g(Aᵀd) as a cvxpy expression, and a list of pairs (constraint, sign).
 
-        The weights w are sign · multiplier, summed over these pairs.
+        The optimal weights w are the sum of sign · multiplier over these pairs.
         """
 
     @abstractmethod
@@ -112,10 +122,12 @@ class Domain(ABC):
 
     @abstractmethod
     def key(self) -> str:
-        """Return the kind and the exact parameters of the domain as text, for digests of games."""
+        """Return the kind of the domain and its exact parameters as text, from which the digest of
+        a game is computed.
+        """
 
     def describe(self) -> dict[str, str] | None:
-        """Return the entry that describes the domain in a certificate.
+        """Return the description of the domain in a certificate.
 
         Return None if certificates do not support the domain.
         """
@@ -134,7 +146,7 @@ class Domain(ABC):
         ]
 
     def check(self, matrix: MarginMatrix) -> None:
-        """Raise InputError if `matrix` cannot be used with this domain.
+        """Raise an InputError if `matrix` cannot be used with this domain.
 
         By default a matrix must provide the edges of all columns, with their signs.
         """
@@ -146,16 +158,21 @@ class Domain(ABC):
             )
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return the initial weights of a run as (support, coefficients), by default w = 0."""
+        """Return the initial weights of a run as (support, coefficients).
+
+        By default they are w = 0.
+        """
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
-        """Return an upper bound on the number of rounds of SS09 Fig. 1 until the gap is `tol`.
+        """Return an upper bound on the number of rounds until the gap of a corrective booster is
+        `tol`.
 
-        `spread` is the range over the simplex of the function that is multiplied by β. For the
-        entropy it is log m. The theorem's bound for the smoothed test is 32 log(m)/ε², and the
-        bound for the certified gap is twice as large. The theorem assumes ‖A(v − w)‖_inf <= 2. Here
-        this norm is at most 2·`reach`, so the bound is multiplied by the square of `reach`.
+        The booster is that of Shalev-Shwartz & Singer (2009), Fig. 1. `spread` is the range over
+        the simplex of the function that is multiplied by β. For the entropy it is log m. The bound
+        of the theorem for the smoothed test is 32 log(m)/ε², and the bound for the certified gap is
+        twice as large. The theorem assumes ‖A(v − w)‖_inf <= 2. Here this norm is at most
+        2·`reach`, so the bound is multiplied by the square of `reach`.
         """
         ratio = self.reach(n) / tol
         # The test precedes the step, so even a game that needs one step (m = 1) takes two rounds.
@@ -167,7 +184,7 @@ class Sized(Domain):
 
     size_name: ClassVar[str] = "radius"
     kinds: ClassVar[tuple[str, str]]
-    """The two names of this kind of domain: the one in digests, and the one in certificates."""
+    """The two names of this kind of domain: the name in digests, and the name in certificates."""
 
     @property
     def size(self) -> Fraction:

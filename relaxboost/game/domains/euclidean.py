@@ -20,32 +20,37 @@ from relaxboost.matrices import MarginMatrix
 
 
 class EuclideanSet(Domain):
-    """The base class of domains that are defined by the Euclidean norm of the weights.
+    """The base class of domains that are defined by the Euclidean norm of the weights w.
 
-    The support function depends on the edges v only through N(v) = ‖v‖_2. The best response to d is
-    proportional to Aᵀd, so it is dense and uses all columns.
+    The support function depends on the edges v only through their norm N(v) = ‖v‖_2. The best
+    response to a distribution d is proportional to Aᵀd, so it is dense and uses all columns.
     """
 
     linear: ClassVar[bool] = False
 
     @abstractmethod
     def answer(self, edges: Vector, size: float) -> Vector:
-        """Return the maximiser w of <v, w> − g*(w) for the edges v, whose norm is `size`."""
+        """Return the weights w that maximise <v, w> − g*(w) for the edges v.
+
+        The norm of v is `size`.
+        """
 
     @abstractmethod
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return a, b and c > 0 for the smoothed best response v · a / sqrt(b ‖v‖_2² + c).
+        """Return numbers a, b and c > 0.
 
-        The response to the edges v is the gradient of a smooth function whose values are between g
-        and g + tol/2.
+        The smoothed best response to the edges v is v · a / sqrt(b ‖v‖_2² + c).
+
+        This response is the gradient of a smooth function of v, whose values are between g and g +
+        tol/2.
         """
 
     def cost(self, w: Vector) -> float:
-        """Return the penalty g*(w) of a feasible w, computed in doubles. For a set, it is 0."""
+        """Return the penalty g*(w) of feasible weights w, in doubles. For a set, it is 0."""
         return 0.0
 
     def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
-        """Return the coefficients a and b of g*(w + η·change) = g*(w) + aη + bη²/2.
+        """Return the numbers a and b for which g*(w + η·change) = g*(w) + aη + bη²/2 for all η.
 
         For a set, both are 0.
         """

@@ -20,7 +20,10 @@ from relaxboost.matrices import Best, MarginMatrix
 
 
 class OneSided(AtomicSet):
-    """The base class of sets of weights w >= 0. N(v) is the largest edge, which may be negative."""
+    """The base class of sets of weights w >= 0.
+
+    The size N(v) of edges v is their maximum, which may be negative.
+    """
 
     two_sided: ClassVar[bool] = False
 

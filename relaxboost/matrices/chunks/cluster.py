@@ -1,4 +1,4 @@
-"""Passes over the pages on disk as dask tasks. Each task reads some pages and returns sums."""
+"""Passes over the files of a matrix as dask tasks. Each task reads some rows and returns sums."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ _check = lru_cache(maxsize=64)(Pages.check)  # once in each process
 def work(
     pages: Pages, vector: Path, then: Callable[[Whole], Any], features: range, rows: range
 ) -> list[Any]:
-    """Sum a vector over `rows` by the code of each feature, and return the results of `then`.
+    """For each feature, sum a vector over the examples of each bin, and return a list of what the
+    function `then` returns for these sums.
 
-    The function `then` is called with the sums of one feature.
+    Only the examples in `rows` and the features in `features` are used. The vector is read from a
+    file.
     """
     # This function runs on a worker. The vector is a file in the folder of the pages. Features are
     # memory-mapped one by one, because dask treats many memory maps in a worker as a memory leak.
@@ -37,12 +39,13 @@ def work(
 
 
 class Cluster:
-    """The workers of a dask client, which run passes over the pages as tasks.
+    """The workers of a dask client, which run passes over the files of a matrix as tasks.
 
-    Usually a task sums a range of features, and the worker sends back only the results of `then`
-    for the sums. If there are more threads than features, a task sums one feature over some pages,
-    and the worker sends back the sums. The sums are exact, so the result does not depend on the
-    tasks or on the workers. If a worker dies, another worker repeats its tasks.
+    Usually a task computes the sums of a range of features, and the worker returns only what the
+    function `then` makes of the sums. If there are more threads than features, a task computes the
+    sums of one feature over some rows, and the worker returns the sums. The sums are exact, so the
+    result does not depend on the tasks or on the workers. If a worker dies, another worker repeats
+    its tasks.
     """
 
     def __init__(self, client: Any, pages: Pages) -> None:
@@ -62,9 +65,10 @@ class Cluster:
         self._rows = cut_up(pages.m, -(-threads // len(pages.bins)), pages.page)
 
     def each(self, q: Whole, then: Callable[[Whole], Any]) -> list[Any]:
-        """Return the results of `then` for the sums of `q` by the codes of each feature.
+        """For each feature, sum the vector `q` over the examples of each bin, and return a list of
+        what the function `then` returns for these sums.
 
-        If the cluster is no longer available, or cannot read the pages, a ClusterError is raised.
+        If the cluster is no longer available, or cannot read the files, a ClusterError is raised.
         """
         vector = self._pages.folder / f"vector-{uuid.uuid4().hex}"
         whole = len(self._rows) == 1

@@ -37,10 +37,10 @@ class ChunkedMatrix(StumpMatrix):
     """The margin matrix of all decision stumps of data on disk.
 
     The matrix has the same columns and the same digest as the `StumpMatrix` of the same data. For
-    each code of a feature, a pass sums the numbers y_i d_i of the examples with this code. The sums
-    are sums of integers, so they do not depend on the blocks of the source, the workers, or the
-    threads. Features are processed one at a time, so that no array with n entries is in memory
-    unless the caller requests one. Use :func:`chunked` to create such a matrix.
+    each bin of a feature, a pass sums the numbers y_i d_i of the examples in this bin. The sums are
+    sums of integers, so they do not depend on the blocks of the source, the workers, or the
+    threads. Features are processed one at a time, so that no array with an entry for each stump is
+    in memory unless the caller requests one. Use :func:`chunked` to create such a matrix.
 
     The files are deleted when the matrix is deleted. An unpickled copy of the matrix reads the same
     files, and does not use the cluster.
@@ -71,9 +71,10 @@ class ChunkedMatrix(StumpMatrix):
         return low, high
 
     def _each(self, d: Vector, reduced: Callable[[int, Whole], Any]) -> tuple[list[Any], float]:
-        """Return the results of `reduced` for the sums of each feature.
+        """For each feature, sum the products y_i d_i over the examples of each bin.
 
-        Also return the unit of the sums.
+        Return a list of what the function `reduced` returns for these sums, and the unit of the
+        sums.
         """
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)
@@ -109,7 +110,8 @@ class ChunkedMatrix(StumpMatrix):
         return StumpBulk(self._codes, self._offsets, self._y, self.edges)
 
     def data(self) -> Array:
-        """Return y and X side by side, shape (m, 1 + features).
+        """Return the data of a certificate: an array with a row for each example, which has the
+        label and then the features.
 
         Raises
         ------

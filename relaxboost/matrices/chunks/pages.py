@@ -17,7 +17,11 @@ from relaxboost.matrices.stumps import binned, code_type
 
 
 class Spool:
-    """Rows of features in a file on disk. Each page of rows is stored feature by feature."""
+    """Rows of features in a file on disk.
+
+    The file consists of pages, which are blocks of rows, and each page is stored feature by
+    feature.
+    """
 
     def __init__(self, path: Path, rows: Iterable[Array], page: int) -> None:
         self._path = path
@@ -45,7 +49,7 @@ class Spool:
         return ((a, min(self.page, self.m - a)) for a in range(0, self.m, self.page))
 
     def column(self, f: int) -> Vector:
-        """Return the values of feature `f`, shape (m,)."""
+        """Return the values of feature f, one for each example."""
         out = np.empty(self.m)
         with self._path.open("rb") as file:
             for a, rows in self._starts():
@@ -63,11 +67,11 @@ class Spool:
 
 @dataclass(frozen=True)
 class Pages:
-    """The location and layout of the files of a matrix.
+    """The location and the layout of the files of a matrix of stumps.
 
     Other processes use this object to open the files. The file ``codes`` contains the number of
-    cuts below each value, with a row for each feature. The file ``cuts`` contains the values (low,
-    high) around each cut. The file ``signs`` contains the labels −1 and +1.
+    cuts below each value, with a row for each feature. The file ``cuts`` contains the neighbouring
+    values (low, high) around each cut. The file ``signs`` contains the labels −1 and +1.
     """
 
     folder: Path
@@ -77,9 +81,9 @@ class Pages:
     bins: tuple[int, ...]
     """The number of codes (bins) of each feature. A feature with b bins has b − 1 cuts."""
     kind: str
-    """The integer type of the codes."""
+    """The integer type of the codes, as a string."""
     tops: tuple[float, ...]
-    """The largest value of each feature. All cuts of the feature are below it."""
+    """The largest value of each feature, which is above all cuts of the feature."""
     sums: tuple[int, ...]
     """The CRC-32 checksum of each file."""
 
@@ -100,7 +104,7 @@ class Pages:
             )
 
     def codes(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
-        """Map the codes at positions first..last − 1 of the file into memory.
+        """Map the codes at the positions first, ..., last − 1 of the file into memory.
 
         The file contains the codes of the first feature, then those of the second feature, and so
         on.
@@ -111,16 +115,18 @@ class Pages:
         return np.asarray(np.memmap(path, self.kind, "c", start, (last - first,)))
 
     def cuts(self) -> Array:
-        """Return the values (low, high) around each cut, a memory-mapped array of shape (n, 2)."""
+        """Return a memory-mapped array with a row for each cut, which has the neighbouring values
+        (low, high) around the cut.
+        """
         return np.asarray(np.memmap(self.folder / "cuts", np.float64, "c")).reshape(-1, 2)
 
     def signs(self) -> Vector:
-        """Return the labels −1 and +1, a memory-mapped array of shape (m,)."""
+        """Return the labels −1 and +1 as a memory-mapped array."""
         return np.asarray(np.memmap(self.folder / "signs", np.float64, "c"))
 
     @property
     def offsets(self) -> Whole:
-        """The index of the first column of each feature, followed by n, shape (features + 1,)."""
+        """The index of the first column of each feature, followed by the number of columns."""
         return _offsets(self.bins)
 
 
@@ -140,7 +146,10 @@ def _sums(folder: Path) -> tuple[int, ...]:
 
 
 def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None) -> Pages:
-    """Bin every feature, and write the files to `folder`, with one feature in memory at a time."""
+    """Bin every feature, and write the files of the matrix to `folder`.
+
+    Only one feature is in memory at a time.
+    """
     bins = []
     tops = []
     wide = folder / "wide"

@@ -16,7 +16,10 @@ from relaxboost._core.errors import InputError
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
-    """Return integers q, their sum, and a unit s such that s·q is `signs` · `d` up to rounding."""
+    """Return integers q, their sum, and a unit s.
+
+    The numbers s · q equal the products `signs` · `d` up to rounding.
+    """
     # The unit s is a power of two, and s·q equals `signs` · `d` up to rounding. If Σ|d| is in
     # [2^(e−1), 2^e), then s is 2^(e−61), and each entry is rounded by at most s/2. Hence Σ|q| is
     # below 2^61 + m/2, so every signed sum of entries of q, and twice this sum, fits into 64 bits.
@@ -42,9 +45,11 @@ def _scaled(signs: Vector, d: Vector, scale: float, q: Whole) -> int:
 def each_feature(
     codes: Iterable[NDArray[Any]], bins: Sequence[int], q: Whole, then: Callable[[Whole], Any]
 ) -> list[Any]:
-    """Return the results of `then` for the sums of `q` by the codes of each feature.
+    """For each feature, sum the vector `q` over the examples of each bin, and return a list of what
+    the function `then` returns for these sums.
 
-    All calls of `then` receive the sums in the same array, and must not keep this array.
+    `codes` has the bin of each example for each feature, and `bins` has the number of bins. All
+    calls of `then` receive the sums in the same array, and must not keep this array.
     """
     # Dask workers return freed memory to the operating system, and allocating it again for each
     # feature would take longer than a pass.
@@ -58,14 +63,17 @@ def each_feature(
 
 @njit(nogil=True)
 def histogram(codes: NDArray[Any], q: Whole, out: Whole) -> None:
-    """For each code, write the sum of `q` over the examples with this code to `out`."""
+    """For each bin, write the sum of `q` over the examples in this bin to `out`.
+
+    `codes` has the bin of each example.
+    """
     out[:] = 0
     for i in range(codes.shape[0]):
         out[codes[i]] += q[i]
 
 
 def cut_up(stop: int, parts: int, step: int = 1) -> list[range]:
-    """Split the range 0..stop at multiples of `step` into at most `parts` ranges."""
+    """Split the range from 0 to stop − 1 into at most `parts` ranges, at multiples of `step`."""
     steps = -(-stop // step)
     ends = sorted({step * (steps * p // parts) for p in range(parts)})
     return [range(a, b) for a, b in pairwise([*ends, stop])]
@@ -101,5 +109,8 @@ def all_edges(total: int, sums: Whole) -> Array:
 
 
 def largest_edge(total: int, sums: Whole) -> tuple[int, float]:
-    """Return (cut, edge) for the first cut with the largest absolute edge, or (0, 0) if none."""
+    """Return the index and the edge of the first cut with the largest absolute edge.
+
+    If all edges are 0, return (0, 0).
+    """
     return _largest_edge(total, sums)

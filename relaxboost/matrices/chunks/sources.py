@@ -19,7 +19,7 @@ from relaxboost.matrices.labelled import ROUNDED, finite_doubles, rounded_intege
 
 
 class Batch(NamedTuple):
-    """A block of rows in the form in which the source provides it."""
+    """A block of labelled rows in the form in which the source provides it."""
 
     where: str
     """The name of the block in error messages."""
@@ -30,9 +30,12 @@ class Batch(NamedTuple):
 
 
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
-    """Return an iterator that reads the blocks of a source once, in order, without checks.
+    """Return an iterator over the blocks of a source, in order.
 
-    If the type of the source is not supported, or if `y` does not fit it, an InputError is raised.
+    The source is read once, and nothing is checked.
+
+    If the type of the source is not supported, or if `y` does not fit the source, an InputError is
+    raised.
     """
     if isinstance(source, str | os.PathLike):
         if not isinstance(y, str):
@@ -53,12 +56,12 @@ def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
 
 
 def hands_over(source: Any) -> bool:
-    """Return whether a source has the methods of xgboost's DataIter: `next` and `reset`."""
+    """Return whether a source has the methods `next` and `reset` of xgboost's DataIter."""
     return all(callable(getattr(source, name, None)) for name in ("next", "reset"))
 
 
 def batches(source: Any) -> Iterator[Batch]:
-    """Yield the batches of an iterator with the methods of xgboost's DataIter."""
+    """Yield the batches of an iterator that has the methods of xgboost's DataIter."""
     batch: list[Batch] = []
 
     def take(data: Any = None, label: Any = None, feature_names: Any = None, **others: Any) -> None:
@@ -122,7 +125,7 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
 
 
 def values(batch: Any, name: str) -> NDArray[Any]:
-    """Return a column of an Arrow batch.
+    """Return the column `name` of an Arrow batch as an array.
 
     A missing value becomes nan, or None if the column contains objects.
     """
@@ -141,7 +144,10 @@ def values(batch: Any, name: str) -> NDArray[Any]:
 
 
 def numbers(where: str, names: list[str], batch: Any) -> Array:
-    """Return the features of an Arrow batch as rows, or raise an InputError that names a column."""
+    """Return the features of an Arrow batch, with a row for each example.
+
+    If a column is invalid, raise an InputError that names it.
+    """
     if not names:
         raise InputError(f"{where} has no column besides the labels")
     rows = np.empty((batch.num_rows, len(names)))
@@ -208,7 +214,7 @@ class Header:
 class LabelledRows:
     """An iterator over the checked rows of a source, as blocks of doubles.
 
-    After the last block, `names` and `signs` return the names of the features and the labels.
+    After the last block, `names` has the names of the features, and `signs` returns the labels.
     """
 
     def __init__(self, source: Any, y: Any, page: int, names: Any) -> None:
@@ -257,7 +263,10 @@ class LabelledRows:
         self._firsts.append(y == self._values[0])
 
     def signs(self) -> Vector:
-        """Return the labels as −1 and +1, as `datasets.labels` maps them, shape (m,)."""
+        """Return the labels of all rows as −1 and +1.
+
+        `datasets.labels` defines which label becomes +1.
+        """
         values = self._values
         signs = values if set(values) <= {-1, 1} else labels(values).signs.tolist()
         first = np.concatenate(self._firsts)

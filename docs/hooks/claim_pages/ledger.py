@@ -1,7 +1,7 @@
 """The pages of the documentation that are generated from the registry of claims.
 
 ``make docs`` calls `built`, which returns the pages and the pictures. They are not stored in the
-repository. ``make claims`` runs ``python -m relaxboost.claims.publishing.ledger docs``, which
+repository. ``make claims`` runs ``python -m docs.hooks.claim_pages.ledger docs``, which
 updates the numbers on the page of findings.
 """
 
@@ -14,19 +14,12 @@ from pathlib import Path
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import write_atomically
 from relaxboost.claims.claim import Claim
-from relaxboost.claims.publishing.entry import refutation
-from relaxboost.claims.publishing.pages import (
-    PICTURES,
-    STATUSES,
-    UNDECIDABLE,
-    counts,
-    file_of,
-    pages,
-    title_of,
-)
 from relaxboost.claims.record import EVIDENCE, FALSE, WorstCases
 from relaxboost.claims.registry import sources
 from relaxboost.claims.source import Source
+
+from .pages import PICTURES, STATUSES, UNDECIDABLE, counts, file_of, pages, title_of
+from .pictures import sides, svg
 
 FOLDER, FINDINGS = "claims", "findings.md"
 """The folder of the generated pages, and the page of findings, in the documentation."""
@@ -118,12 +111,12 @@ def numbers(all_sources: Sequence[Source]) -> str:
     holds, false, misprint, ambiguous, open_, left = counts(
         claims, [one for source in all_sources for one in source.not_checked]
     )
-    mended = sum(claim.status == FALSE and bool(claim.corrections) for claim in claims)
+    corrected = sum(claim.status == FALSE and bool(claim.corrections) for claim in claims)
     rows = sum(len(source.misprints) for source in all_sources)
     statements = len(claims) + left + rows - misprint
     plain = rows - misprint
     each = "Each false statement has a counterexample"
-    instead = " and" if mended == false else f", and {mended} of them have"
+    instead = " and" if corrected == false else f", and {corrected} of them have"
     return (
         f"We read {statements} statements of {len(all_sources)} papers and lectures: theorems, "
         f"formulas, steps of proofs and remarks. Programs checked {len(claims)} of them: "
@@ -156,16 +149,14 @@ def built(pictures: bool = True) -> dict[str, bytes]:
     files = {f"{FOLDER}/{name}": text.encode() for name, text in found.items()}
     for claim in chain.from_iterable(source.claims.values() for source in sources()):
         if claim.counterexamples and pictures:
-            from relaxboost.claims.publishing.pictures import sides, svg
-
-            files[f"{PICTURES}/{claim.id}.svg"] = svg(sides(refutation(claim)), claim.id)
+            files[f"{PICTURES}/{claim.id}.svg"] = svg(sides(claim.refutation()), claim.id)
     return files
 
 
 def main() -> None:
     """Update the numbers on the page of findings in the folder given on the command line."""
     if len(sys.argv) < 2 or not Path(sys.argv[1]).is_dir():
-        sys.exit("usage: python -m relaxboost.claims.publishing.ledger FOLDER, e.g. docs")
+        sys.exit("usage: python -m docs.hooks.claim_pages.ledger FOLDER, e.g. docs")
     findings = Path(sys.argv[1]) / FINDINGS
     text = renewed(findings.read_text(encoding="utf-8"), sources())
     write_atomically(findings, text.encode())

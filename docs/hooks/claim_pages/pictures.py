@@ -1,25 +1,19 @@
-"""Pictures of verdicts: both sides, the slacks and the instance. They need matplotlib."""
+"""Pictures of the two sides of claims on one instance. They need matplotlib."""
 
 import io
 import math
 import re
-import textwrap
 from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import InputError, check_drawing, number_of
-from relaxboost._core.rounding import RELATIVE_ROUNDING
-from relaxboost.claims.claim import Claim
-from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
-from relaxboost.claims.publishing.prose import columns
-from relaxboost.claims.record import AMBIGUOUS
-from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
+from relaxboost.claims.measure import REFUTED, Slack
+from relaxboost.claims.verdict import Evidence
 
 LEFT, RIGHT = "#1b4f8a", "#f5b265"
 """The colours of the left side and the right side, which differ in greyscale too."""
-HELD, OPEN, WRONG, MENDED = "#a8cbe8", "0.6", "#a50f15", "black"
-"""The colours for the outcomes holds, undecided and refuted, and for corrections."""
+WRONG = "#a50f15"
+"""The colour of the places where an inequality is violated."""
 
 MAX_BARS = 6
 """The maximum number of inequalities in a picture of the two sides of a claim. If an instance has
@@ -27,51 +21,8 @@ more inequalities, the picture shows those with the least slack. Six pairs of ba
 with readable labels."""
 
 
-def picture(claim: Claim, verdict: ClaimVerdict, title: str | None = None) -> Any:
-    """Return a matplotlib figure that shows the result of checking or attacking a claim.
-
-    The decisive instance is the counterexample if there is one, and otherwise the instance with the
-    least slack. The figure has three panels: the two sides of the claim on the decisive instance
-    (by round if the claim is about rounds), the relative slack of every instance, and the data of
-    the decisive instance.
-
-    Parameters
-    ----------
-    claim : Claim
-    verdict : ClaimVerdict
-        A verdict on this claim.
-    title : str, optional
-        The title of the figure. By default it is the id and the words of the claim.
-
-    Raises
-    ------
-    InputError
-        If the verdict is on another claim, or if no instance satisfies the hypotheses.
-    """
-    if verdict.id != claim.id:
-        raise InputError(f"the verdict must be about {claim.id}, but it is about {verdict.id}")
-    evidence = verdict.decisive
-    if evidence is None:
-        raise InputError(
-            f"a picture of {claim.id} needs an instance, but no instance met the hypotheses"
-        )
-    check_drawing()
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.9, 4.1), layout="constrained")
-    sides, slacks, data = figure.subplots(1, 3)
-    draw_sides(sides, evidence)
-    draw_slacks(slacks, verdict)
-    _write_instance(data, evidence)
-    title = f"{claim.id}: {claim.stated.words}" if title is None else title
-    # Matplotlib would read a dollar sign as the start of a formula.
-    figure.suptitle(textwrap.fill(title, width=130).replace("$", r"\$"), fontsize="medium")
-    return figure
-
-
 def sides(evidence: Evidence) -> Any:
     """Return a matplotlib figure of the two sides on one instance, without the data."""
-    check_drawing()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.5, 3.6), layout="constrained")
@@ -191,72 +142,6 @@ def _name_pairs(axes: Any, slacks: list[Slack]) -> None:
         pairs = [f"{n} ({_relation(s)})" for n, s in zip(pairs, slacks, strict=True)]
     axes.set_yticks(range(len(slacks)), pairs, fontsize="small")
     axes.set_title("the two sides", fontsize="medium")
-
-
-def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
-    """Draw histograms of the relative slacks, for the claim as stated and for its corrections."""
-    part = verdict.stated
-    slacks = _least(part)
-    mended = np.concatenate([np.zeros(0), *map(_least, verdict.corrections)])
-    if verdict.decisive is not None and verdict.decisive.slack.equality:
-        slacks = np.minimum(slacks, 0.0)  # By convention it is 1 if both sides are 0.
-        mended = np.minimum(mended, 0.0)
-    drawn = np.append(slacks, mended)
-    number = number_of(part.tried, "instance")
-    axes.set_title(f"slack of {number}", fontsize="medium")
-    axes.set(xlabel="(right − left) / (|left| + |right|)", ylabel="instances")
-    axes.yaxis.get_major_locator().set_params(integer=True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.xaxis.get_major_locator().set_params(nbins=6)
-    if np.abs(drawn).max() <= RELATIVE_ROUNDING:
-        axes.bar([0.0], [slacks.size], width=0.08, color=HELD)
-        axes.set_xlim(-1.0, 1.0)
-        axes.set_title(f"slack of {number}: 0, both sides are equal", fontsize="medium")
-        return
-    edges = _edges(drawn)
-    outcomes = np.array(part.outcomes)
-    kinds = (
-        ("refuted", outcomes == REFUTED, WRONG),
-        ("undecided", outcomes == UNDECIDED, OPEN),
-        ("holds", np.isin(outcomes, (HOLDS, TIGHT)), HELD),
-    )
-    kept = [(name, slacks[chosen], colour) for name, chosen, colour in kinds if chosen.any()]
-    names = [f"{name}: {values.size}" for name, values, _ in kept]
-    shown: dict[str, Any] = {"color": [colour for *_, colour in kept], "label": names}
-    axes.hist([values for _, values, _ in kept], bins=edges, stacked=True, **shown)
-    if mended.size:
-        style = {"histtype": "step", "color": MENDED, "linewidth": 1.6}
-        name = "other readings" if verdict.recorded == AMBIGUOUS else "corrected"
-        axes.hist(mended, bins=edges, label=f"{name}: {mended.size}", **style)
-    axes.axvline(0.0, color="black", linewidth=1)
-    axes.set_ylim(top=1.3 * axes.get_ylim()[1])  # This leaves room for the legend.
-    axes.legend(fontsize="small", loc="best")
-
-
-def _least(part: StatementVerdict) -> Any:
-    # If both sides are equal up to rounding, the relative slack is drawn as 0.
-    return np.where(np.array(part.outcomes) == TIGHT, 0.0, part.slacks)
-
-
-def _edges(drawn: Any) -> Any:
-    # Zero is one of the edges of the bins.
-    low, high = min(0.0, float(drawn.min())), max(0.0, float(drawn.max()))
-    width = (high - low) / 24
-    first, last = math.floor(low / width + 1e-6), math.ceil(high / width - 1e-6)
-    return width * np.arange(min(first, 0) - (low < 0.0), max(last, 1) + 1)
-
-
-def _write_instance(axes: Any, evidence: Evidence) -> None:
-    found = "counterexample" if evidence.outcome == REFUTED else "instance of least slack"
-    axes.set_title(found, fontsize="medium", loc="left")
-    axes.axis("off")
-    lines = columns(evidence.instance).splitlines()
-    lines = [
-        part for line in lines for part in (textwrap.wrap(line, 60) if ", " in line else [line])
-    ]
-    size = min(11.0, 480.0 / max(map(len, lines), default=1), 180.0 / max(len(lines), 1))
-    style = {"family": "monospace", "fontsize": size, "va": "top", "transform": axes.transAxes}
-    axes.text(0.0, 0.97, "\n".join(lines).replace("$", r"\$"), **style)
 
 
 def _name(slack: Slack, place: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from relaxboost._core.rounding import RELATIVE_ROUNDING
+from relaxboost.claims.latex import rows_of
 from relaxboost.claims.measure import Slack
 
 _MARKED = re.compile(
@@ -15,8 +16,6 @@ _MARKED = re.compile(
 """Code and emphasis in text. The star in a formula such as f*(u) does not match."""
 _SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
 """Characters that have a meaning in Markdown. The underscore in x_t does not match."""
-_WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
-"""First words that are safe to capitalise. Symbols such as ρ_k, f(x) or max_γ do not match."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """Characters that HTML and XML do not allow, such as control characters."""
 MAX_PRINTED_SIDE = 14
@@ -42,19 +41,13 @@ def paragraphs(text: str) -> list[str]:
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()) if part.strip()]
 
 
-def reading(words: str) -> str:
-    """Return the words of a reading of an ambiguous claim, without the prefix "reading: "."""
-    words = words.removeprefix("reading: ")
-    return words[:1].upper() + words[1:] if _WORD.match(words) else words
-
-
 def escaped(text: Any) -> str:
     """Return a string with its special characters escaped for HTML and XML."""
     return html.escape(_INVALID.sub("\ufffd", str(text)))
 
 
 def as_html(text: str) -> str:
-    """Convert text to HTML. Code and emphasis become elements."""
+    """Convert text to HTML. Code becomes a <code> element, and emphasis an <em> element."""
     tags = {"code": "code", "emphasis": "em"}
     return "".join(
         f"<{tags[kind]}>{escaped(part)}</{tags[kind]}>" if kind in tags else escaped(part)
@@ -107,11 +100,6 @@ def columns(instance: Mapping[str, Any]) -> str:
         else:
             scalars.append(f"{name} = {entry(value)}")
     return "\n".join([*lines, ", ".join(scalars)]).strip("\n")
-
-
-def rows_of(value: Any) -> Any:
-    """Return the rows of a matrix. A vector is treated as a matrix with one row."""
-    return value if value and isinstance(value[0], (list, tuple)) else [value]
 
 
 def entry(value: Any) -> str:

@@ -1,14 +1,20 @@
-"""The text about a claim, divided into parts. Pages print it in Markdown, and reports in HTML."""
+"""The text that follows the statement of a claim on its page, divided into parts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from relaxboost._core.errors import InputError
 from relaxboost.claims.claim import Claim
-from relaxboost.claims.measure import REFUTED
-from relaxboost.claims.publishing.prose import code, columns, measured, paragraphs, reading
-from relaxboost.claims.record import AMBIGUOUS, EXPECTED, ILLEGIBLE, MISPRINT, Statement, WorstCases
-from relaxboost.claims.verdict import Evidence
+from relaxboost.claims.record import (
+    AMBIGUOUS,
+    EXPECTED,
+    ILLEGIBLE,
+    MISPRINT,
+    Statement,
+    WorstCases,
+    reading,
+)
+
+from .prose import code, columns, measured, paragraphs
 
 _RELATIONS = "=≤≥<>≪∈"
 """Relation signs. A printed text with one of these characters is assumed to contain a formula."""
@@ -16,7 +22,7 @@ _RELATIONS = "=≤≥<>≪∈"
 
 @dataclass(frozen=True)
 class EntryPart:
-    """A part of the text about a claim."""
+    """A part of the text about a claim, such as a quotation or a step of a proof."""
 
     kind: str
     """The type of the part: "text", "printed" (a quotation), "data" (an instance) or "step"."""
@@ -33,16 +39,16 @@ def verdict(claim: Claim) -> str:
 def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
     """Yield the text about a claim that follows its statement, part by part.
 
-    If `brief` is true, the text is for a page with a table of errata. It then quotes neither
-    misprints nor claims that hold. For a refuted claim, it has only the first counterexample, and
-    it leaves out the formula if the quotation contains one.
+    If `brief` is true, the text is for a page that also has a table of errata. Misprints and claims
+    that hold are then not quoted. The text about a refuted claim has only the first counterexample,
+    and leaves out the formula if the quotation contains a formula.
     """
     refuted = bool(claim.counterexamples)
     in_errata = brief and claim.status == MISPRINT
     yield from _printed(claim, brief, in_errata)
     if claim.caused_by:
         yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "Caused by")
-    for evidence in [refutation(claim)] if brief and refuted else refutations(claim, claim.stated):
+    for evidence in [claim.refutation()] if brief and refuted else claim.refutations(claim.stated):
         yield EntryPart(
             "text", code(measured(evidence.slack)), "Refuted. The statement would require:"
         )
@@ -67,21 +73,6 @@ def _printed(claim: Claim, brief: bool, in_errata: bool) -> Iterator[EntryPart]:
         yield EntryPart("printed", claim.printed)
 
 
-def refutations(claim: Claim, statement: Statement) -> Iterator[Evidence]:
-    """Yield the evidence of those recorded counterexamples of a claim that refute a statement."""
-    for written in claim.counterexamples:
-        evidence = claim.examine(statement, claim.space.from_json(written), "on record")
-        if evidence is not None and evidence.outcome == REFUTED:
-            yield evidence
-
-
-def refutation(claim: Claim) -> Evidence:
-    """Return the evidence of the first recorded counterexample that refutes the claim."""
-    for evidence in refutations(claim, claim.stated):
-        return evidence
-    raise InputError(f"no recorded counterexample of {claim.id} refutes the claim")
-
-
 def said(statement: Statement) -> str:
     """Return the words and the formula of a statement as one string."""
     return f"{reading(statement.words)} {code(statement.formula)}".strip()
@@ -92,7 +83,7 @@ def _title(claim: Claim, correction: Statement) -> str:
     if claim.status != AMBIGUOUS:
         verb = "Read" if claim.status == MISPRINT else "True"
         return f"{verb} instead ({evidence})"
-    refuted = any(refutations(claim, correction))
+    refuted = any(claim.refutations(correction))
     return f"Read as follows, it {'is refuted as well' if refuted else f'holds ({evidence})'}"
 
 

@@ -1,4 +1,4 @@
-"""Claims and tables of errata in LaTeX for a paper."""
+"""The conversion of claims, and of tables of misprints, to LaTeX for a paper."""
 
 import re
 import unicodedata
@@ -11,8 +11,6 @@ from relaxboost.claims.claim import Claim
 from relaxboost.claims.fields import MAX_DENOMINATOR
 from relaxboost.claims.instance import CertifiedOptimum
 from relaxboost.claims.measure import Slack
-from relaxboost.claims.publishing.entry import refutation
-from relaxboost.claims.publishing.prose import rows_of
 from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
@@ -79,9 +77,9 @@ _FUNCTIONS = ("max", "min", "sup", "inf", "log", "ln", "exp", "arg")
 
 
 def in_a_paper(claim: Claim) -> str:
-    """Return a claim and its smallest recorded counterexample as LaTeX text for a paper.
+    """Return a claim and its smallest recorded counterexample as LaTeX for a paper.
 
-    The text needs the package amsmath. Sides that equal short fractions are printed as
+    The LaTeX needs the package amsmath. Sides that equal short fractions are printed as
     fractions, and other sides are rounded. An exact optimum is printed with the two points that
     prove it, if these are short.
     """
@@ -94,7 +92,7 @@ def in_a_paper(claim: Claim) -> str:
     if claim.given:
         lines.append(f"Given: {as_latex(claim.given).rstrip('.')}.")
     if claim.counterexamples:
-        found = refutation(claim)
+        found = claim.refutation()
         fields = [f"{_name(name)}={_set(value)}" for name, value in found.instance.items()]
         data = r",\quad ".join(fields)
         lines += ["It is false for", rf"\[ {data}. \]", _sides(found.slack)]
@@ -111,7 +109,10 @@ def in_a_paper(claim: Claim) -> str:
 
 
 def errata(source: Source) -> str:
-    """Return the misprints of a source as a LaTeX table. The table needs the package booktabs."""
+    """Return the misprints of a source as a table in LaTeX.
+
+    The table needs the LaTeX package booktabs.
+    """
     rows = []
     for one in source.misprints:
         cells = one.place, one.printed, one.read
@@ -142,7 +143,7 @@ def _sides(slack: Slack) -> str:
 
 
 def _optima(claim: Claim, written: dict[str, Any]) -> list[str]:
-    """Return a sentence for each exact optimum that has short points d and w."""
+    """Return a sentence for each exact optimum whose distribution d and weights w are short."""
     x = claim.instance(written)
     claim.stated.measure(x)
     return list(dict.fromkeys(filter(None, map(_optimum, x.optima))))
@@ -173,10 +174,10 @@ def _optimum(found: CertifiedOptimum) -> str:
 
 
 def _short(x: Any) -> Fraction:
-    """Return the short fraction that is printed for a number. If there is none, raise ValueError.
+    """Return the short fraction that is printed instead of a number.
 
-    The fraction may differ slightly from the number. For example, the entry 1/10 of a printed
-    matrix is the nearest double in the matrix of the game.
+    If no short fraction is near the number, raise ValueError. The fraction may differ slightly from
+    the number, because the matrix of a game has the double nearest to 1/10 instead of 1/10.
     """
     short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
     if abs(short - Fraction(x)) > MAX_POINT_ERROR:
@@ -185,7 +186,7 @@ def _short(x: Any) -> Fraction:
 
 
 def _value(x: float, other: float | None = None) -> str:
-    """Return the number x in LaTeX, with enough digits to distinguish it from `other`."""
+    """Return a number x in LaTeX, with enough digits to differ from a second number, `other`."""
     if x in (float("inf"), float("-inf")):
         return r"\infty" if x > 0 else r"-\infty"
     short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
@@ -218,6 +219,11 @@ def _set(value: Any) -> str:
         return _value(value) if isinstance(value, float) else rf"\text{{{as_latex(str(value))}}}"
 
 
+def rows_of(value: Any) -> Any:
+    """Return the rows of a matrix. A vector is treated as a matrix with one row."""
+    return value if value and isinstance(value[0], (list, tuple)) else [value]
+
+
 def _fraction(value: Any) -> Fraction:
     """Convert an integer, or text such as "1/10", to a Fraction. Other values raise ValueError."""
     if isinstance(value, int) or (isinstance(value, str) and re.fullmatch(r"-?\d+(/\d+)?", value)):
@@ -228,8 +234,9 @@ def _fraction(value: Any) -> Fraction:
 def as_latex(text: str, formula: bool = False) -> str:
     """Convert text with formulas in Unicode to LaTeX.
 
-    A formula becomes one formula of LaTeX. In other text, single letters are set in math mode,
-    except those that are also words, such as “a”. An unknown character raises InputError.
+    If `formula` is true, the whole text becomes one formula. Otherwise, single letters are set in
+    math mode, except letters that are also words, such as “a”. An unknown character raises
+    InputError.
     """
     text = text.replace("<=", "≤").replace(">=", "≥")
     parts = []
@@ -245,7 +252,10 @@ def as_latex(text: str, formula: bool = False) -> str:
 
 
 def _in_math_mode(text: str) -> str:
-    """Return text with formulas as one formula. The words of the text are set in text mode."""
+    """Return one LaTeX formula that contains the given text and its formulas.
+
+    The words of the text are set in text mode.
+    """
     pieces = text.split("$")
     # Neighbouring words share a box, but a brace of the formula does not end one.
     worded = (_WORD.sub(_worded, piece) for piece in pieces[::2])
@@ -296,6 +306,6 @@ def _character(c: str) -> str:
     if not c.isascii():
         raise InputError(
             f"no LaTeX is known for the character {c!r}. Use another character, or add this one "
-            "to relaxboost/claims/publishing/latex.py"
+            "to relaxboost/claims/latex.py"
         )
     return c

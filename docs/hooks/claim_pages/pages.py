@@ -6,11 +6,12 @@ from functools import partial
 
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.measure import HOLDS
-from relaxboost.claims.publishing.entry import parts, verdict
-from relaxboost.claims.publishing.prose import as_html, as_markdown, paragraphs, reading
-from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN, Unchecked
+from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN, Unchecked, reading
 from relaxboost.claims.registry import sources
 from relaxboost.claims.source import DISPLAYS, Source
+
+from .entry import parts, verdict
+from .prose import as_html, as_markdown, paragraphs
 
 PICTURES = "images/claims"
 """The folder of the pictures, relative to the folder of the documentation."""
@@ -31,9 +32,8 @@ _OTHERS = {
 """For each status, the text that introduces the list of statements that are not results."""
 
 MAX_DETAILED_CLAIMS = 10
-"""The maximum number of claims whose details stand together with the overview: on the first page of
-a source, and in the table that a check prints. If there are more, the details are on a second
-page, and the table shows only the inequalities of claims that fail."""
+"""The maximum number of claims whose details stand on the first page of a source, together with the
+overview. If a source has more claims, the details are on a second page."""
 
 _HEAD = "[What the verdicts mean, and how to repeat a check](index.md).\n"
 
@@ -168,9 +168,10 @@ def _errata(source: Source) -> Iterator[str]:
 
 
 def _lines(source: Source) -> Iterator[str]:
-    """Yield lines with the places of the source that have claims, and with links to the claims.
+    """Yield the lines of the section "Line by line" of a page, in Markdown.
 
-    The places without a claim follow, with the reasons why there is no claim.
+    The places of the source with claims come first, with links to the claims. The places without a
+    claim follow, with the reasons why there is no claim.
     """
     claims: dict[str, dict[str, None]] = {}
     reasons: dict[str, dict[str, None]] = {}
@@ -211,7 +212,10 @@ def _linked(source: Source, markdown: str, here: str = "") -> str:
 
 
 def _as_link(source: Source, here: str, found: re.Match[str]) -> str:
-    """Return the text of a match of `_NAME`. If it is the name of a claim, make it a link."""
+    """Return a link in Markdown if a match of `_NAME` is the name of a claim.
+
+    Otherwise return the text of the match.
+    """
     name = found[2] or found[0]
     key = name.partition("-")[0]
     full = next((one for one in (source, *sources()) if "-" in name and one.key == key), None)

@@ -1,0 +1,62 @@
+"""The features of graphs by name, in the order in which costs were learned from them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost.planning.graphs import Graph
+
+
+class ExtraFeatures(UserWarning):
+    """The warning that a graph has features that the learned costs do not use."""
+
+
+def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:
+    """Return the features of a graph's sites or, if `arcs` is true, of its arcs, in the order of
+    `names`.
+
+    The result has a row for each site or arc, and a column for each name.
+
+    Other features cause one `ExtraFeatures` warning per graph, and missing ones an InputError.
+    """
+    X = graph.arc_features if arcs else graph.features
+    if graph.names == names:
+        return X
+    missing = [name for name in names if name not in graph.names]
+    if missing:
+        raise InputError(
+            f"the graph lacks the features {', '.join(missing)}: it has {', '.join(graph.names)}, "
+            f"and the costs were learned from {', '.join(names)}; make the graph with all of "
+            "these, as from_pandas(edges, features=costs) does"
+        )
+    ignored = [name for name in graph.names if name not in names]
+    # The warning is given once for each graph and feature.
+    if not graph.ignored.issuperset(ignored):
+        graph.ignored.update(ignored)
+        warnings.warn(
+            f"{graph} has features from which the costs were not learned: {', '.join(ignored)}; "
+            "they are ignored",
+            ExtraFeatures,
+            stacklevel=3,
+        )
+    made = X[:, [graph.names.index(name) for name in names]]
+    # The copy has the memory layout of X, so that products are rounded as for the graph of the
+    # training tasks.
+    return np.asfortranarray(made) if X.flags.f_contiguous else np.ascontiguousarray(made)
+
+
+def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:
+    """Return the names of the features that graphs share, or raise an InputError if they differ."""
+    names = graphs[0].names
+    for graph in graphs[1:]:
+        if graph.names != names:
+            raise InputError(
+                "tasks must have graphs with the same features, but one graph has "
+                f"{', '.join(names)} and another has {', '.join(graph.names)}"
+            )
+    return names
