@@ -1,6 +1,9 @@
 """Divergences from a prior distribution π, defined by a user's generator φ.
 
-A divergence is a `Custom`, so a cone solver computes its relaxed margins and distributions.
+At margins u, the minimiser of <d, u> + c Σ π φ(d/π) over the simplex is d = π t(γ − u). Here t(x)
+solves c φ'(t) = x, and γ is the threshold at which Σd = 1. A table of φ is used to compute t(x) for
+all examples. Errors of t(x) change the relaxed margin F(u) and the conjugate f* only to second
+order.
 """
 
 from __future__ import annotations
@@ -18,8 +21,15 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import ROUNDINGS
+from relaxboost.relaxations import numerical
 from relaxboost.relaxations.custom import Custom
+from relaxboost.relaxations.numerical import Programs
 from relaxboost.relaxations.priors import check_prior
+
+MIN_TABLE_ARGUMENT = 1e-12
+"""The smallest argument t in the table of a generator φ(t). At much smaller arguments, the
+rounding errors of φ exceed its differences between neighbouring arguments of the table. The weight
+of an example that is computed from the table is at least this number times its prior."""
 
 
 def f_divergence(
@@ -37,9 +47,10 @@ def f_divergence(
         js = lambda t: cp.kl_div(t, (1 + t) / 2) + cp.kl_div(1, (1 + t) / 2)  # Jensen-Shannon
         rb.f_divergence(js, weight=0.1)
 
-    The relaxation is a `Custom` with numerical brackets. Each distribution requires the solution of
-    a cone program. `KLPenalty`, `ChiSquarePenalty`, `HellingerPenalty`, `PowerPenalty` and their
-    balls are faster, and have bounds that are proved.
+    The relaxation is a `Custom` with numerical brackets. If a weight is given and φ is smooth, the
+    computation of a distribution takes a few milliseconds. Otherwise a distribution requires the
+    solution of a cone program. `KLPenalty`, `ChiSquarePenalty`, `HellingerPenalty`, `PowerPenalty`
+    and their balls have closed forms.
 
     Parameters
     ----------
@@ -142,7 +153,7 @@ class _Divergence:
 
 
 class _FDivergence(Custom):
-    """A divergence by a generator φ. Its upper bounds include the roundings of φ near the prior."""
+    """The `Custom` of a generator φ. If φ is smooth, a table of φ replaces the cone solver."""
 
     family = Custom.family
 
@@ -160,3 +171,168 @@ class _FDivergence(Custom):
             rounded = ROUNDINGS * (1.0 + t + np.abs(phi) + steep)
             value = float(f.size) * math.fsum(pi * (phi + rounded))
         return value, distance
+
+    def reservation(self, witness: Any, d: Vector) -> str:
+        table = isinstance(numerical.programs(self, d.size), _Table)
+        return "" if table else super().reservation(witness, d)
+
+    def _bind(self, m: int) -> Custom:
+        bound = super()._bind(m)
+        f = self._f
+        known = vars(bound).setdefault("_programs", {})
+        assert isinstance(f, _Divergence)
+        if m > 1 and m not in known and f.kind == "weight":
+            table = _Table(bound, m, f)
+            if table.smooth:
+                known[m] = table
+        return bound
+
+
+class _Table(Programs):
+    """A table of the slopes c φ'(t) at many t, which replaces the cone solver of `Programs`."""
+
+    def __init__(self, relaxation: Custom, m: int, f: _Divergence) -> None:
+        super().__init__(relaxation, m)
+        self._f = f
+        self._pi = f.pi(m)
+        # With m points, a generator with an entry for each example would not raise an error.
+        size = 1 << 14
+        t = np.geomspace(MIN_TABLE_ARGUMENT, 2.0 / self._pi.min(), size + (m == size))
+        self._t = 0.5 * (t[1:] + t[:-1])
+        self.smooth = False
+        """Whether the generator φ is smooth on (0, ∞) and is the same for all examples."""
+        point = cp.Variable(t.size)
+        try:
+            value = f.generator(point)
+        # cvxpy raises these errors for a generator with an entry for each example.
+        except (ValueError, IndexError):
+            return
+        if value.shape != point.shape:
+            return
+        with np.errstate(all="ignore"):
+            point.value = t[::-1]
+            turned = value.value
+            point.value = t
+            phi = value.value
+            apart = np.diff(t)
+            slope = np.diff(phi) / apart
+            bend = np.diff(slope)
+            rounding = 1e-14 * (np.abs(phi[1:-1]) + np.abs(slope[1:]) * t[1:-1]) / apart[:-1]
+            # At a corner the slope changes more than two points before and two points after. The
+            # direct neighbours do not count, because the corner may lie between two points.
+            far = np.pad(bend, 2, constant_values=np.inf)
+            near = np.maximum(far[:-4], far[4:])
+            convex = (bend >= -rounding) & (bend <= 1.05 * near + rounding)
+            self.smooth = bool(convex.all()) and np.allclose(turned[::-1], phi, 1e-12, 1e-12)
+        # Roundings are largest at the least t. A convex φ has no slope above those at larger t.
+        self._slope = float(f.size) * np.minimum.accumulate(slope[::-1])[::-1]
+
+    def _weights(self, x: Vector, slope: Vector) -> Vector:
+        return np.minimum(self._pi * np.interp(x, slope, self._t), 1.0)
+
+    def _least(self, u: Vector, slope: Vector) -> tuple[Vector, float]:
+        """Return the minimiser d = π t(γ − u), where t(x) inverts `slope`, and the threshold γ."""
+        from scipy.optimize import brentq
+
+        def excess(gamma: float) -> float:
+            return float(self._weights(gamma - u, slope).sum()) - 1.0
+
+        # At these ends all t are at most 1, or all at least 1, up to roundings.
+        ends = np.array([u.min(), u.max()]) + np.interp(1.0, self._t, slope)
+        low, high = ends + np.array([-1e-6, 1e-6]) * (1.0 + np.abs(ends))
+        # Without a change of sign c is so large that d is the prior up to roundings.
+        gamma = low
+        if excess(low) < 0.0 < excess(high):
+            gamma = float(brentq(excess, low, high, xtol=1e-15, rtol=1e-14))
+        # If φ is flat, t jumps at γ, and every t between is a minimiser too.
+        off = 1e-14 * (1.0 + abs(gamma))
+        below, above = (self._weights(gamma + s - u, slope) for s in (-off, off))
+        more = float(above.sum() - below.sum())
+        part = min(1.0, max(0.0, (1.0 - below.sum()) / more)) if more > 0.0 else 0.0
+        d = below + part * (above - below)
+        return d / d.sum(), gamma
+
+    def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
+        d, gamma = self._least(u, self._slope)
+        return float(d @ u) + self._relaxation.penalty(d), d, gamma, gamma - u
+
+    def require(self) -> None:
+        """Do nothing, because the bounds follow from tangents of φ and need no cone program."""
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        return self._least(u + beta * np.log(self._pi), self._slope + beta * np.log(self._t))[0]
+
+    def conjugate(self, theta: Vector) -> float:
+        try:
+            return super().conjugate(theta)
+        # A solver may fail if f* is infinite. Then <d, θ> − f(d) grows along a ray.
+        except InputError:
+            steepest = np.arange(theta.size) == theta.argmax()
+            near, far = (self._below(theta, self._pi + s * steepest) for s in (1e6, 1e9))
+            if far > 1.2 * near > 0.0:
+                return np.inf
+            raise
+
+    def _below(self, theta: Vector, d: Vector) -> float:
+        return float(d @ theta) - self._relaxation.penalty(d)
+
+    def conjugate_above(self, theta: Vector) -> float:
+        # Each example contributes s t − φ(t) with s = θ/c, which is concave in t = d/π. The maximum
+        # of such a term is at most the value at which a rising and a falling tangent meet.
+        f = self._f
+        pi = self._pi
+        wanted = theta / float(f.size)
+        d = self._weights(theta, self._slope)
+        near = d / pi
+        bend = np.maximum(np.gradient(self._slope / float(f.size), self._t), 1e-300)
+        low = np.zeros(near.size)
+        high = 1.0 / pi
+        # Each column has the value, the slope and the rounding of a tangent, or zeros for none.
+        rising = np.zeros((3, near.size))
+        falling = np.zeros((3, near.size))
+        best = np.full(near.size, -np.inf)
+        # The maximiser may be an end of the interval. Otherwise the table has it nearly.
+        starts = [near, high, np.full(near.size, MIN_TABLE_ARGUMENT)]
+        t = near
+        for _ in range(16):
+            t = starts.pop() if starts else t
+            phi, slope = f.value_and_slope(t)
+            off = wanted - slope
+            sizes = 1.0 + t + np.abs(phi) + (np.abs(wanted) + np.abs(slope)) / pi
+            line = np.stack([wanted * t - phi, off, ROUNDINGS * sizes])
+            rises = (off >= 0.0) & (t >= low)
+            falls = ~(off >= 0.0) & (t <= high)
+            low = np.where(rises, t, low)
+            high = np.where(falls, t, high)
+            rising = np.where(rises, line, rising)
+            falling = np.where(falls, line, falling)
+            least = _meeting(rising, falling, high - low)
+            best = np.maximum(best, line[0])
+            # Further tangents would gain no more than their roundings.
+            if (least - best <= 2.0 * line[2]).all():
+                break
+            # Newton's step for the maximiser, or the middle if the step leaves the interval.
+            with np.errstate(over="ignore"):
+                moved = t + off / np.interp(t, self._t, bend)
+            t = np.where((moved > low) & (moved < high), moved, 0.5 * (low + high))
+        if not (np.isfinite(rising).all() and np.isfinite(falling).all()):
+            return super().conjugate_above(theta)
+        above = float(f.size) * math.fsum(pi * least)
+        # If the tangents are far from the table's value, a cone solver may have a better bound.
+        loose = above - self._below(theta, d) > 1e-9 * (1.0 + abs(above))
+        return min(above, super().conjugate_above(theta)) if loose else above
+
+
+def _meeting(rising: Vector, falling: Vector, width: Vector) -> Vector:
+    """Return the height at which a rising and a falling tangent of a concave function meet.
+
+    Each tangent is given by its value and slope at the point of contact, and by a rounding error,
+    which is 0 if the tangent is missing. The points of contact are `width` apart.
+    """
+    left, right = (line[2] > 0.0 for line in (rising, falling))
+    steep = np.maximum(rising[1] - falling[1], 1e-300)
+    met = (falling[0] - rising[0] - falling[1] * width) / steep
+    met = np.where(left, np.where(right, np.clip(met, 0.0, width), width), 0.0)
+    low = np.where(left, rising[0] + rising[1] * met + rising[2], -np.inf)
+    high = np.where(right, falling[0] + falling[1] * (met - width) + falling[2], -np.inf)
+    return np.asarray(np.maximum(low, high))

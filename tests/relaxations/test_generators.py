@@ -10,6 +10,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost._core.rounding import sum_bounds
+from relaxboost.relaxations.numerical import Programs, programs
 
 PRIOR = (0.1, 0.2, 0.3, 0.4)
 
@@ -67,19 +68,43 @@ def flat(t):
 
 @pytest.mark.parametrize("prior", [None, np.arange(1, 31) / 465.0])
 @pytest.mark.parametrize("generator", [jensen_shannon, flat, lambda t: cp.power(t, 3) - 1])
-def test_bounds_and_distributions_without_a_closed_form(generator, prior, rng):
+def test_a_table_answers_as_a_cone_solver_does(generator, prior, rng):
     m, c = 30, 0.3
     f = rb.f_divergence(generator, weight=c, prior=prior).resolve(m)
+    slow, table = Programs(f, m), programs(f, m)
+    assert type(table) is not Programs
     for scale in (0.0, 0.1, 5.0, 1e3):
         u = scale * rng.normal(size=m)
-        value = f.relaxed_margin(u)[0]
-        lower = f.lower_bound(u, f.witness(u))
-        assert lower - 1e-12 * scale <= value <= lower + 1e-7 * (1.0 + abs(value))
-        d = f.distribution(u, 0.1)
+        value, *_ = slow.margin(u)
+        found, _, gamma, _ = table.margin(u)
+        assert found == pytest.approx(value, rel=1e-7, abs=1e-7)
+        assert f.lower_bound(u, f.witness(u)) == pytest.approx(found, rel=1e-10, abs=1e-10)
+        theta = gamma - u + rng.normal(size=m)
+        best = np.clip(slow._cones.solve(-theta, box=True).d, 0.0, 1.0)
+        reached = best @ theta - f.penalty(best)
+        assert table.conjugate_above(theta) == pytest.approx(reached, rel=1e-7, abs=1e-7)
+        d = table.distribution(u, 0.1)
         assert d.sum() == pytest.approx(1.0)
-        points = [d, *(d + 1e-3 * (x - d) for x in rng.dirichlet(np.ones(m), 20))]
-        goals = [x @ u + f.penalty(x) + 0.1 * (x @ np.log(np.maximum(x, 1e-300))) for x in points]
-        assert goals[0] <= min(goals[1:]) + 1e-8 * (1.0 + scale)
+        goals = [x @ u + f.penalty(x) + 0.1 * (x @ np.log(np.maximum(x, 1e-300)))
+                 for x in (d, f.repair(slow.distribution(u, 0.1)))]  # fmt: skip
+        assert goals[0] <= goals[1] + 1e-9 * (1.0 + abs(goals[1]))
+
+
+@pytest.mark.parametrize(
+    "generator",
+    [
+        lambda t: cp.square(t - 1) + cp.abs(t - 1),
+        lambda t: cp.exp(t) + 1e-3 * cp.abs(t - 1) - np.e,
+        lambda t: cp.square(cp.cumsum(t - 1)),
+        lambda t: cp.multiply(np.arange(1, t.size + 1), cp.square(t - 1)),
+        lambda t: cp.multiply(np.arange(8), cp.square(t - 1)),
+        lambda t: cp.hstack([cp.square(t[i] - 1) for i in range(8)]),
+        lambda t: cp.inv_pos(3 - t) - 0.5,
+    ],
+    ids=["corner", "slight corner", "sums", "places", "of eight", "eight by hand", "end"],
+)
+def test_what_no_table_can_hold_is_left_to_the_solver(generator):
+    assert type(programs(rb.f_divergence(generator, weight=1).resolve(8), 8)) is Programs
 
 
 @pytest.mark.parametrize(("c", "spread"), [(0.5, 1.0), (0.02, 1.0), (3.0, 9.0)])
