@@ -42,7 +42,6 @@ LAZY |= {"joblib", "scipy.optimize", "distributed", "dask", "pyarrow", "clarabel
 WIDE = {
     "relaxboost.online.streams.streaming.stream",
     "relaxboost.relaxations._projections.group_norm.norm_penalties",
-    "relaxboost.relaxations._projections.selection.first_reaching",
     "relaxboost.relaxations._projections.wright.sweep",
     "relaxboost.solvers.solve.solve",
 }

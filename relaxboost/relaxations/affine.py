@@ -27,7 +27,7 @@ from relaxboost.relaxations.vectors import spell_parameter
 
 
 class _Changed(EvaluatedBounds, Description):
-    """The common base class of `Shifted` and `Dilated`.
+    """The base class of `Shifted`, d -> f(d + d0), and `Dilated`, d -> f(c d).
 
     A change of the argument d moves the simplex relative to the domain of f. So the methods of f
     that minimise over the simplex do not apply, and cvxpy solves these problems instead.
@@ -47,7 +47,7 @@ class _Changed(EvaluatedBounds, Description):
 
     @abstractmethod
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of the shifted or dilated f, given the program `form` of f."""
+        """Return the linear program of the shifted or dilated f, given the linear program of f."""
 
     def exact_form(self, m: int) -> ExactForm | None:
         form = description_of(self.f).exact_form(m) if self.traits.polyhedral else None
@@ -59,7 +59,7 @@ class _Changed(EvaluatedBounds, Description):
 
     @abstractmethod
     def _described(self, m: int) -> dict[str, Any]:
-        """Return the certificate's entry for `Shifted` (with d0) or `Dilated` (with c)."""
+        """Return the entry of a certificate for f shifted by d0 or dilated by c."""
 
     def describe(self, m: int) -> dict[str, Any] | None:
         whole = super().describe(m)
@@ -74,7 +74,7 @@ class _Changed(EvaluatedBounds, Description):
 @makes("shifted")
 @dataclass(frozen=True, repr=False)
 class Shifted(_Changed):
-    """The function d -> f(d + d0), written ``f.shifted(d0)``. Its conjugate is f*(θ) − <θ, d0>.
+    """The function d -> f(d + d0), written ``f.shifted(d0)``. The conjugate is f*(θ) − <θ, d0>.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class Shifted(_Changed):
 @makes("scaled")
 @dataclass(frozen=True, repr=False)
 class Dilated(_Changed):
-    """The function d -> f(c d), written ``f.scaled(c)``. Its conjugate is f*(θ/c).
+    """The function d -> f(c d), written ``f.scaled(c)``. The conjugate is f*(θ/c).
 
     Parameters
     ----------

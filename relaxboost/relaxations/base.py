@@ -50,7 +50,7 @@ file and this file cannot import them.
 
 
 def makes(name: str) -> Callable[[Any], Any]:
-    """Return a decorator that registers a function as the operator `name` on relaxations."""
+    """Return a decorator that makes a function compute the operator `name` on relaxations."""
 
     def register(maker: Any) -> Any:
         _MAKERS[name] = maker
@@ -206,7 +206,7 @@ class Relaxation(ABC):
 
     @property
     def _operands(self) -> tuple[Relaxation, ...]:
-        """The relaxations from which this one is computed, such as f for c * f."""
+        """The relaxations from which this relaxation is computed, such as f for c * f."""
         return ()
 
     @property
@@ -239,13 +239,13 @@ class Relaxation(ABC):
         return numerical.programs(self, len(theta)).conjugate(np.asarray(theta, dtype=np.float64))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u), and a d in the simplex with <d, u> + f(d) = F(u)."""
+        """Return the relaxed margin F(u), and a distribution d with <d, u> + f(d) = F(u)."""
         u = as_margins(u, self)
         d = self.repair(numerical.programs(self, len(u)).margin(u)[1])
         return math.fsum((d * u).tolist()) + self.penalty(d), d
 
     def distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i for a β > 0.
+        """Return the distribution d that minimises <d, u> + f(d) + β Σ d_i log d_i for a β > 0.
 
         At the margins u of round t this is the distribution d_t of SS09 Fig. 1.
         """
@@ -366,12 +366,12 @@ class Relaxation(ABC):
     def shifted(self, d0: Any) -> Relaxation:
         """Return the relaxation d -> f(d + d0) for a vector or number d0.
 
-        Its conjugate is f*(θ) − <θ, d0>.
+        The conjugate of the result is f*(θ) − <θ, d0>.
         """
         return _MAKERS["shifted"](self, d0)
 
     def scaled(self, c: Any) -> Relaxation:
-        """Return the relaxation d -> f(c d) for a number c != 0. Its conjugate is f*(θ/c)."""
+        """Return the relaxation d -> f(c d) for a number c != 0. The conjugate is f*(θ/c)."""
         return _MAKERS["scaled"](self, c)
 
 
@@ -379,7 +379,7 @@ class BinaryDistribution(ABC):
     """A relaxation that supports the option ``smoothing="binary-entropy"`` of boosters."""
 
     def binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the d in the simplex that minimises <d, u> + f(d) + β Σ h(d_i).
+        """Return the distribution d that minimises <d, u> + f(d) + β Σ h(d_i).
 
         The binary entropy is h(x) = x log x + (1 − x) log(1 − x), and β > 0.
         """
@@ -392,9 +392,9 @@ class BinaryDistribution(ABC):
 
 
 def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
-    """Return a function that maps margins u to `f.distribution(u, beta)`.
+    """Return a function that maps margins u to the distribution `f.distribution(u, beta)`.
 
-    The function does not check that the margins are finite.
+    The returned function does not check that the margins are finite.
     """
     if type(f).distribution is not Relaxation.distribution:
         return lambda u: f.distribution(u, beta)

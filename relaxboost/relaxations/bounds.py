@@ -44,7 +44,7 @@ class Bounds(ABC):
 
     @property
     def is_proved(self) -> bool:
-        """Whether the bounds are proved. False means that their level is numerical."""
+        """Whether the bounds are proved. If this is False, their level of proof is numerical."""
         return True
 
     @abstractmethod
@@ -64,7 +64,7 @@ class Bounds(ABC):
 
     @abstractmethod
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (value, distance) such that f(d') <= value at a point d' near d / Σd.
+        """Return a pair (value, distance) such that f(d') <= value at a point d' near d / Σd.
 
         The point d' is in the simplex and in the domain of f, even if d / Σd is slightly outside
         the domain because of rounding. The l1 distance between d' and d / Σd is at most `distance`.
@@ -74,8 +74,8 @@ class Bounds(ABC):
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
         """Return an upper bound on f at every point of the simplex within `distance` of d / Σd.
 
-        The distance is in the l1 norm, and `total` contains Σd. By default the bound follows from
-        `lipschitz`. The result inf means that no bound is known.
+        The distance is measured in the l1 norm, and the interval `total` contains the sum Σd. By
+        default the bound follows from `lipschitz`. The result inf means that no bound is known.
         """
         value, apart = self.penalty_bound(d, total)
         steepest = self.lipschitz(d.size)
@@ -95,7 +95,10 @@ class Bounds(ABC):
         return math.log(m)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        """Return a warning about the bracket that the witness and d prove, or an empty string."""
+        """Return a warning about the lower bound from the witness and the upper bound from d.
+
+        The result is an empty string if there is nothing to warn about.
+        """
         return ""
 
 

@@ -38,7 +38,10 @@ from relaxboost.relaxations.own import has_own_class
 
 
 def cut(d: Vector, caps: Vector | float) -> Vector:
-    """Move the weight above the caps to entries below their caps, in place, and return d."""
+    """Change the weights d in place so that no weight exceeds its cap, and return d.
+
+    The weight above the caps moves to entries below their caps.
+    """
     if (d <= caps).all():
         return d
     np.minimum(d, caps, out=d)
@@ -53,7 +56,7 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
 
 
 class ThresholdDescription(Description):
-    """The description of a relaxation whose best threshold γ is one of the margins."""
+    """The entry in a certificate of a relaxation whose best threshold γ is one of the margins."""
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         # The margins are exact, but the witness γ is a double.

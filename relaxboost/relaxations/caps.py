@@ -47,7 +47,7 @@ def _surely_above_one(below: Vector) -> bool:
 def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
     """Raise InputError if no distribution satisfies the caps.
 
-    `free` is the number of other examples, which have no cap.
+    `free` is the number of examples without a cap.
     """
     if free or any(q >= 1 for q in caps):
         return
@@ -74,7 +74,10 @@ def cap(owner: str, name: str, value: object) -> Fraction:
 
 @njit()
 def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
-    """Return γ − Σ c_i [γ − u_i]_+, and the d that fills the caps c by increasing margins."""
+    """Return γ − Σ c_i [γ − u_i]_+, and the distribution d that fills the caps c.
+
+    The caps are filled in increasing order of the margins u.
+    """
     d = np.zeros(u.shape[0])
     filled = 0.0
     shortfall = 0.0
@@ -283,7 +286,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
 
 def negentropy_range(caps: Vector, center: Vector) -> float:
-    """Return the range max h − min h of h(d) = Σ d log d over the distributions d with d <= caps.
+    """Return max h − min h for h(d) = Σ d log d over the distributions d with d <= caps.
 
     `center` is the distribution at which the negative entropy h is smallest.
     """

@@ -37,7 +37,10 @@ class CompiledProblems:
         """The cached center of a sum of relaxations, which `Sum` stores in this field."""
 
     def known(self, kind: str, at: Vector) -> Any:
-        """Return the cached result of `kind` if it was computed for `at`, or else None."""
+        """Return the cached result of the given kind for the vector `at`.
+
+        The result is None if the last result of this kind was computed for another vector.
+        """
         # Certificates recompute the margins of a solution, and the last bits can then differ.
         before, result = self._last.get(kind, (None, None))
         if before is None or before.shape != at.shape:
@@ -51,9 +54,10 @@ class CompiledProblems:
         return result
 
     def solved_margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
-        """Return Clarabel's solution: F(u), the minimiser d, γ, and x = γ − u + s.
+        """Return the relaxed margin F(u), the minimiser d, the threshold γ, and a vector x.
 
-        The relaxed margin is F(u) = γ − f*(x), and s >= 0 are the multipliers of d >= 0.
+        Clarabel computes them. They satisfy F(u) = γ − f*(x) and x = γ − u + s, where s >= 0 are
+        the multipliers of d >= 0.
         """
         program = self._margin_problem
         program.parameters[0].value = u
@@ -122,7 +126,10 @@ class CompiledProblems:
         return _Problem(cp.Problem(cp.Maximize(theta @ d - value), constraints), d, (theta,))
 
     def _solve(self, program: _Problem, what: str) -> float:
-        """Solve the problem and return its optimal value, or raise an error with the reason."""
+        """Solve the problem and return the optimal value, or raise an error with the reason.
+
+        `what` names the optimal value in the error.
+        """
         status, value = solve_problem(program.problem)
         if status in SOLVED and program.d.value is not None:
             return value

@@ -37,14 +37,14 @@ _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "N
 
 
 class ConeProof(NamedTuple):
-    """The multipliers y of a cone form, and the point p where its objective is linearised."""
+    """The multipliers y of a cone program, and the point p at which the objective is linearised."""
 
     y: Vector
     point: Vector
 
 
 class ConeAnswer(NamedTuple):
-    """The result of a solver for F(u), and the lower bound that the solver's multipliers prove."""
+    """The solution of the cone program for F(u), and the lower bound that the multipliers prove."""
 
     below: float
     """The lower bound on the relaxed margin F(u), or −inf if no bound is proved."""
@@ -88,7 +88,7 @@ class _Independent(NamedTuple):
 
 
 class _Sides(NamedTuple):
-    """Linear constraints on d, each with its row in `rows` and its right-hand side in `right`.
+    """Linear constraints on d: each has a row in `rows` and a right-hand side in `right`.
 
     The first `equal` constraints are equations. The others are inequalities rows @ d <= right.
     """
@@ -175,7 +175,7 @@ class ConeBounds:
         return math.fsum([first, form.constant, *terms.tolist()]) - off
 
     def _reduced(self, u: Vector, y: Vector, point: Vector) -> tuple[Vector, Vector]:
-        """Return the reduced costs q.
+        """Return the vector q of reduced costs, which the module's docstring defines.
 
         Also return, for each entry of q, the sum of the absolute values of its terms.
         """
@@ -213,7 +213,7 @@ class ConeBounds:
         return best
 
     def _ask(self, u: Vector, sides: _Sides, size: float) -> _Found | None:
-        """Return Clarabel's solution with d subject to `sides`, or None if it is not usable.
+        """Return Clarabel's solution subject to `sides`, or None if it is not usable.
 
         The problem is scaled so that its numbers are about one: d is measured in units of `size`,
         and huge costs are divided by a power of two.
@@ -301,17 +301,17 @@ class ConeBounds:
         ]
 
     def tangent(self, u: Vector, proof: ConeProof) -> tuple[float, Vector]:
-        """Return the threshold γ and the subgradient of f that `proof` determines."""
+        """Return the threshold γ and the subgradient of f for the multipliers in `proof`."""
         slope = self._reduced(np.zeros(self._m), proof.y, proof.point)[0][: self._m]
         return float((u + slope).min(initial=math.inf)), slope
 
     def feasible(self, u: Vector, proof: ConeProof, *, box: bool = False) -> ConeProof:
-        """Return multipliers near those of `proof` that prove the best lower bound on F(u) found.
+        """Return multipliers near the multipliers in `proof` that prove a lower bound on F(u).
 
-        Each trial moves the multipliers into the interior of the dual cones, ten times as far as
-        the previous trial, and then takes Newton steps towards q_z = 0. A long move weakens the
-        bound. After a short move, the Newton steps can leave the cones. The moves are 1e-15 to 1e-4
-        of the largest term of q.
+        Of several trials, the one with the largest lower bound is returned. Each trial moves the
+        multipliers into the interior of the dual cones, ten times as far as the previous trial, and
+        then takes Newton steps towards q_z = 0. A long move weakens the bound. After a short move,
+        the Newton steps can leave the cones. The moves are 1e-15 to 1e-4 of the largest term of q.
         """
         if self._merge is not None:
             # Multipliers of equations that are dependent up to rounding only may be near no others
@@ -404,7 +404,7 @@ class ConeBounds:
         return np.asarray(np.abs(q) + self._roundings[self._m :] * size)
 
     def _independent(self, is_zero: Any, rests: Any) -> _Independent:
-        """Return a lower bound on the smallest singular value of the matrix T in `_ball`, and D.
+        """Return a lower bound on the singular values of T, and the matrix D, as in `_ball`.
 
         Some entries of q_z are exactly zero (`is_zero`). Multipliers and entries of p that would
         change these entries are fixed, so that the entries stay zero. Zero multipliers of

@@ -42,12 +42,12 @@ class ConeForm:
 
     @property
     def multiplications(self) -> int:
-        """The number of multiplications in the cheaper of RᵀR and R Rᵀ, where R = `rows`."""
+        """The number of multiplications for RᵀR or R Rᵀ, whichever is cheaper, for R = `rows`."""
         counts = np.diff(self.rows.indptr).astype(np.int64), np.bincount(self.rows.indices)
         return min(int(count @ count) for count in counts)
 
     def second_order(self) -> Iterator[tuple[slice, int]]:
-        """Yield (rows, size) for each run of consecutive second-order cones of the same size."""
+        """Yield the rows and the size of each run of consecutive second-order cones of one size."""
         first = self.zero + self.half
         for size, equal in groupby(self.second):
             number = len(list(equal))
@@ -55,7 +55,7 @@ class ConeForm:
             first += size * number
 
     def matrices(self) -> Iterator[tuple[slice, int]]:
-        """Yield (rows, order) for each cone of matrices with `order` rows and columns."""
+        """Yield the rows and the order of each cone of positive semidefinite matrices."""
         first = self.zero + self.half + sum(self.second)
         for side in self.matrix:
             size = side * (side + 1) // 2

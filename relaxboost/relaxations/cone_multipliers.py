@@ -21,7 +21,7 @@ entries are in long columns, S Sáµ€ has many times as many entries as S, so S Sá
 
 
 class DualCones:
-    """The dual cones of a cone program, in which the multipliers of its rows must lie.
+    """The dual cones of a cone program, which must contain the multipliers of the program's rows.
 
     The first m variables of the program are the entries of d.
     """
@@ -156,7 +156,7 @@ class DualCones:
 
 
 def shortest(spread: Any, q: Vector) -> Vector:
-    """Return the shortest x with spread @ x = q up to rounding, for a csc array `spread`."""
+    """Return the shortest vector x with spread @ x = q up to rounding, for a sparse `spread`."""
     from scipy import sparse
     from scipy.sparse.linalg import splu
 

@@ -43,7 +43,7 @@ class ConePoints:
         self._tie(np.arange(form.right.size) < form.zero, np.ones(m, dtype=np.bool_))
 
     def _tie(self, is_equation: Any, is_free: Any) -> None:
-        """Set which rows are treated as equations, and which entries of d may be positive."""
+        """Select the rows that become equations, and the entries of d that may be positive."""
         from scipy import sparse
 
         form = self._form
@@ -72,7 +72,7 @@ class ConePoints:
         return least_singular_value(scaled[kept]) == 0.0
 
     def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
-        """Return a feasible d near the d of `point`, and an upper bound on f(d).
+        """Return a feasible d near the weights in `point`, and an upper bound on f(d).
 
         If `move` is False, the point is moved onto the equations but not towards `inside`. Return
         None if no feasible d is found.
@@ -91,7 +91,7 @@ class ConePoints:
         return x[: self._m], math.fsum(terms) + ROUNDINGS * float(np.abs(terms).sum())
 
     def _towards(self, x: Vector, inside: Vector) -> Vector:
-        """Return x, moved towards `inside` by about the smallest share that makes x feasible."""
+        """Return a feasible point between x and `inside`, about as near to x as possible."""
         if self._holds(x):
             return x
         share = 1e-16
@@ -245,7 +245,7 @@ class ConePoints:
         return limits
 
     def _tight(self) -> tuple[Any, Any] | None:
-        """Return arguments for `_tie` that turn inequalities without interior into equations.
+        """Return the arguments of `_tie` with which inequalities without interior become equations.
 
         Return None if there are no such inequalities, or if the solver fails.
         """

@@ -68,5 +68,5 @@ def is_panic(error: BaseException) -> bool:
 
 
 def solves(problem: Any) -> bool:
-    """Solve the problem, and return whether an optimum was found."""
+    """Solve the problem, and return whether Clarabel found an optimum."""
     return solve_problem(problem)[0] in SOLVED

@@ -32,7 +32,7 @@ class Parts(NamedTuple):
     constraints: tuple[Any, ...]
 
     def at(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the value and constraints at a variable or affine expression x of shape (m,)."""
+        """Return the expression f(x) and its constraints for a variable or affine expression x."""
         # Auxiliary variables are copied too, so that one problem can contain two copies. The entry
         # for the variable makes deepcopy replace it by x.
         return copy.deepcopy((self.value, list(self.constraints)), {id(self.variable): x})
@@ -131,7 +131,7 @@ def _check(constraint: Any, owner: str) -> None:
 def difference(constraint: Any) -> Any:
     """Return the left side minus the right side of an equation or an inequality.
 
-    If `constraint` has one argument only, which must lie in a cone, return this argument.
+    If `constraint` has one argument only, which must lie in a cone, the result is this argument.
     """
     if len(constraint.args) == 2:
         return constraint.args[0] - constraint.args[1]
@@ -156,7 +156,10 @@ def _check_leaves(value: Any, constraints: Any, owner: str) -> None:
 
 
 def complaint(expression: Any, need: str) -> str:
-    """Return a text that names the smallest term that violates cvxpy's rules, or "" for none."""
+    """Return a text that names the smallest term that violates cvxpy's rules of convexity.
+
+    The text is empty if no term violates the rules.
+    """
     found = _offender(expression, need)
     if found is None:
         return ""

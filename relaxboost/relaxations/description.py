@@ -71,8 +71,9 @@ class Description:
         return {"gamma": number(found.gamma), "floor": "0"}
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]] | None:
-        """Return γ and the multipliers y_r of the rows of `exact_form` that prove the value F(u).
+        """Return the threshold γ and the multipliers of the rows of `exact_form` that prove F(u).
 
+        The multiplier of row r is y_r.
         Each weight d_i satisfies ``u_i + cost_i − Σ_r y_r rows[r][i] >= γ``, and each auxiliary
         variable z_j satisfies ``cost_j − Σ_r y_r rows[r][j] >= 0``. A variable with an upper bound
         may violate its inequality, and the proof then subtracts the violation times this bound. If
@@ -89,7 +90,7 @@ class Description:
         return None
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return groups of examples, each with the cap that f puts on its total weight."""
+        """Return groups of examples, and for each group the cap on its total weight."""
         return []
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:

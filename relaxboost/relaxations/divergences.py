@@ -141,6 +141,6 @@ class PowerPenalty(DivergencePenalty, _Power):
 
 @dataclass(frozen=True, repr=False)
 class PowerBall(DivergenceBall, _Power):
-    """The indicator of Σ π φ(d/π) <= radius, with φ and the prior π as in `PowerPenalty`."""
+    """The indicator of Σ π φ(d/π) <= radius, with the generator φ and prior π of `PowerPenalty`."""
 
     family = "relaxboost.PowerBall"

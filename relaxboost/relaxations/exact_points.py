@@ -52,7 +52,10 @@ def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
 
 
 def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
-    """Set shares within a few roundings of their caps to the caps, and return their indices."""
+    """Set each share that differs from its cap by a few roundings to the cap.
+
+    Return the indices of these shares.
+    """
     found = set()
     for group, cap in limits:
         # 2^-48 is 32 roundings of a double.
@@ -63,7 +66,7 @@ def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
 
 
 def _take(shares: list[int], order: list[int], excess: int) -> int:
-    """Subtract at most max(0, excess) from the shares, in the given order.
+    """Reduce shares in the given order until `excess` is subtracted or all shares are 0.
 
     Return the total amount that was subtracted.
     """
@@ -78,7 +81,7 @@ def _take(shares: list[int], order: list[int], excess: int) -> int:
 
 
 def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
-    """Reduce the groups above their caps, largest shares first, and return the total reduction."""
+    """Reduce the largest shares of each group above its cap, and return the total reduction."""
     taken = 0
     for group, cap in limits:
         order = sorted(group, key=shares.__getitem__, reverse=True)
@@ -87,7 +90,10 @@ def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
 
 
 def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) -> int:
-    """Add `missing` to the shares furthest below their caps, and return the part that is left."""
+    """Add the weight `missing` to the shares that are furthest below their caps.
+
+    Return the part of the weight that fits nowhere.
+    """
     room = [cap - sum(shares[i] for i in group) for group, cap in limits]
     groups_of: list[list[int]] = [[] for _ in shares]
     for g, (group, _) in enumerate(limits):

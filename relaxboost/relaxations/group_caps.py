@@ -35,7 +35,8 @@ Index = NDArray[np.int64]
 class _Units(NamedTuple):
     """The units of a `GroupCaps`, in the order of their first examples.
 
-    A unit is a group, or a free example, which is an example in no group. A free example has cap 1.
+    A unit is a group, or a free example, which is an example in no group. The cap of a free example
+    is 1.
     """
 
     of: Index
@@ -197,7 +198,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.conjugate(np.asarray(largest))
 
     def _least(self, u: Vector) -> tuple[_Units, Vector, Index]:
-        """Return the units, the smallest margin in each unit, and the index of its example."""
+        """Return the units, and for each unit the smallest margin and the index of its example."""
         units = self._for(u.size)
         best = _smallest(u, units.of, units.first)
         return units, u[best], best
@@ -315,7 +316,7 @@ def _sums(unit: Index, x: Vector) -> Vector:
 
 
 def _caps_by_label(caps: Any, used: Sequence[int]) -> Mapping[Any, Any]:
-    """Return a mapping from labels to caps. A single number is the cap of all labels in `used`."""
+    """Return a dictionary from labels to caps. A single number is the cap of all used labels."""
     given = caps.tolist() if hasattr(caps, "tolist") else caps
     if isinstance(given, Mapping):
         return given

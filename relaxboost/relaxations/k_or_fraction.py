@@ -83,7 +83,7 @@ def exact_share(fraction: Any) -> Fraction:
 
 
 def near_integer(k: Fraction) -> Fraction:
-    """Return k > 0, or the nearest integer if k differs from it by at most 1e-12 · k."""
+    """Return k, or the nearest integer if k differs from this integer by at most 1e-12 · k."""
     return Fraction(round(k)) if abs(k - round(k)) <= Fraction(1, 10**12) * k else k
 
 

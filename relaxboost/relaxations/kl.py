@@ -58,7 +58,10 @@ class _Entropic(PowerDivergence):
         return (y * (y / self._pi(d.lower.size)).log()).sum()
 
     def _divergence_bounds(self, d: Vector, total: tuple[float, float]) -> Interval:
-        """Return bounds on KL(d/Σd ‖ π) for a d that is 0 wherever π is 0. `total` contains Σd."""
+        """Return a lower and an upper bound on KL(d/Σd ‖ π) for a d that is 0 wherever π is 0.
+
+        The interval `total` contains the sum Σd.
+        """
         x = self._inside(d)
         pi = self._pi(d.size)
         y = Interval(x) / Interval(*total)
@@ -377,7 +380,7 @@ class KLBall(_Entropic, DivergenceBall):
         return 0.0 if excess.up <= 0.0 else math.inf
 
     def _project(self, u: Vector, beta: float) -> tuple[Vector, float]:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball, and the multiplier λ."""
+        """Return the minimiser of <d, u> + β Σ d log d in the ball, and its multiplier λ."""
         u = self._inside(u)
         inside, multiplier = kl_ball_distribution(u, beta, self._r, self._log_prior)
         d = self._spread_out(inside)

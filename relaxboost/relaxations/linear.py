@@ -153,9 +153,10 @@ class ExactForm(NamedTuple):
         }
 
     def plus(self, other: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of the sum of two relaxations for m examples.
+        """Return the linear program of f + g for m examples.
 
-        The relaxations are those of this linear program and of `other`.
+        The relaxation f is that of this linear program, and g is that of the linear program
+        `other`.
         """
         # Both programs share d. The z of `other` move behind those of this program.
         gap = len(self.cost) - m
@@ -178,7 +179,7 @@ def _bounds(sides: Vector) -> list[Bound]:
 
 
 def _near(numbers: Sequence[Bound], none: float) -> Vector:
-    """Return the double nearest to each number. The result contains `none` for each None."""
+    """Return the double nearest to each fraction, and the number `none` for each None."""
     # Conversions are slow, and many numbers are often the same object. The method `count` compares
     # an object with itself by identity, which is fast.
     if numbers and numbers[-1] is numbers[0] and numbers.count(numbers[0]) == len(numbers):

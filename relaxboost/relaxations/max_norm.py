@@ -98,7 +98,7 @@ class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
 
 
 def _remember(ball: Any, radius: Fraction, weights: Any) -> None:
-    """Set the fields of `NormBall` on `ball`, because `Capped` and `Caps` do not have them."""
+    """Set the fields of `NormBall` on `ball`, because `Capped` and `Caps` lack these fields."""
     for name, value in (("p", math.inf), ("radius", radius), ("weights", weights)):
         object.__setattr__(ball, name, value)
 
@@ -130,7 +130,7 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return {"gamma": number(self._level(u)), "floor": "0"}
 
     def _level(self, u: Sequence[Fraction]) -> Fraction:
-        """Return F(u) as a fraction. It is the γ with Σ [γ − u_i]_+ / a_i = c."""
+        """Return the relaxed margin F(u), the γ with Σ [γ − u_i]_+ / a_i = c, as a fraction."""
         slope = Fraction(0)
         weighted = Fraction(0)
         level = Fraction(0)

@@ -32,7 +32,7 @@ from relaxboost.relaxations.own import has_own_class, resolved
 
 
 class ScaledWitness(NamedTuple):
-    """The threshold γ of c * f at margins u, and the witness of f at the margins u/c."""
+    """The threshold γ of c * f at margins u, and the data that prove the bound on f at u/c."""
 
     gamma: float
     inner: Any

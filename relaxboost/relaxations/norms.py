@@ -49,14 +49,14 @@ def hinge(gamma: float, u: Vector) -> Interval:
 
 
 def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
-    """Return the repr of a norm ball or norm penalty, which is the call that creates it."""
+    """Return the source text of the call that creates a norm ball or a norm penalty."""
     exponent = "math.inf" if p == math.inf else spell(p)
     tail = "" if weights is None else f", weights={spell_vector(weights)}"
     return f"{kind}({exponent}, {spell(size)}{tail})"
 
 
 class WithNorm(Relaxation, Bounds, Description):
-    """The common base class of balls and penalties of a norm.
+    """The base class of the balls and the penalties of a norm.
 
     Six methods raise NotImplementedError, and each subclass overrides the methods that it needs.
     These methods are not abstract, because type checkers would then reject the call

@@ -1,6 +1,6 @@
 """The default methods of `Relaxation`, which use a cone solver.
 
-They compute the relaxed margin F, distributions, the conjugate f* and bounds. These methods are
+These methods compute the relaxed margin F, distributions, the conjugate f* and bounds. They are
 slow, and their results are only as accurate as Clarabel. cvxpy compiles f into a cone program. The
 multipliers of this program prove lower bounds on F(u), and its feasible points prove upper bounds.
 """
@@ -52,12 +52,13 @@ class DualWitness(NamedTuple):
 
 
 class Programs(CompiledProblems):
-    """The cone programs for values and bounds of a relaxation of m examples."""
+    """The cone programs of a relaxation for m examples, for values and bounds of f and F."""
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
-        """Return F(u), its minimiser d, γ, and an x >= γ − u with F(u) = γ − f*(x).
+        """Return the relaxed margin F(u), the minimiser d, the threshold γ, and a vector x.
 
-        If the multipliers prove no bound on F(u), γ is −inf, and the other results are not proved.
+        They satisfy x >= γ − u and F(u) = γ − f*(x). If the multipliers of the cone program prove
+        no bound on F(u), γ is −inf, and the other results are not proved.
         """
         found: tuple[float, Vector, float, Vector] | None = self.known("margin", u)
         if found is not None:
@@ -130,7 +131,7 @@ class Programs(CompiledProblems):
         return DualWitness(*self._cones.tangent(u, proof), proof)
 
     def near_point(self, given: ConeProof) -> tuple[Vector, float] | None:
-        """Return a d near the point of the proof `given`, and an upper bound on f(d).
+        """Return a d near the point in the multipliers' proof `given`, and an upper bound on f(d).
 
         The method calls no solver, and stores d for `above`. Return None if the point violates a
         constraint, or if cvxpy can evaluate f without a solver.
@@ -219,15 +220,18 @@ class Programs(CompiledProblems):
         return found
 
     def unmet(self, d: Vector) -> str:
-        """Return the condition under which the bound of `above` is valid, or "" if it is proved."""
+        """Return a sentence that states when the bound of `above` is valid.
+
+        The sentence is empty if the bound is always valid.
+        """
         if self.known("unmet", d) is None:
             self.above(d)
         return self.known("unmet", d) or ""
 
     def near(self, x: Vector) -> tuple[float, Vector] | None:
-        """Return an upper bound on f(x') and the point x' near x, or None if there is no such x'.
+        """Return an upper bound on f(x') and a point x' near x that satisfies the constraints of f.
 
-        The point satisfies the constraints of f, but need not be in the simplex.
+        The point need not be in the simplex. Return None if no such point is found.
         """
         f = self._pointwise
         if f.explicit and f.is_allowed(x):

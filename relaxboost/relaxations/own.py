@@ -1,4 +1,7 @@
-"""Checks of relaxations whose class a user has defined. They run when a game is declared."""
+"""Checks of relaxations whose class a user has defined.
+
+The checks run when a game is declared.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def has_own_class(f: Any) -> bool:
 
 
 def resolved(f: Any, m: int) -> Any:
-    """Check the result of ``f.resolve(m)`` for m examples, and return it.
+    """Return the result of ``f.resolve(m)`` for m examples after checks.
 
     The function raises InputError if a user-defined class inherits a `resolve` that returns another
     class, or if `check_returns` finds an error.

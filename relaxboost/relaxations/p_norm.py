@@ -40,8 +40,8 @@ def power_norm(size: Interval, p: Fraction) -> Interval:
 def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
     """Raise InputError if powers of order p or p' of the weights overflow or underflow.
 
-    The exponent p' belongs to the dual norm. If `kind` also accepts p = 1 and p = inf (`ends`), the
-    message suggests them.
+    The exponent p' belongs to the dual norm. `ends` is True if `kind` also accepts p = 1 and
+    p = inf. The message then suggests these exponents.
     """
     if exponent == 1 or exponent == math.inf:
         return

@@ -15,7 +15,7 @@ from relaxboost.relaxations.dcp import difference
 
 
 class Pointwise:
-    """A convex function f of a cvxpy variable d of shape (m,), maybe with auxiliary variables."""
+    """A convex function f of a cvxpy variable d, which may have auxiliary variables."""
 
     def __init__(self, d: Any, value: Any, constraints: list[Any]) -> None:
         self.d = d

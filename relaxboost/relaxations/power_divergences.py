@@ -33,14 +33,14 @@ from relaxboost.relaxations.priors import OverPrior, check_prior
 
 
 class BallWitness(NamedTuple):
-    """The threshold γ and the multiplier λ >= 0 of D(d) <= r that prove a lower bound on F(u)."""
+    """The threshold γ and the multiplier λ >= 0 of the ball, which prove a lower bound on F(u)."""
 
     gamma: float
     multiplier: float
 
 
 class PowerDivergence(OverPrior):
-    """The common base class of the penalty and the ball of a power divergence D."""
+    """The base class of the penalty and the ball of a power divergence D."""
 
     size_name: ClassVar[str]
     """The name of the size parameter: "radius" for a ball, and "weight" for a penalty."""
@@ -98,7 +98,7 @@ class PowerDivergence(OverPrior):
         return self.alpha * (self.alpha - 1) / self.scale
 
     def _kappa(self, m: int) -> Vector:
-        """Return the vector π^{1−α} for the prior π, of shape (1,) if the prior is uniform."""
+        """Return the vector π^{1−α} for the prior π, with a single entry if π is uniform."""
         return np.power(np.full(1, 1.0 / m), -self._q) if self.prior is None else self._powers
 
     @cached_property
@@ -140,7 +140,10 @@ class PowerDivergence(OverPrior):
         return Interval(max(whole.down, near.down, 0.0), min(whole.up, near.up))
 
     def enclosed_conjugate(self, x: Interval, c: Interval) -> Interval:
-        """Return bounds on c Σ π φ*(x / c) for c > 0, where φ* is the conjugate of φ on t >= 0."""
+        """Return an interval that contains c Σ π φ*(x / c) for c > 0.
+
+        φ* is the conjugate of the generator φ on t >= 0.
+        """
         s = x / c
         if self.alpha == 2:  # (1 + s)² − 1, the square of zero below s = −1
             s = Interval(np.maximum(s.lower, -1.0), np.maximum(s.upper, -1.0))

@@ -303,7 +303,7 @@ class OfSpectrum(Relaxation):
         return {}
 
     def _spectrum(self, m: int) -> Spectrum:
-        """Return the weights of m sorted margins, or raise InputError if m does not fit."""
+        """Return the spectrum for m sorted margins, or raise InputError if it is for another m."""
         known = self._spectra
         if m not in known:
             if self._rule is not None:
@@ -383,7 +383,10 @@ def _network(m: int) -> Iterator[tuple[int, int]]:
 
 
 def common_level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:
-    """Return the level τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`, or 0 if there is none."""
+    """Return the level τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`.
+
+    The result is 0 if no such level exists.
+    """
     # The sum is piecewise linear in τ. τ falls from one end of a piece to the next.
     ends = sorted({*left, *(max(x - 1, Fraction(0)) for x in left), Fraction(0)}, reverse=True)
     taken = Fraction(0)

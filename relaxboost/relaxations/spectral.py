@@ -33,9 +33,9 @@ from relaxboost.relaxations.vectors import exact_vector, spell_vector
 
 @njit()
 def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
-    """Return the d that minimises <d, u> + β Σ d log d among those that the spectrum s majorises.
+    """Return the distribution that minimises <d, u> + β Σ d log d among the d majorised by s.
 
-    The margins u are in increasing order.
+    The margins u are in increasing order, and s is the spectrum.
     """
     # The algorithm pools adjacent violators (Lim & Wright 2016). A block of neighbours has the mass
     # S = Σ s, the least margin r, and T = Σ exp(−(u − r)/β) >= 1. Its weights are

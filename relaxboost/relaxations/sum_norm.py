@@ -64,7 +64,10 @@ class SumBall(_OfSumNorm, NormBall):
         return least / np.count_nonzero(least)
 
     def _multiplier(self, u: Vector) -> tuple[float, float, Vector]:
-        """Return γ = min_i (u_i + λ a_i), the λ that maximises γ − λ r, and the minimiser d."""
+        """Return the threshold γ = min_i (u_i + λ a_i), the multiplier λ, and the minimiser d.
+
+        The multiplier λ maximises γ − λ r for the radius r.
+        """
         a = self.factors * np.ones(u.size)
         r = float(self.radius)
         i = int(np.lexsort((a, u))[0])

@@ -34,7 +34,10 @@ from relaxboost.relaxations.own import check_returns, has_own_class
 
 
 class SumWitness(NamedTuple):
-    """A split of the margins u into v and u − v, with witnesses of f1 for v and of f2 for u − v."""
+    """A split of the margins u into v and u − v, which proves a lower bound on F(u).
+
+    The fields contain the data that prove a bound on f1 at v, and on f2 at u − v.
+    """
 
     gamma: float
     v: Vector
@@ -56,7 +59,7 @@ def add(first: Relaxation, second: Relaxation) -> Relaxation:
 
 
 def _entropy(f: Relaxation) -> float:
-    """Return c if f is c times the relative entropy to the uniform prior, or else 0."""
+    """Return the factor c if f is c times the relative entropy to the uniform prior, or else 0."""
     c, of = (f.c, f.f) if isinstance(f, Scaled) else (1, f)
     plain = not has_own_class(of)
     weight = c * of.weight if plain and isinstance(of, KLPenalty) and of.prior is None else 0
@@ -121,7 +124,10 @@ class _BoundsOfSum(Relaxation, Bounds):
         return SumWitness(first.gamma + second.gamma, v, first, second)
 
     def _softened(self, u: Vector) -> tuple[Vector, Vector] | None:
-        """Return the minimiser d for F(u) and the best split v, or None if this needs a solver."""
+        """Return the minimiser d for F(u) and the best split v of u.
+
+        Return None if d and v must be computed by a solver.
+        """
         # For f = g + c KL, d is `g.distribution` at β = c. It also minimises <v, d> + g(d) at the
         # margins v = u + c log(m d), by the optimality conditions of d.
         for g, other in (self._operands, self._operands[::-1]):
@@ -355,9 +361,9 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return found[0] if found else numerical.programs(self, m).interior
 
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
-        """Return the points for which both terms have bounds at a nearby point.
+        """Return those of the given points that are near a point at which both terms have bounds.
 
-        The l1 distance of the nearby point is at most `within`.
+        The l1 distance between the two points is at most `within`.
         """
         found = []
         for d in points:

@@ -1,4 +1,4 @@
-"""Checks, exact values, keys and short strings for parameters that are vectors of numbers."""
+"""Functions that check parameters that are vectors of numbers, and convert them exactly."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
 
 
 def spell_vector(values: tuple[Fraction, ...]) -> str:
-    """Return a string with the exact values. If there are more than eight, return their number."""
+    """Return a string with the exact values, or with their number if there are more than eight."""
     if len(values) <= MAX_ITEMS_SHOWN:
         return f"[{', '.join(spell(value) for value in values)}]"
     return f"<{len(values)} numbers>"

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 from relaxboost.relaxations._projections import (
-    binary_entropy,
     logistic_distribution,
     logits,
     vectorised,
 )
-from relaxboost.relaxations._projections.selection import count_between, pair_of_rank, take_between
 
 
 @numba.njit
@@ -77,35 +75,3 @@ def test_the_kernel_equals_bisection(rng):
         assert np.abs(d - weigh(u, middle, T, a) / k).sum() <= 1e-11
         if k < m - 0.5:
             assert gamma == pytest.approx(middle, abs=1e-11 * (T / a + np.abs(u).max()))
-
-
-@pytest.mark.parametrize("a", [1.0, 0.97, 0.3, 1e-3, 1e-9])
-def test_the_sample_leaves_no_trace(a, rng, monkeypatch):
-    m = 20_000
-    for u in (rng.normal(size=m), np.sort(rng.standard_cauchy(m)), rng.integers(0, 3, m) / 2):
-        for T in (1e-6, 0.1, 10.0):
-            for k in (1.0, 37.5, 0.4 * m, m - 1.0):
-                expected = logistic_distribution(u, T, k, a)
-                with monkeypatch.context() as patch:
-                    patch.setattr(binary_entropy, "MAX_SAMPLE", 2000)
-                    found = logistic_distribution(u, T, k, a)
-                assert np.abs(found[0] - expected[0]).sum() <= 1e-11
-                assert found[1] == pytest.approx(expected[1], abs=1e-11 * (T / a + np.ptp(u)))
-
-
-def test_ranks_are_those_of_the_sorted_vector(rng):
-    m = 100_000
-    for x in (rng.normal(size=m), np.arange(m) % 7.0, np.tile(rng.normal(size=4), m // 4)):
-        ordered = np.sort(x)
-        for j in (0, 1, 17, m // 3, m - 2, m - 1):
-            following = ordered[min(j + 1, m - 1)]
-            assert pair_of_rank(x, j) == (ordered[j], following)
-    # The sample misses the small entries altogether.
-    x = np.ones(m)
-    x[1 : m // 2 : 2] = 0.0
-    assert pair_of_rank(x, 10) == (0.0, 0.0)
-    x = rng.normal(size=1000)
-    below, inside = count_between(x, -0.5, 0.5)
-    within = x[(x >= -0.5) & (x <= 0.5)]
-    assert (below, inside) == (np.count_nonzero(x < -0.5), within.size)
-    assert np.array_equal(take_between(x, -0.5, 0.5, inside), within)

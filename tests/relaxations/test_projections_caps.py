@@ -17,7 +17,6 @@ from relaxboost.relaxations._projections import (
     max_penalty_distribution,
     max_penalty_margin,
 )
-from relaxboost.relaxations._projections.selection import first_reaching
 from tests.twins import rational
 
 
@@ -110,24 +109,6 @@ def test_equal_caps_are_the_capped_simplex_and_ties_share(rng):
         [0.1, 0.2, 0.35, 0.35], abs=1e-15
     )
     assert caps_distribution(infinite, 1e-9, np.array([0.75, 1, 1])).tolist() == [0.75, 0, 0.25]
-
-
-def test_selection_equals_trying_every_key(rng):
-    for case in range(300):
-        n = int(rng.integers(1, 200))
-        key = rng.random(n) if case % 2 else rng.integers(0, 5, n).astype(float)
-        slope = rng.random(n)
-        for rising in (False, True):
-            const = -key * slope if rising else key * slope + rng.random(n)
-            target = float(rng.uniform(0, 1.2) * np.abs(const).sum())
-
-            def reaches(p, rising=rising, const=const, target=target, key=key, slope=slope):
-                side = key <= p if rising else key > p
-                return const[key <= p].sum() + p * slope[side].sum() >= target
-
-            expected = min((p for p in key if reaches(p)), default=math.inf)
-            copies = key.copy(), const.copy(), slope.copy()
-            assert first_reaching(*copies, target, rising) == expected
 
 
 def test_a_large_vector_in_any_order(rng):

@@ -31,22 +31,17 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.logits import nudge, weigh
-from relaxboost.relaxations._projections.selection import (
-    MAX_SAMPLE,
-    count_between,
-    pair_of_rank,
-    take_between,
-)
 from relaxboost.relaxations._projections.vectorised import MAX_EXPONENT
 
 
 def logistic_distribution(
     u: Vector, temperature: float, k: float = 1.0, share: float = 1.0
 ) -> tuple[Vector, float]:
-    """Return d = x/k and the γ for which log x − a log(1 − x) = (γ − u)/T and Σx = k.
+    """Return the distribution d = x/k and the multiplier γ, for margins u.
 
-    T > 0 is `temperature`, `share` is the number a in (0, 1], and k is in [1, m]. For k = m the
-    distribution is uniform, and any large γ is valid.
+    The logistic weights x and γ solve log x − a log(1 − x) = (γ − u)/T and Σx = k, where T > 0 is
+    `temperature`, the number a in (0, 1] is `share`, and k is at least 1 and at most the number of
+    examples m. For k = m the distribution is uniform, and any large γ is valid.
     """
     if k == u.size:
         return np.full(u.size, 1.0 / u.size), float(u.max()) + 40.0 * temperature
@@ -58,12 +53,12 @@ def logistic_distribution(
 
 
 def _clipped(m: int) -> float:
-    """Return the sum of m weights with the smallest possible logit. Smaller sums are inaccurate."""
+    """Return the sum of m weights with the smallest logit. Smaller sums are inaccurate."""
     return m * math.exp(-MAX_EXPONENT)
 
 
 def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[float, Vector]:
-    """Return the multiplier γ and the logistic weights x with Σx = k, for 0 < k < m."""
+    """Return the multiplier γ and the logistic weights x with Σx = k, for 0 < k < u.size."""
     reference, guess = _guess(u, temperature, k, share)
     equation = _Equation(u - reference, temperature, share, k)
     # If all margins were equal, γ would exceed them by this number. So the root lies between.
@@ -75,26 +70,16 @@ def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[floa
 
 
 def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float, float]:
-    """Return a reference value near γ, and an initial guess of γ minus this value."""
+    """Return a reference margin near the multiplier γ, and a guess of γ minus this margin."""
     j = math.ceil(k) - 1
-    reference, following = pair_of_rank(u, j)
-    if u.size > 2 * MAX_SAMPLE:
-        # For margins more than 10 T from the k-th smallest one, x is nearly 0 or 1. A sample of the
-        # other margins is enough, unless few of them have the missing weight.
-        low = reference - 10.0 * temperature
-        high = reference + 10.0 * temperature
-        below, near = count_between(u, low, high)
-        inside = k - below
-        stride = max(1, near // MAX_SAMPLE)
-        sample = take_between(u, low, high, near)[stride - 1 :: stride].copy()
-        inside *= sample.size / near
-        if 0.0 < inside < sample.size and (stride == 1 or inside >= 10.0):
-            return _locate(sample, temperature, inside, share)[0], 0.0
+    last = min(j + 1, u.size - 1)
+    ordered = np.partition(u, (j, last))
+    reference = float(ordered[j])
     # If margins are far apart, this is the x of the (j + 1)-th smallest margin.
     rest = k - j
     if rest == 1.0:
         # The x of this margin and of the following one are equally far from 1 and 0.
-        return reference, share / (1.0 + share) * (following - reference)
+        return reference, share / (1.0 + share) * (float(ordered[last]) - reference)
     logit = math.log(rest) - share * math.log1p(-rest)
     return reference, temperature * min(max(logit, -3.0), 3.0)
 
@@ -115,10 +100,11 @@ class _Equation:
         """The change of γ in the last Taylor update of x, or 0 if there was no update."""
 
     def miss(self, delta: float) -> tuple[float, float]:
-        """Set γ to the argument `delta`, and compute the logistic weights x for this γ.
+        """Compute the logistic weights x for the multiplier γ = `delta`.
 
-        Return log(right side / left side) of the equation in the module's docstring, and the slope
-        for the next step of Newton's method. The slope is nan if no further step is needed.
+        Return the logarithm of the right side over the left side of the equation in the module's
+        docstring, and the slope for the next step of Newton's method. The slope is nan if no
+        further step is needed.
         """
         change = (delta - self._last) / self._temperature
         given = self._v, delta, self._temperature, self._share, change
@@ -152,9 +138,9 @@ class _Equation:
 
 
 def binary_capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
-    """Return the d <= 1/k that minimises <d, u> + β Σ (d log d + (1 − d) log(1 − d)).
+    """Return the distribution d <= 1/k that minimises <d, u> + β Σ (d log d + (1 − d) log(1 − d)).
 
-    The minimiser in the simplex is d_i = min{1/k, σ((γ − u_i)/β)} with the logistic function σ
+    The minimiser is d_i = min{1/k, σ((γ − u_i)/β)} with the logistic function σ
     (SS09 Sec. 6).
     """
     entropic = capped_distribution(u, beta, k)

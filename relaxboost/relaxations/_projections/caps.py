@@ -12,7 +12,7 @@ Shalev-Shwartz & Singer (2009) with the cap ν replaced by c_i.
 The reference γ is the margin at which the caps, summed in increasing order of the margins, first
 reach one: Σ_{u_i < γ} c_i < 1 <= Σ_{u_i <= γ} c_i. For a = 1, this γ implies x <= 1 and
 x >= R / Σ_{u_i >= γ} e_i, where R is one minus the sum of the caps of the margins below γ. So an
-entry whose e_i overflows is at its cap, and an entry whose e_i underflows has weight 0.
+entry with a huge e_i is at its cap, and an entry whose e_i underflows has weight 0.
 """
 
 from __future__ import annotations
@@ -22,90 +22,60 @@ import math
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.compiled import njit
-from relaxboost.relaxations._projections.capped import capped_distribution, exponentials
-from relaxboost.relaxations._projections.selection import TERMS_PER_BLOCK, compensated_sum
-from relaxboost.relaxations._projections.targets import (
-    EntryKind,
-    is_constant,
-    ramp_end,
-    reaching,
-)
-from relaxboost.relaxations._projections.vectorised import REORDER
+from relaxboost._core.rounding import MIN_NORMAL
+from relaxboost.relaxations._projections.capped import capped_distribution
+from relaxboost.relaxations._projections.vectorised import MAX_EXPONENT
 
 
 def caps_threshold(u: Vector, caps: Vector) -> float:
-    """Return the smallest margin γ with Σ_{u_i <= γ} c_i >= 1 for caps c >= 0 of shape (m,).
+    """Return the smallest margin γ such that the caps of the margins up to γ sum to at least one.
 
-    This γ maximises γ − Σ c_i [γ − u_i]_+. If all caps sum to less than one because of rounding,
-    the result is the largest margin with a cap above zero.
+    For margins u and caps c >= 0, this γ maximises γ − Σ c_i [γ − u_i]_+. If all caps sum to less
+    than one because of rounding, the result is the largest margin with a cap above zero.
     """
-    gamma = reaching(EntryKind.STEPS.value, u, caps, 1.0)
-    if gamma == math.inf:
-        gamma = u[(caps > 0.0) & (u < math.inf)].max()
-    return float(gamma)
-
-
-@njit(inline="always", error_model="numpy")
-def _is_at_cap(e: float, c: float, best: float) -> bool:
-    """Return whether the entry min(c, x e) of the projection reaches its cap c at an x < `best`."""
-    end = ramp_end(e, c)
-    return (end < best) | is_constant(end)
-
-
-@njit(error_model="numpy", fastmath=REORDER)
-def _block_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
-    """Return Σ c over the entries at their caps, and Σ e over the other entries of a block."""
-    capped = 0.0
-    free = 0.0
-    for i in range(e.shape[0]):
-        at_cap = _is_at_cap(e[i], c[i], best)
-        capped += c[i] if at_cap else 0.0
-        free += 0.0 if at_cap else e[i]
-    return capped, free
-
-
-@njit(error_model="numpy")
-def _cut(e: Vector, c: Vector, best: float) -> None:
-    """Replace e by min{c, x e}, where the factor x makes the sum equal to one.
-
-    An entry is at its cap c if it reaches c at a factor below `best`.
-    """
-    blocks = e.shape[0] // TERMS_PER_BLOCK + 1
-    capped = np.empty(blocks)
-    free = np.empty(blocks)
-    for r in range(blocks):
-        part = slice(TERMS_PER_BLOCK * r, TERMS_PER_BLOCK * (r + 1))
-        capped[r], free[r] = _block_sums(e[part], c[part], best)
-    # One minus the sum of many caps cancels, so the caps are summed to a few roundings.
-    rest = max(0.0, 1.0 - compensated_sum(capped))
-    total = compensated_sum(free)
-    x = rest / total if total > 0.0 else 0.0
-    for i in range(e.shape[0]):
-        e[i] = c[i] if _is_at_cap(e[i], c[i], best) else min(c[i], x * e[i])
+    order = np.argsort(u)
+    r = int(np.searchsorted(np.cumsum(caps[order]), 1.0))
+    gamma = float(u[order[r]]) if r < u.size else math.inf
+    return gamma if gamma < math.inf else float(u[(caps > 0.0) & (u < math.inf)].max())
 
 
 def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = None) -> Vector:
-    """Return the d in the simplex with d <= c that minimises <d, u> + β Σ d_i log(d_i / a_i).
+    """Return the distribution d <= c that minimises <d, u> + β Σ d_i log(d_i / a_i).
 
     The caps c >= 0 have a sum of at least one up to rounding. The weights a > 0 are `prior`, by
     default 1, and lie between about 1e-50 and 1e50. An integer a_i acts like a_i examples with the
     same margin that share one cap. An example with the margin ``+inf`` gets weight 0.
     """
     # The sum of huge caps could overflow.
-    if c.max() > 1.0:
-        c = np.minimum(c, 1.0)
-    d = np.empty(u.size)
-    exponentials(u, caps_threshold(u, c), beta, d)
-    if prior is not None:
-        with np.errstate(over="ignore", under="ignore"):
-            d *= prior
-    _cut(d, c, reaching(EntryKind.RAMPS.value, d, c, 1.0))
+    c = np.minimum(c, 1.0)
+    with np.errstate(over="ignore", under="ignore"):
+        e = np.exp((caps_threshold(u, c) - u) / beta)
+        if prior is not None:
+            e *= prior
+        # Larger entries are at their caps. Their sums would overflow.
+        e = np.minimum(e, math.exp(MAX_EXPONENT))
+        b = c / np.maximum(e, MIN_NORMAL)
+        order = np.argsort(b)
+        below = np.cumsum(c[order]) - c[order]
+        above = np.cumsum(e[order][::-1])[::-1]
+        is_free = 1.0 - below <= b[order] * above
+    r = int(np.argmax(is_free)) if is_free.any() else u.size
+    capped = order[:r]
+    free = order[r:]
+    # One minus the sum of many caps cancels, so this sum is exact.
+    rest = max(0.0, 1.0 - math.fsum(c[capped].tolist()))
+    total = float(e[free].sum())
+    x = rest / total if total > 0.0 else 0.0
+    d = c.copy()
+    d[free] = np.minimum(c[free], x * e[free])
     return d
 
 
 def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Vector]:
-    """Return min <d, u> over the d in the simplex with ½ ‖d − π‖_1 <= r, and a minimiser d."""
+    """Return the minimum of <d, u> in a ball of the total variation, and a minimiser d.
+
+    The ball contains the distributions d with ½ ‖d − π‖_1 <= r for the distribution π = `prior`.
+    """
     # The mass r of the prior π moves from the largest margins to the first of the smallest ones.
     order = np.argsort(-u, kind="stable")
     kept = np.maximum(np.cumsum(prior[order]) - r, 0.0)
@@ -116,7 +86,10 @@ def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Ve
 
 
 def variation_ball_distribution(u: Vector, beta: float, prior: Vector, r: float) -> Vector:
-    """Return the d with ½ ‖d − π‖_1 <= r that minimises <d, u> + β Σ d_i log d_i."""
+    """Return the distribution d that minimises <d, u> + β Σ d_i log d_i in the ball.
+
+    The ball is that of `variation_ball_margin`.
+    """
     # d = max{x e, min{π, y e}} with e = exp(−u/β), and x and y such that the mass r moves.
     d = capped_distribution(u, beta)
     # The ball contains every distribution, or the minimiser without the ball.

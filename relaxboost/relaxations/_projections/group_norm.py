@@ -51,10 +51,11 @@ def _evaluate(
     work: Vector,
     sums: Vector,
 ) -> tuple[float, float, float]:
-    """Return q g/β + log(μ q/β), and the errors log Σt and log (c N^{−q}/μ) of the two equations.
+    """Return q g/β + log(μ q/β), and the errors of the two equations for the multipliers g and μ.
 
-    The function stores y, ω and t in `work`, and the sums of `wright.sweep` in `sums`. `problem` is
-    (log c, q, β), and `last` is the first result of the previous call.
+    The errors are log Σt and log (c N^{−q}/μ), where t is the vector of weights. The function
+    stores y, ω and t in `work`, and the sums of `wright.sweep` in `sums`. `problem` is (log c, q,
+    β), and `last` is the first result of the previous call.
     """
     log_c, q, beta = problem
     z = work[0]
@@ -136,7 +137,7 @@ def _bracketed(
 def _group(
     u: Vector, problem: tuple[float, float, float], state: Vector, work: Vector, p: Vector
 ) -> None:
-    """Compute the p of one group, starting from its row `state` of states, and update the row."""
+    """Compute the distribution p within one group, and update `state`, the row of this group."""
     log_c, q, beta = problem
     sums = np.empty(5)
     low = log_c - 1e-9

@@ -41,7 +41,10 @@ class Highest(NamedTuple):
 
 @njit(error_model="numpy")
 def _powers(v: Vector, s: float, top: float, exponent: float) -> tuple[float, float, float]:
-    """Return Σ x^{e−1}, Σ x^e and Σ x^{e+1} over the x = (s − v) / top > 0, for e = `exponent`."""
+    """Return the sums of x^{e−1}, x^e and x^{e+1} over the positive x = (s − v_i) / top.
+
+    The number e is `exponent`.
+    """
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0
@@ -138,7 +141,10 @@ class Levels:
         return self._inside(g, smallest, 1.0) if sizes[g] <= radius else None
 
     def _inside(self, g: int, weights: Vector, exponent: float) -> Vector:
-        """Return the distribution that is proportional to weights^exponent in g and 0 elsewhere."""
+        """Return the distribution that is proportional to weights^exponent in the group g.
+
+        The distribution is 0 in the other groups.
+        """
         part = slice(self._norm.starts[g], self._norm.starts[g + 1])
         t = np.power(weights[part] / weights[part].max(), exponent)
         d = np.zeros(self._v.size)

@@ -34,9 +34,10 @@ log are used, which are faster, and lose at most two digits to cancellation for 
 
 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:
-    """Return the tilt of π by g at the temperature T > 0, and the value −T log Σ π exp(−g/T).
+    """Return the distribution d proportional to π exp(−g/T), and the number −T log Σ π exp(−g/T).
 
-    `log_prior` is log π with finite entries, or None if π is uniform.
+    T > 0 is `temperature`. `log_prior` contains the logarithms of the prior distribution π, which
+    are finite. It is None if π is uniform.
     """
     low = float(g.min())
     d = low - g
@@ -61,10 +62,11 @@ def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tupl
 def kl_ball_distribution(
     u: Vector, beta: float, radius: float, log_prior: Vector | None = None
 ) -> tuple[Vector, float]:
-    """Return the minimiser d of <d, u> + β Σ d_i log d_i subject to KL(d‖π) <= r, and λ.
+    """Return the distribution d that minimises <d, u> + β Σ d_i log d_i subject to KL(d‖π) <= r.
 
-    The multiplier λ of the constraint is 0 if the constraint is slack. If also β = 0, then d is the
-    prior π restricted to the examples of smallest margin. For `log_prior`, see `tilt`.
+    Also return the multiplier λ of the constraint, which is 0 if the constraint is slack. If also
+    β = 0, then d is the prior π restricted to the examples of smallest margin. For `log_prior`, see
+    `tilt`.
     """
     # Shifting log π by its maximum changes no tilt, and g loses fewer digits.
     g = u if log_prior is None or beta == 0.0 else u + beta * (log_prior - log_prior.max())

@@ -70,7 +70,10 @@ def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
 def _entries(
     logits: Vector, share: float, small: Vector, slope: Vector, turn: Vector, x: Vector
 ) -> None:
-    """Set `small` to the smaller of x and 1 − x, `slope` to T dx/dγ, and `turn` to T² d²x/dγ²."""
+    """Compute the weights x from their logits, and three vectors with the same number of entries.
+
+    `small` becomes the smaller of x and 1 − x, `slope` becomes T dx/dγ, and `turn` T² d²x/dγ².
+    """
     bend = 1.0 - share
     for i in range(logits.shape[0]):
         e = exp(-abs(logits[i]))
@@ -122,11 +125,12 @@ def weigh(
     logits: Vector,
     x: Vector,
 ) -> Vector:
-    """Compute the weights x, and the logits if a < 1, at γ = `delta`, and return seven sums.
+    """Compute the weights x at the multiplier γ = `delta`, and return seven sums.
 
-    The sums are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2, then T Σ dx/dγ over the same two
-    sets, T² Σ d²x/dγ² over the same two sets, and the number of x > 1/2. `logits` was set by the
-    previous call, and `change` is the change of w since then.
+    T is `temperature`, and a is `share`. If a < 1, the logits are computed too. The sums are Σ x
+    over x <= 1/2 and Σ (1 − x) over x > 1/2, then T Σ dx/dγ over the same two sets, T² Σ d²x/dγ²
+    over the same two sets, and the number of x > 1/2. `logits` was set by the previous call, and
+    `change` is the change of w since then.
     """
     sums = np.zeros(7)
     n = min(ENTRIES_PER_CHUNK, v.shape[0])

@@ -19,56 +19,27 @@ import math
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.compiled import njit
 from relaxboost._core.rounding import MAX_SUMMABLE
 from relaxboost.relaxations._projections.capped import capped_distribution
-from relaxboost.relaxations._projections.targets import EntryKind, reaching
-from relaxboost.relaxations._projections.vectorised import ENTRIES_PER_CHUNK, REORDER, exp
-
-
-@njit(error_model="numpy", fastmath=REORDER)
-def _hinge_sums(v: Vector, inverse: Vector, top: float) -> tuple[float, float]:
-    slope = 0.0
-    value = 0.0
-    for i in range(v.shape[0]):
-        slope += inverse[i] if v[i] <= top else 0.0
-        value += (top - v[i]) * inverse[i] if v[i] <= top else 0.0
-    return slope, value
-
-
-@njit(error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
-def _largest_below(v: Vector, bound: float) -> float:
-    top = -math.inf
-    for i in range(v.shape[0]):
-        top = max(top, v[i] if v[i] < bound else -math.inf)
-    return top
-
-
-@njit(error_model="numpy")
-def _level_below(v: Vector, inverse: Vector, bound: float, c: float) -> float:
-    """Return the y with Σ [y − v_i]_+ / a_i = c, if the v_i < y are exactly the v_i < `bound`."""
-    # The sums are relative to the largest of these v_i, so that they do not cancel.
-    top = _largest_below(v, bound)
-    slope = 0.0
-    value = 0.0
-    for start in range(0, v.shape[0], ENTRIES_PER_CHUNK):
-        part = slice(start, start + ENTRIES_PER_CHUNK)
-        slope_part, value_part = _hinge_sums(v[part], inverse[part], top)
-        slope += slope_part
-        value += value_part
-    return top + (c - value) / slope if slope > 0.0 else bound
 
 
 def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
-    """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and the smallest v_i >= y, or inf."""
-    bound = float(reaching(EntryKind.HINGES.value, v, inverse, c))
-    return _level_below(v, inverse, bound, c), bound
+    """Return the number y with Σ [y − v_i]_+ / a_i = c > 0, and the smallest v_i >= y.
 
-
-@njit(error_model="numpy", fastmath={"contract"})
-def _flatten(v: Vector, inverse: Vector, level: float) -> None:
-    for i in range(v.shape[0]):
-        v[i] = inverse[i] * exp(min(level - v[i], 0.0))
+    `inverse` contains the numbers 1/a_i. If all v_i are below y, the second result is inf.
+    """
+    order = np.argsort(v)
+    keys = v[order]
+    slopes = inverse[order]
+    slope = np.cumsum(slopes)
+    with np.errstate(invalid="ignore"):
+        # The sums for y = v_i. An infinite v_i gives nan, which NumPy sorts after all numbers.
+        sums = keys * slope - np.cumsum(keys * slopes)
+    n = int(np.searchsorted(sums, c))
+    # These sums are relative to the largest v_i < y, so that they do not cancel.
+    top = float(keys[n - 1])
+    rest = c - float((top - keys[:n]) @ slopes[:n])
+    return top + rest / float(slope[n - 1]), float(keys[n]) if n < v.size else math.inf
 
 
 def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[float, Vector]:
@@ -81,18 +52,17 @@ def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[fl
     """
     inverse = np.ones(u.size) if a is None else 1.0 / a
     low = float(u.min())
-    gamma, bound = _level(u - low, inverse, c) if c > 0.0 else (0.0, 0.0)
-    # c = 0, or c is too small to lift γ above min u in double precision.
-    if not bound > 0.0:
+    if c == 0.0:
         d = np.zeros(u.size)
         d[np.argmin(u)] = 1.0
         return low, d
+    gamma, bound = _level(u - low, inverse, c)
     d = np.where(u - low < bound, inverse, 0.0)
     return low + gamma, d / d.sum()
 
 
 def max_penalty_distribution(u: Vector, beta: float, c: float, a: Vector | None = None) -> Vector:
-    """Return the d in the simplex that minimises <d, u> + c max_i a_i d_i + β Σ d_i log d_i.
+    """Return the distribution d that minimises <d, u> + c max_i a_i d_i + β Σ d_i log d_i.
 
     The penalty makes the largest products a_i d_i equal. The parameters are those of
     `max_penalty_margin`, and β > 0. For c = 0 the result is the softmax of −u/β.
@@ -111,6 +81,5 @@ def max_penalty_distribution(u: Vector, beta: float, c: float, a: Vector | None 
         if a is not None:
             v += np.log(inverse)
         level, _ = _level(v, inverse, c / unit)
-    _flatten(v, inverse, level)
-    v /= v.sum()
-    return v
+        d = inverse * np.exp(np.minimum(level - v, 0.0))
+    return np.asarray(d / d.sum())

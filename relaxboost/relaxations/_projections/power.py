@@ -19,7 +19,6 @@ pass over the entries computes all sums for a step of Newton's method for (g, μ
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable
 
@@ -29,7 +28,6 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
 from relaxboost._core.rounding import MIN_PRECISE, UNIT
 from relaxboost.relaxations._projections.capped import capped_distribution
-from relaxboost.relaxations._projections.selection import MAX_SAMPLE
 from relaxboost.relaxations._projections.vectorised import MAX_EXPONENT
 from relaxboost.relaxations._projections.wright import sweep
 
@@ -55,82 +53,43 @@ def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
 
 
 class _Entries:
-    """The margins u and weights κ of all examples or of a sample, and the last solutions t.
+    """The margins u and the numbers κ of all examples, and the weights t at the last multiplier."""
 
-    Each of the first `alone` entries is counted once, and each other entry `weight` times. If the
-    entries are not a sample, `alone` is 0 and `weight` is 1.
-    """
-
-    def __init__(
-        self, u: Vector, kappa: Vector, q: float, beta: float, alone: int = 0, weight: float = 1.0
-    ) -> None:
+    def __init__(self, u: Vector, kappa: Vector, q: float, beta: float) -> None:
         self.u = u
         self.q = q
         self.beta = beta
         self.log_kappa = np.log(kappa)
-        self._count = alone + weight * (u.size - alone)
         self.t = np.empty(u.size)
         self.omega = np.empty(u.size)
         self._log_omega = np.empty(u.size)
         self._last = math.inf
-        self._parts = [(slice(0, alone), 1.0), (slice(alone, u.size), weight)]
         self.sums = [0.0] * 5
         """The sums Σt, Σa, Σaω, Σaω² and Σtω of the last pass, with a = t/(1 + ω) = β dt/dg."""
 
     def sweep(self, g: float, shift: float) -> None:
-        """Compute the entries t, their ω and all sums at the multiplier g.
+        """Compute t, the values ω of the Wright function, and all sums at the multiplier g.
 
         The numbers K_i of the module's docstring satisfy log K_i = log κ_i + shift.
         """
         x = self.q * g / self.beta + shift
         change = x - self._last
         self._last = x
-        self.sums = [0.0] * 5
-        for part, weight in self._parts:
-            if part.stop == part.start:
-                continue
-            log_kappa = self.log_kappa if self.log_kappa.size == 1 else self.log_kappa[part]
-            # ω of the last pass, in `_log_omega`, is the start of this one.
-            given = self.u[part], log_kappa, g, shift, self.beta, self.q, change
-            found = sweep(*given, self._log_omega[part], self.omega[part], self.t[part]).tolist()
-            self.sums = [x + weight * y for x, y in zip(self.sums, found, strict=True)]
+        # ω of the last pass, in `_log_omega`, is the start of this one.
+        given = self.u, self.log_kappa, g, shift, self.beta, self.q, change
+        self.sums = sweep(*given, self._log_omega, self.omega, self.t).tolist()
 
     def log_sum_exp(self, x: Vector) -> float:
-        """Return log Σ n_i exp(x_i), where n_i is how many times the entry i is counted.
+        """Return log Σ exp(x_i) over all examples.
 
-        `x` has shape (m,), or shape (1,) if all entries have the same x_i.
+        `x` has one entry for each example, or a single entry if all examples have the same x_i.
         """
-        if x.size == 1:
-            return float(x[0]) + math.log(self._count)
-        # An entry of the sample stands for `weight` entries.
-        (alone, _), (others, weight) = self._parts
-        if alone.stop:
-            x = x.copy()
-            x[others] += math.log(weight)
-        return log_sum_exp(x)
+        return log_sum_exp(x) + math.log(self.u.size / x.size)
 
     def log_energy(self) -> float:
         """Return the logarithm of the energy Σ κ t^{q+1} of the last pass, even if it overflows."""
         with np.errstate(divide="ignore"):
             return self.log_sum_exp(self.log_kappa + (self.q + 1.0) * np.log(self.t))
-
-
-def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
-    stride = u.size // MAX_SAMPLE
-    # One entry of each run of `stride`, at a place that does not repeat, since margins may be
-    # periodic: multiples of the golden ratio modulo 1 are evenly spread.
-    runs = np.arange(u.size // stride)
-    places = runs * stride + (runs * 0.6180339887498949 % 1.0 * stride).astype(np.int64)
-    # The smallest margins are complete because they may have nearly all of the weight d.
-    bound = np.partition(u[places], 1)[1]
-    smallest = np.flatnonzero(u <= bound)
-    others = places[u[places] > bound]
-    chosen = np.append(smallest, others)
-    # If many margins are equal, `others` may be empty, and its weight does not matter.
-    weight = (u.size - smallest.size) / others.size if others.size else 1.0
-    return _Entries(
-        u[chosen], kappa if kappa.size == 1 else kappa[chosen], q, beta, smallest.size, weight
-    )
 
 
 class _Equations:
@@ -156,13 +115,6 @@ class _Equations:
         self.g = self.low - self.beta * log_total
         self._shift = math.nan
         self._log_mu_step = 0.0
-        self._tolerance = 0.0
-        self.missed = 0.0
-
-    @property
-    def is_solved(self) -> bool:
-        """Whether (g, μ) solve both equations. The equations of a sample may have no solution."""
-        return self.missed <= self._tolerance and self.excess <= 1e-6
 
     @property
     def excess(self) -> float:
@@ -204,10 +156,10 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, log_mu: float, power: float, error: float) -> tuple[float, float]:
-        """Return bounds on the g with Σt = 1.
+        """Return a lower and an upper bound on the multiplier g with Σt = 1.
 
-        `power` is the term μ κ_i t_i^q for the t for which this term is the same for all i. `error`
-        is its relative error.
+        `power` is the term μ κ_i t_i^q at the vector t for which this term is the same for all
+        examples i. `error` is the relative error of `power`.
         """
         # Some entry of t is at least as large as that of the flattest t, because both have the same
         # sum, and some entry is at most as large. No entry exceeds 1, nor does that of the least
@@ -233,12 +185,12 @@ class _Equations:
         lower: float = -math.inf,
         upper: float = math.inf,
         tolerance: float = 1e-8,
-    ) -> float:
-        """Return the log μ at which the value of `miss` is zero, where t is normalised.
+    ) -> None:
+        """Find the multiplier μ at which the value of `miss` is zero, and normalise t for this μ.
 
-        `miss` returns the value of a decreasing function of log μ, and its derivative.
+        The function `miss` returns the value of a decreasing function of log μ, and the derivative
+        of this function.
         """
-        self._tolerance = tolerance
         size = 10.0 * (1.0 + abs(self.q)) ** 2
         # Far from the root, Σt need not be exactly one, because `log_energy` corrects for it to
         # second order. With a good start this is Newton's method for g and μ together, with one
@@ -264,14 +216,12 @@ class _Equations:
 
             start = decreasing_root(function, start, reach, tolerance, lower, upper)
             value, slope = last
-            self.missed = abs(value)
-            if self.is_solved and slope < 0.0:
+            if abs(value) <= tolerance and self.excess <= 1e-6 and slope < 0.0:
                 self._log_mu_step = -value / slope
                 break
-        return start
 
     def log_energy(self, log_mu: float) -> tuple[float, float]:
-        """Return the logarithm of the energy Σ κ t^{q+1} and its derivative in log μ.
+        """Return the logarithm of the energy Σ κ t^{q+1}, and the derivative in log μ.
 
         The vector t stays normalised: as μ changes, g changes so that Σt = 1.
         """
@@ -305,45 +255,34 @@ class _Equations:
 
 
 def _solve(
-    u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations, float], float]
+    u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations], None]
 ) -> Vector:
-    # `solve` takes the equations and an initial value of log μ, and returns the solution log μ.
+    """Return the distribution d at the multipliers to which the function `solve` moves equations.
+
+    The other arguments define the equations, as in `power_penalty`.
+    """
     # The difference g − min u may be less than a rounding of min u, but not of 0.
-    u = u - u.min()
-    log_mu = math.nan
-    g = math.nan
-    # If there are many entries, g and log μ of a sample are a good start.
-    if u.size >= 4 * MAX_SAMPLE:
-        rough = _Equations(_sampled(u, kappa, q, beta))
-        # The equations of a sample can have no solution.
-        with contextlib.suppress(ArithmeticError, ValueError):
-            found = solve(rough, math.nan)
-            if rough.is_solved:
-                log_mu = found
-                g = rough.g
-    full = _Equations(_Entries(u, kappa, q, beta))
-    full.g = g if math.isfinite(g) else full.g
-    solve(full, log_mu)
-    return full.distribution()
+    equations = _Equations(_Entries(u - u.min(), kappa, q, beta))
+    solve(equations)
+    return equations.distribution()
 
 
 def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) -> Vector:
-    """Return the d in the simplex that minimises <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i.
+    """Return the distribution d that minimises <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i.
 
-    `kappa` has shape (m,), or (1,) if all κ are equal. κ, β and μ are positive, and q is above −1
-    and not 0.
+    `kappa` has an entry κ_i for each example, or a single entry if all κ_i are equal. The numbers
+    κ, β and μ are positive. The derivative of φ is sign(q) t^q, with q above −1 and not 0.
     """
     log_mu = math.log(mu)
 
-    def solve(equations: _Equations, _: float) -> float:
+    def solve(equations: _Equations) -> None:
         equations.normalise(log_mu, 1e-7)
-        return log_mu
 
     return _solve(u, beta, kappa, q, solve)
 
 
 def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float) -> Vector:
-    """Return the d of bounded energy in the simplex that minimises <d, u> + β Σ d_i log d_i.
+    """Return the distribution d of bounded energy that minimises <d, u> + β Σ d_i log d_i.
 
     The energy Σ κ_i d_i^{q+1} is at most e^log_bound for q > 0, and at least e^log_bound for q < 0.
     Some d in the simplex must satisfy this inequality strictly. See `power_penalty` for the other
@@ -354,25 +293,24 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float
     if sign * (log_energy(free, np.log(kappa), q) - log_bound) <= 0.0:
         return free
 
-    def solve(equations: _Equations, start: float) -> float:
+    def solve(equations: _Equations) -> None:
         def miss(log_mu: float) -> tuple[float, float]:
             value, slope = equations.log_energy(log_mu)
             return sign * (value - log_bound), sign * slope
 
-        if math.isnan(start):
-            # There the power term at the flattest d is as large as the terms that it balances.
-            spread = equations.high - equations.low
-            start = math.log(spread + beta) + q * equations.log_flat
+        # There the power term at the flattest d is as large as the terms that it balances.
+        spread = equations.high - equations.low
+        start = math.log(spread + beta) + q * equations.log_flat
         # The energies of a small ball are all near that of the flattest d.
         room = abs(log_bound + q * equations.log_flat)
         tolerance = max(1e-8 * min(1.0, room), 4.0 * UNIT)
-        return equations.solve_for_mu(miss, start, 2.0, tolerance=tolerance)
+        equations.solve_for_mu(miss, start, 2.0, tolerance=tolerance)
 
     return _solve(u, beta, kappa, q, solve)
 
 
 def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> Vector:
-    """Return the d in the simplex that minimises <d, u> + c (Σ κ_i d_i^p)^{1/p} + β Σ d_i log d_i.
+    """Return the distribution d that minimises <d, u> + c (Σ κ_i d_i^p)^{1/p} + β Σ d_i log d_i.
 
     The exponent is p = q + 1 > 1, and c > 0 is the weight of the penalty. See `power_penalty` for
     the other parameters. Let N be the norm of d. The multiplier is μ = c N^{−q}, and N lies between
@@ -387,13 +325,12 @@ def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> V
     low = math.log(c) - q * log_largest - 1e-9
     high = math.log(c) - q * log_smallest + 1e-9
 
-    def solve(equations: _Equations, start: float) -> float:
+    def solve(equations: _Equations) -> None:
         # The equation μ = c N^{−q}, where log N is the logarithm of the energy over p.
         def miss(log_mu: float) -> tuple[float, float]:
             value, slope = equations.log_energy(log_mu)
             return math.log(c) - log_mu - q / p * value, -1.0 - q / p * slope
 
-        start = 0.5 * (low + high) if math.isnan(start) else start
-        return equations.solve_for_mu(miss, start, 1.0, low, high)
+        equations.solve_for_mu(miss, 0.5 * (low + high), 1.0, low, high)
 
     return _solve(u, beta, kappa, q, solve)

@@ -15,7 +15,6 @@ from collections.abc import Callable
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.compiled import njit
 from relaxboost._core.roots import decreasing_root, falling_root
 from relaxboost._core.rounding import MIN_NORMAL, UNIT
 from relaxboost.relaxations._projections.power import log_energy
@@ -24,43 +23,27 @@ MIN_DISTANCE = math.sqrt(MIN_NORMAL)
 """The minimum distance s of g from the smallest margin, so that no square of s underflows."""
 
 
-@njit()
 def _sums(
     v: Vector, kappa: Vector, s: float, q: float, t: Vector
 ) -> tuple[float, float, float, float]:
-    """Compute t / e^top at the distance s for a suitable number top, and return four numbers.
+    """Compute the vector t divided by e^top at the distance s, for a suitable number top.
 
-    They are top, and three sums divided by e^top: Σt, its derivative dΣt/ds, and Σ κ t^{q+1}. The
-    vector v contains the margins minus their minimum.
+    Return top, and three sums divided by e^top: the sum Σt, the derivative of Σt in s, and the
+    energy Σ κ t^{q+1}. The vector v contains the margins minus the smallest margin.
     """
-    # For q != 1 the factor makes the largest t equal to 1, because t may overflow for a small q.
+    h = np.maximum(s - math.copysign(1.0, q) * v, 0.0)
+    top = 0.0
+    if q == 1.0:
+        np.divide(h, kappa, out=t)
+    else:
+        # The factor makes the largest t equal to 1, because t may overflow for a small q.
+        with np.errstate(divide="ignore", under="ignore"):
+            logs = np.log(h / kappa) / q
+            top = float(logs.max())
+            np.exp(logs - top, out=t)
     # In terms of h = |g − u|, the sums are Σ t / (q h) for the derivative and Σ t h for the energy.
-    top = 0.0 if q == 1.0 else -math.inf
-    stride = 0 if kappa.shape[0] == 1 else 1
-    sign = 1.0 if q > 0.0 else -1.0
-    for i in range(v.shape[0]):
-        h = s - sign * v[i]
-        if h <= 0.0:
-            t[i] = 0.0 if q == 1.0 else -math.inf
-        elif q == 1.0:
-            t[i] = h / kappa[stride * i]
-        else:
-            t[i] = math.log(h / kappa[stride * i]) / q
-            top = max(top, t[i])
-    total = 0.0
-    slope = 0.0
-    energy = 0.0
-    for i in range(v.shape[0]):
-        h = s - sign * v[i]
-        if h <= 0.0:
-            t[i] = 0.0
-            continue
-        if q != 1.0:
-            t[i] = math.exp(t[i] - top)
-        total += t[i]
-        slope += t[i] / (q * h)
-        energy += t[i] * h
-    return top, total, slope, energy
+    slope = float(np.divide(t, q * h, out=np.zeros(t.size), where=h > 0.0).sum())
+    return top, float(t.sum()), slope, float((t * h).sum())
 
 
 class _Level:
@@ -90,9 +73,9 @@ class _Level:
         return x
 
     def evaluate(self, x: float) -> tuple[float, float, float, float]:
-        """Compute t at x = log s.
+        """Compute the vector t at the distance s = e^x from the smallest margin.
 
-        Return log Σt, log Σ κ t^{q+1} and the derivatives of both in x.
+        Return log Σt, log Σ κ t^{q+1} and the derivatives of both logarithms in x.
         """
         self._last = x
         s = self._distance(x)
@@ -145,7 +128,7 @@ class _Level:
         falling_root(miss_between, 1e-14)
 
     def result(self, x: float) -> tuple[float, float, Vector]:
-        """Return (g, μ, d) at x = log s, where μ is the multiplier of the energy."""
+        """Return the multiplier g of Σd = 1, the multiplier μ of the energy, and d at s = e^x."""
         g = self.low + math.copysign(self._distance(x), self.q)
         # From |g − u| = κ t^q = μ κ d^q follows μ = (Σt)^q.
         mu = math.exp(min(self.q * self.log_total, 700.0))
@@ -155,9 +138,10 @@ class _Level:
 def power_penalty_margin(
     u: Vector, kappa: Vector, q: float, mu: float
 ) -> tuple[float, float, Vector]:
-    """Return (g, μ, d), where d minimises <d, u> + μ Σ κ_i φ(d_i) over the simplex.
+    """Return the multipliers g and μ, and the distribution d for a penalty on powers of d.
 
-    The number g is the multiplier of Σd = 1. See `power.power_penalty` for the parameters.
+    The distribution d minimises <d, u> + μ Σ κ_i φ(d_i), and g is the multiplier of Σd = 1. See
+    `power.power_penalty` for the parameters.
     """
     level = _Level(u, kappa, q)
     sign = math.copysign(1.0, q)
@@ -176,9 +160,10 @@ def power_penalty_margin(
 def power_ball_margin(
     u: Vector, kappa: Vector, q: float, log_bound: float
 ) -> tuple[float, float, Vector]:
-    """Return (g, μ, d), where d minimises <d, u> over points of the simplex with bounded energy.
+    """Return the multipliers g and μ, and the distribution d for a bound on the energy of d.
 
-    If the bound on the energy is slack, its multiplier μ is 0. See `power.power_ball` for the
+    The distribution d minimises <d, u> subject to the bound, g is the multiplier of Σd = 1, and μ
+    is the multiplier of the bound. If the bound is slack, μ is 0. See `power.power_ball` for the
     parameters.
     """
     level = _Level(u, kappa, q)
@@ -198,7 +183,7 @@ def power_ball_margin(
 
 
 def norm_penalty_margin(u: Vector, kappa: Vector, q: float, c: float) -> tuple[float, Vector]:
-    """Return the minimum γ of <d, u> + c (Σ κ_i d_i^p)^{1/p} over the simplex, and the minimiser d.
+    """Return the minimum of <d, u> + c (Σ κ_i d_i^p)^{1/p} over the simplex, and the minimiser d.
 
     The exponent is p = q + 1 > 1, and c > 0 is the weight of the norm.
     """

@@ -20,7 +20,7 @@ from relaxboost.relaxations._projections.vectorised import (
 
 @njit(error_model="numpy", fastmath={"contract"})
 def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
-    """Solve e^y + y = q z + k for each entry of y, and set w = e^y.
+    """Solve the equation e^y + y = q z + k for y at each entry of z and k, and set w = e^y.
 
     If `cold` is True, the iteration starts from a rough logarithm, and otherwise from `y`.
     """
@@ -87,11 +87,12 @@ def sweep(
     omega: Vector,
     t: Vector,
 ) -> Vector:
-    """Compute y = log ω, ω and t for all examples at the multiplier g, and return five sums.
+    """Compute ω, its logarithm y and the weights t of all examples, and return five sums.
 
-    The sums are those of `add`. ω solves ω + log ω = q (g − u)/β + log κ + shift, and t is as in
-    `power`. `logk` is log κ, of shape (m,), or (1,) if all entries are equal. `y` was set by the
-    previous call, and `change` is the change of q (g − u)/β + shift since then.
+    The sums are those of `add`. For margins u and the multiplier g, the number ω of an example
+    solves ω + log ω = q (g − u)/β + log κ + shift, and t is as in `power`. `logk` contains the
+    numbers log κ, or a single entry if all are equal. `y` was set by the previous call, and
+    `change` is the change of q (g − u)/β + shift since then.
     """
     sums = np.zeros(5)
     z = np.empty(ENTRIES_PER_CHUNK)

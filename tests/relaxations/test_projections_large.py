@@ -1,4 +1,4 @@
-"""The sample that narrows a sum down leaves no trace: against the selection over all entries."""
+"""Projections of many examples: against their optimality conditions and Fig. 2."""
 
 from __future__ import annotations
 
@@ -13,47 +13,9 @@ from relaxboost.relaxations._projections import (
     caps_distribution,
     max_penalty_distribution,
     max_penalty_margin,
-    targets,
 )
-from relaxboost.relaxations._projections.selection import first_reaching
 
 M = 50_000
-
-
-def exact(kind, a, b, target):
-    if kind == targets.EntryKind.STEPS.value:
-        return first_reaching(a.copy(), b.copy(), np.zeros(M), target, False)
-    if kind == targets.EntryKind.HINGES.value:
-        return first_reaching(a.copy(), -a * b, b.copy(), target, True)
-    return first_reaching(b / a, b.copy(), a.copy(), target, False)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [targets.EntryKind.STEPS.value, targets.EntryKind.HINGES.value, targets.EntryKind.RAMPS.value],
-)
-def test_the_sample_leaves_no_trace(kind, rng):
-    for a in (
-        rng.uniform(0.1, 1, M),
-        np.sort(rng.exponential(size=M)) + 0.1,
-        rng.integers(1, 4, M).astype(float),
-        np.where(np.arange(M) % 2, 1.0, 1e-9),  # the sample may see one kind only
-        np.exp(10 * rng.normal(size=M)),
-    ):
-        b = rng.uniform(0, 1, M)
-        for share in (1e-6, 0.01, 0.5, 0.999, 1.1):
-            total = float((a * b).sum() if kind == targets.EntryKind.HINGES.value else b.sum())
-            found = targets.reaching(kind, a, b, share * total)
-            expected = exact(kind, a, b, share * total)
-            assert found == pytest.approx(expected, rel=1e-9)
-
-
-def test_entries_beyond_the_doubles():
-    e, c = np.array([0.0, np.finfo(float).max, 1.0, 2.0]), np.array([0.5, 0.25, 0.5, 0.0])
-    assert targets.reaching(targets.EntryKind.RAMPS.value, e, c, 0.5) == 0.5
-    a = np.array([0.0, math.inf, 1.0])
-    assert targets.reaching(targets.EntryKind.HINGES.value, a, np.ones(3), 0.5) == 1.0
-    assert targets.reaching(targets.EntryKind.HINGES.value, a, np.ones(3), 5.0) == math.inf
 
 
 @pytest.mark.parametrize("weighted", [False, True])
