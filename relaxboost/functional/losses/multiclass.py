@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from scipy.special import softmax, xlogy
+from scipy.special import xlogy
 
 from relaxboost._core.arrays import Array, Flags, Whole
-from relaxboost._core.compiled import njit
 from relaxboost._core.lazy import cp
 from relaxboost.functional.losses.base import Loss, MeanRisk, Risk
 from relaxboost.functional.losses.leaves import damped, roots, sums
@@ -149,7 +148,15 @@ class MulticlassHinge(MulticlassLoss):
     gradient_bound = math.sqrt(2.0)
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        return _compiled(_hinge, F, y)
+        rows = np.arange(len(y))
+        raised = F + 1.0
+        raised[rows, y] = F[rows, y]
+        # If several classes attain the maximum, argmax returns the first.
+        best = raised.argmax(axis=1)
+        slopes = np.zeros(F.shape)
+        slopes[rows, best] = 1.0
+        slopes[rows, y] -= 1.0
+        return raised[rows, best] - F[rows, y], slopes
 
     def softened(self, F: Array, y: Whole, slopes: Array) -> Array:
         # The softened hinge is τ log Σ exp((f_k + [k ≠ y])/τ) − f_y.
@@ -191,17 +198,16 @@ class MultinomialLogistic(MulticlassLoss):
     falling = True
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        return _compiled(_logistic, F, y)
+        label = np.arange(len(y)), y
+        slopes, others, log_top = _softmax(F)
+        slopes[label] = -others[label]
+        return (F.max(axis=1) - F[label]) - log_top, slopes
 
     def moves(self, F: Array, y: Whole) -> Moves:
         # These are damped Newton steps; see `leaves.damped`.
         slopes = self.rows(F, y)[1]
-        shares = softmax(F, axis=1)
-        bends = shares * (1.0 - shares)
-        others = shares.copy()
-        top = np.arange(len(y)), shares.argmax(axis=1)
-        others[top] = 0.0
-        bends[top] = shares[top] * others.sum(axis=1)  # 1 − π may be 0 by rounding
+        shares, others, _ = _softmax(F)
+        bends = shares * others
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
             g = sums(leaf, p * slopes[:, k], leaves)
@@ -221,12 +227,20 @@ class MultinomialLogistic(MulticlassLoss):
         return np.where(_distributions(Z, y), xlogy(U, U).sum(axis=1), np.inf)
 
 
-def _compiled(kernel: Any, F: Array, y: Whole) -> tuple[Array, Array]:
-    F = np.ascontiguousarray(F, dtype=np.float64)
-    values = np.empty(len(y))
-    slopes = np.empty(F.shape)
-    kernel(F, y, values, slopes)
-    return values, slopes
+def _softmax(F: Array) -> tuple[Array, Array, Array]:
+    """Return the softmax π of each row, 1 − π, and the logarithm of max π, without overflow.
+
+    Small numbers keep their relative accuracy.
+    """
+    top = np.arange(len(F)), F.argmax(axis=1)
+    shares = np.exp(F - F[top][:, None])
+    shares[top] = 0.0
+    rest = shares.sum(axis=1)
+    shares[top] = 1.0
+    shares /= 1.0 + rest[:, None]
+    others = 1.0 - shares
+    others[top] = rest / (1.0 + rest)
+    return shares, others, -np.log1p(rest)
 
 
 def _softer(F: Array, y: Whole) -> Array:
@@ -250,49 +264,3 @@ def _distributions(Z: Array, y: Whole) -> Flags:
 
 def _indicators(y: Whole, classes: int) -> Array:
     return np.eye(classes)[y]
-
-
-@njit()
-def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    # The subgradient of max_k f_k + [k ≠ y] − f_y is e_k − e_y for the first k that attains the
-    # maximum.
-    for n in range(F.shape[0]):
-        own = y[n]
-        best = -math.inf
-        place = own
-        for k in range(F.shape[1]):
-            slopes[n, k] = 0.0
-            raised = F[n, k] if k == own else F[n, k] + 1.0
-            # A strict comparison keeps the first class of a tie.
-            if raised > best:
-                best = raised
-                place = k
-        values[n] = best - F[n, own]
-        if place != own:
-            slopes[n, place] = 1.0
-            slopes[n, own] = -1.0
-
-
-@njit()
-def _logistic(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    # The losses are log Σ exp(f_k) − f_y, and the slopes softmax(f) − e_y. The largest output is
-    # factored out, and the slope of y is minus the sum of the others, so that nothing overflows,
-    # and small numbers keep their relative accuracy.
-    for n in range(F.shape[0]):
-        own = y[n]
-        top = 0
-        for k in range(1, F.shape[1]):
-            if F[n, k] > F[n, top]:
-                top = k
-        rest = 0.0
-        for k in range(F.shape[1]):
-            slopes[n, k] = math.exp(F[n, k] - F[n, top])
-            if k != top:
-                rest += slopes[n, k]
-        values[n] = (F[n, top] - F[n, own]) + math.log1p(rest)
-        others = 0.0
-        for k in range(F.shape[1]):
-            if k != own:
-                slopes[n, k] /= 1.0 + rest
-                others += slopes[n, k]
-        slopes[n, own] = -others

@@ -11,7 +11,7 @@ from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive, share
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.functional.losses.leaves import clipped, means, quantiles, sums
+from relaxboost.functional.losses.leaves import means, quantiles, roots, sums
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,13 @@ class Huber(PointwiseLoss):
         slopes = np.clip(residual, -self.delta, self.delta)
         return slopes * (residual - slopes / 2.0), slopes
 
+    def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
+        slopes = np.clip(F - y, -self.delta, self.delta)
+        return slopes, (np.abs(slopes) < self.delta).astype(np.float64)
+
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        return clipped(y - F, p, self.delta, leaf, leaves)
+        # The loss of huge targets is finite, and so they are allowed.
+        return roots(lambda v: self.derivatives(F + v, y), p, leaf, leaves, far=1e308)
 
     def atoms(self, F: Any, y: Array) -> Any:
         return cp.huber(F - y, self.delta) / 2.0
