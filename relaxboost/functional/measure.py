@@ -11,9 +11,9 @@ from relaxboost._core.errors import InputError
 class Empirical:
     """The empirical measure of N points x_n with weights p_n >= 0 that sum to 1.
 
-    The measure defines the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of functions.
-
-    A function is represented by the array of its values at the points, of shape (N,) or (N, K).
+    The measure defines the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of functions. A function
+    is represented by the array of its values at the points. The array has shape (N,), or (N, K) if
+    the values are vectors of K numbers.
 
     Parameters
     ----------
@@ -52,7 +52,10 @@ class Empirical:
         self.p = weights / total
 
     def inner(self, f: Array, g: Array) -> float:
-        """Return the inner product <f, g> = Σ p_n <f(x_n), g(x_n)>."""
+        """Return the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of two functions.
+
+        The functions f and g are given by the arrays of their values at the points.
+        """
         if f.shape != g.shape or f.shape[:1] != (self.size,):
             raise ValueError(
                 f"both functions must have values at {self.size} points, got {f.shape} and "
@@ -64,11 +67,11 @@ class Empirical:
         return float(np.einsum("n,nk,nk", self.p, f, g))
 
     def norm(self, f: Array) -> float:
-        """Return the norm ‖f‖ = √<f, f>."""
+        """Return the norm ‖f‖ = √<f, f> of the function with the values f at the points."""
         return float(np.sqrt(self.inner(f, f)))
 
     def mean(self, values: Array) -> float:
-        """Return the weighted mean Σ p_n values_n of values of shape (N,)."""
+        """Return the weighted mean of an array of values, one for each point."""
         if np.shape(values) != (self.size,):
             raise ValueError(
                 f"values must have shape ({self.size},), with a number for each point, got "

@@ -17,7 +17,7 @@ from relaxboost._core.compiled import njit, thread_pool
 
 
 class Bins:
-    """The splits x_j <= c of a training set, and the bin of each row in each feature.
+    """The possible splits of a training set, and the bin of each row in each feature.
 
     Bin b of a feature contains the rows whose value is above threshold b − 1 and at most threshold
     b. Every bin contains rows of positive weight. A feature has at most `most` bins. If `most` is
@@ -83,12 +83,10 @@ def _cuts(x: Array, p: Array, most: int | None) -> Array:
 
 
 def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]:
-    """Return the best split over all features.
+    """Return the best split over all features, as a tuple of three entries.
 
-    Among splits that are equal up to rounding, the first is returned.
-
-    The split is described by the feature's row in `bins.codes`, the last bin of the left leaf, and
-    the sums of the target in both leaves.
+    The entries are the feature's row in `bins.codes`, the last bin of the left leaf, and the sums
+    of the target in both leaves. Among splits that are equal up to rounding, the first is returned.
 
     Parameters
     ----------

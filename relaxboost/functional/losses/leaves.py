@@ -1,4 +1,7 @@
-"""The search for leaf values: the numbers that, added to f in a leaf, most decrease the risk."""
+"""The computation of leaf values.
+
+The value of a leaf is added to the predictions of all examples in the leaf, to decrease the risk.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +16,27 @@ from relaxboost._core.rounding import RELATIVE_ROUNDING
 
 
 def sums(leaf: Whole, values: Array, leaves: int) -> Array:
-    """Return the sum of the values in each leaf."""
+    """For each leaf, return the sum of the values of its examples."""
     return np.bincount(leaf, values, leaves).astype(np.float64, copy=False)
 
 
 def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
-    """Return the weighted mean of the values in each leaf, or 0 for a leaf of weight 0."""
+    """For each leaf, return the weighted mean of the values of its examples.
+
+    If all examples of a leaf have the weight 0, the result is 0.
+    """
     weight = sums(leaf, weights, leaves)
     total = sums(leaf, weights * values, leaves)
     return np.divide(total, weight, out=np.zeros(leaves), where=weight > 0.0)
 
 
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
-    """Return, for each leaf, the minimiser v of Σ w max(q (k − v), (q − 1)(k − v)) nearest to 0.
+    """For each leaf, return a weighted quantile of the corners of its examples' losses.
 
-    The sum is over the examples of the leaf. To the left of all corners k, the slope of the sum in
-    v is −L. Each corner adds its weight w >= 0 to the slope. The array `low` contains L for each
-    leaf. If a leaf has weight 0, the result is 0.
+    The quantile is the number v that minimises Σ w max(q (k − v), (q − 1)(k − v)). The sum is over
+    the examples of the leaf, with the weights w >= 0 and the corners k in `kinks`. If there are
+    several minimisers, the result is the one nearest to 0. The array `low` contains, for each leaf,
+    the product q Σ w. If a leaf has weight 0, the result is 0.
     """
     order = np.argsort(leaf, kind="stable")
     ends = np.bincount(leaf, minlength=low.size).cumsum()
@@ -61,7 +68,11 @@ def _quantile(k: Array, below: Array, low: float) -> float:
 
 
 def damped(gradient: Array, curvature: Array) -> Array:
-    """Return −sign(G) log(1 + |G|/H) for sums G of slopes and H of second derivatives."""
+    """For each leaf, return the damped Newton step −sign(G) log(1 + |G|/H).
+
+    The array `gradient` contains, for each leaf, the weighted sum G of the slopes of the losses.
+    The array `curvature` contains the weighted sum H of their second derivatives.
+    """
     # If |φ'''| <= φ'', as for exp and log(1 + exp), then φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1
     # − |v|). The result v minimises this bound, so that φ(v) <= φ(0). It is at most as long as
     # Newton's step, and exists even if a leaf of one class has no minimiser. If H underflows to 0,
@@ -79,12 +90,13 @@ def roots(
     leaves: int,
     far: float = 1e100,
 ) -> Array:
-    """Return, for each leaf, the v at which the weighted slopes sum to zero, for any convex loss.
+    """For each leaf, return the number v at which the weighted slopes of a convex loss sum to zero.
 
-    The function `slopes` takes the numbers that are added to f(x_n), and returns the slopes of the
-    losses and their second derivatives, or None if these are unknown. If the sum jumps over 0, the
-    jump is found up to rounding. If there is no v between −`far` and `far`, the result is one of
-    these two numbers.
+    The function `slopes` gets an array with the number v of each example, which is added to the
+    prediction of the example. It returns the slopes of the losses, and their second derivatives.
+    If the second derivatives are unknown, it returns None instead of them. If the sum of the slopes
+    jumps over 0, the result is the position of the jump, up to rounding. If no v between −`far` and
+    `far` satisfies the condition, the result is −`far` or `far`.
     """
     # The method is Newton's, safeguarded by a bracket. If there are no derivatives, or if Newton's
     # step leaves the bracket, steps double until the sign changes, and bisection follows.

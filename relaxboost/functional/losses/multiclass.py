@@ -19,15 +19,17 @@ from relaxboost.functional.losses.margins import HINGE_TEMPERATURE
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
-"""A function that returns, for each leaf, the number to add to the output of a class. It gets the
-class, the weights, the leaf of each example, and the number of leaves."""
+"""A function that returns, for each leaf, the number to add to the output of a class. Its arguments
+are the index of the class, the weights of the examples, the leaf of each example, and the number of
+leaves."""
 
 
 class MulticlassRisk(MeanRisk):
-    """The weighted mean of a `MulticlassLoss` over examples. The targets are indices of classes.
+    """The risk that is the weighted mean of a `MulticlassLoss` over examples.
 
-    A loss does not change if the same number is added to all outputs of an example. Therefore R* is
-    finite only if each row of Z sums to zero, up to rounding.
+    The targets are indices of classes. A loss does not change if the same number is added to all
+    outputs of an example. Therefore the conjugate of the risk at an array Z is finite only if each
+    row of Z sums to zero, up to rounding.
     """
 
     centred = True
@@ -85,7 +87,9 @@ class MulticlassRisk(MeanRisk):
 
 
 class MulticlassLoss(Loss, ABC):
-    """A loss l(f, y) of K outputs f. It does not change if the same number is added to all outputs.
+    """A loss l(f, y) of the outputs f, one for each of K classes, if y is the correct class.
+
+    The loss does not change if the same number is added to all outputs.
 
     A subclass defines `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
     """
@@ -97,13 +101,18 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return the loss of each example, shape (N,), and its subgradient, shape (N, K)."""
+        """Return the loss of each example, and a subgradient of this loss in the outputs.
+
+        F contains a row of outputs for each example, and y the indices of the correct classes. The
+        losses have shape (N,) for N examples, and the subgradients the shape of F.
+        """
 
     def moves(self, F: Array, y: Whole) -> Moves:
         """Return a function that computes how far to move the output of one class in each leaf.
 
-        For each leaf it returns the number v that minimises Σ p_n l(F_n + v e_k, y_n) over the
-        examples of the leaf. This default implementation is slow, but works for any loss.
+        For each leaf, the function returns the number v that minimises the weighted sum of the
+        losses of the examples in the leaf, if v is added to their outputs for the class. This
+        default implementation is slow, but works for any loss.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -118,11 +127,17 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def atoms(self, F: Any, y: Whole) -> Any:
-        """Return the losses l(F_n, y_n) of the examples as one cvxpy expression, shape (N,)."""
+        """Return a cvxpy expression of shape (N,) that contains the loss of each of N examples.
+
+        F is a cvxpy expression with a row of outputs for each example.
+        """
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return for each example the supremum over f of <z, f> − l(f, y_n), which may be inf."""
+        """Return the convex conjugate of each example's loss at the example's row z of Z.
+
+        The conjugate is the supremum of <z, f> − l(f, y) over all outputs f, and may be inf.
+        """
 
     def _risk(self, y: Whole, measure: Empirical, classes: Any, groups: Any) -> Risk:
         return MulticlassRisk(self, y, measure, classes)
@@ -130,9 +145,10 @@ class MulticlassLoss(Loss, ABC):
 
 @dataclass(frozen=True)
 class MulticlassHinge(MulticlassLoss):
-    """The multiclass hinge: the maximum over classes k of f_k + [k ≠ y] − f_y.
+    """The multiclass hinge of the outputs f_k, one for each class k, if y is the correct class.
 
-    The loss is at least 1 if the class y does not have the largest output.
+    The loss is the maximum over k of f_k + [k ≠ y] − f_y, where [k ≠ y] is 1 if k ≠ y and otherwise
+    0. It is at least 1 if the class y does not have the largest output.
 
     The subgradient is e_k − e_y for the first class k that attains the maximum, and 0 if k = y. For
     example, at f = 0, k is the first class other than y.
@@ -177,12 +193,13 @@ class MulticlassHinge(MulticlassLoss):
 
 @dataclass(frozen=True)
 class MultinomialLogistic(MulticlassLoss):
-    """The multinomial logistic loss log Σ exp(f_k) − f_y, with Λ = 1/2 and gradients of norm below
-    √2.
+    """The multinomial logistic loss log Σ exp(f_k) − f_y of the outputs f_k, one for each class k,
+    if y is the correct class.
 
-    The Hessian is diag(π) − ππᵀ for the softmax π. The absolute values of its row k sum to
-    2 π_k (1 − π_k), which is at most 1/2. If a function of the span separates the data, the
-    infimum 0 is not attained.
+    Its smoothness Λ is 1/2, and the norms of its gradients are below √2. The Hessian is
+    diag(π) − ππᵀ for the softmax π of the outputs. The absolute values of row k of the Hessian sum
+    to 2 π_k (1 − π_k), which is at most 1/2. If a sum of hypotheses separates the classes, the
+    infimum 0 of the risk is not attained.
 
     References
     ----------
@@ -228,9 +245,10 @@ class MultinomialLogistic(MulticlassLoss):
 
 
 def _softmax(F: Array) -> tuple[Array, Array, Array]:
-    """Return the softmax π of each row, 1 − π, and the logarithm of max π, without overflow.
+    """Return the softmax π of each row of F, the array 1 − π, and the logarithm of each row's
+    maximum of π.
 
-    Small numbers keep their relative accuracy.
+    Small numbers keep their relative accuracy, and nothing overflows.
     """
     top = np.arange(len(F)), F.argmax(axis=1)
     shares = np.exp(F - F[top][:, None])
@@ -249,7 +267,9 @@ def _softer(F: Array, y: Whole) -> Array:
 
 
 def _distributions(Z: Array, y: Whole) -> Flags:
-    """Return for each row of Z whether Z_n + e_y is a distribution, up to rounding."""
+    """For each row of Z, return whether it becomes a probability distribution, up to rounding, if 1
+    is added to the entry of the class y.
+    """
     rows = np.arange(len(y))
     others = Z.copy()
     others[rows, y] = 0.0

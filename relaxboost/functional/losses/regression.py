@@ -16,7 +16,10 @@ from relaxboost.functional.losses.leaves import means, quantiles, roots, sums
 
 @dataclass(frozen=True)
 class Squared(PointwiseLoss):
-    """The squared loss (f − y)²/2, with strong convexity λ = 1 and smoothness Λ = 1."""
+    """The squared loss (f − y)²/2 of a prediction f for a target y.
+
+    Its strong convexity λ and its smoothness Λ are 1.
+    """
 
     name = "squared"
     task: ClassVar[str] = "regression"
@@ -40,7 +43,7 @@ class Squared(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Absolute(PointwiseLoss):
-    """The absolute loss |f − y|. The subgradient at f = y is 0."""
+    """The absolute loss |f − y| of a prediction f for a target y. The subgradient at f = y is 0."""
 
     name = "absolute"
     task: ClassVar[str] = "regression"
@@ -63,14 +66,14 @@ class Absolute(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Quantile(PointwiseLoss):
-    """The quantile loss max(q (y − f), (1 − q) (f − y)).
+    """The quantile loss max(q (y − f), (1 − q) (f − y)) of a prediction f for a target y.
 
     The q-quantile of the targets minimises the mean of this loss. At f = y the subgradient is 0.
 
     Parameters
     ----------
     q : float
-        A number in (0, 1). For q = 1/2 the loss is half the absolute loss.
+        The quantile, a number in (0, 1). For q = 1/2 the loss is half the absolute loss.
 
     References
     ----------
@@ -107,7 +110,9 @@ class Quantile(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Huber(PointwiseLoss):
-    """Huber's loss: (f − y)²/2 if |f − y| <= δ, else δ |f − y| − δ²/2, with smoothness Λ = 1.
+    """Huber's loss of a prediction f for a target y, with smoothness Λ = 1.
+
+    The loss is (f − y)²/2 if |f − y| <= δ, and δ |f − y| − δ²/2 otherwise.
 
     Parameters
     ----------
