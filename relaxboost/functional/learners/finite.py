@@ -74,10 +74,9 @@ class _Columns(Pool):
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         inner = (self._weights * target.ravel()) @ self._flat
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cosine = np.where(self._norms > 0.0, inner / self._norms, -np.inf)
         # The nearest multiple of h may be negative; the angle is that of h itself.
         if self._projection == "least-squares":
-            cosine = np.where(self._norms > 0.0, np.abs(cosine), -np.inf)
-        j = int(np.argmax(cosine))
+            inner = np.abs(inner)
+        none = np.full(inner.shape, -np.inf)
+        j = int(np.argmax(np.divide(inner, self._norms, out=none, where=self._norms > 0.0)))
         return Column(j), self._H[..., j]

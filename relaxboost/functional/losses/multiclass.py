@@ -222,9 +222,9 @@ class MultinomialLogistic(MulticlassLoss):
 
     def moves(self, F: Array, y: Whole) -> Moves:
         # These are damped Newton steps; see `leaves.damped`.
-        slopes = self.rows(F, y)[1]
         shares, others, _ = _softmax(F)
         bends = shares * others
+        slopes = np.where(_indicators(y, F.shape[1]) > 0.0, -others, shares)
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
             g = sums(leaf, p * slopes[:, k], leaves)
