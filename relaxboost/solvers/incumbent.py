@@ -88,7 +88,7 @@ class Incumbent:
     def offer(self, state: RoundState) -> None:
         """Keep the w and the d of a round if they prove better bounds than the best so far.
 
-        The w and the d are compared separately.
+        The weights w and the distribution d are compared separately.
         """
         if state.lower > self.lower:
             self._take_weights(state)
@@ -114,8 +114,9 @@ class Incumbent:
     def certify(self, clock: Clock, *, ask_solver: bool = True) -> Certified:
         """Return a feasible d and feasible weights w, with the bounds that they prove.
 
-        If the booster provided a witness, but the bracket is wider than the requested accuracy
-        allows, the relaxation computes a second witness, and the better witness is kept.
+        A witness is the data that prove a lower bound on the relaxed margin. If the booster
+        provided a witness, but the bracket is wider than the requested accuracy allows, the
+        relaxation computes a second witness, and the witness with the larger bound is used.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The phases of the method "auto": methods that are run one after another on one game."""
+"""The phases of the method "auto", which are methods that run one after another on one game."""
 
 from __future__ import annotations
 

@@ -202,9 +202,11 @@ class _BestPair:
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
-        """Make d feasible, and keep it if its upper bound is the best so far.
+        """Move the distribution `d` to a feasible point, and keep it if its upper bound is the
+        best.
 
-        Return the feasible d. If `d` is None or unusable, return None.
+        Return the feasible point. The result is None if `d` is None, is not finite or has no
+        positive entry.
         """
         # A solver that fails returns no point, or a d that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
@@ -218,7 +220,8 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Make the weights w feasible, and keep them if their lower bound is the best so far."""
+        """Move the weights w to a feasible point, and keep them if their lower bound is the
+        best."""
         # The bound that the multipliers in `proof` give may be poor, for example if a multiplier is
         # zero. If it is below `least`, a second bound is computed without `proof`.
         game = self.game
@@ -264,8 +267,8 @@ class _Search:
     def rounds(self) -> Iterator[Vector | None]:
         """Solve the primal and the dual of the game on columns that the optimum may use.
 
-        After each problem the method yields the d that the solver found, moved to a feasible point,
-        or None.
+        After each problem the method yields the distribution d that the solver found, moved to a
+        feasible point. It yields None if the solver returned no usable d.
         """
         if self._columns.size < self.game.matrix.known:
             yield from self._price_in()
@@ -338,7 +341,8 @@ class _Search:
         """Pass one problem to the solver, and keep its points d and w if they are the best so far.
 
         `model` is `programs.primal` or `programs.dual`, and `A` is the matrix for the solver.
-        Return d, moved to a feasible point, or None if the solver has returned no usable d.
+        Return the distribution d, moved to a feasible point. The result is None if the solver has
+        returned no usable d.
         """
         self.asked += 1
         game = self.game

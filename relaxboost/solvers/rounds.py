@@ -133,7 +133,10 @@ class Booster(ABC):
         return self
 
     def basis(self) -> Basis | None:
-        """Return the last basis of the linear program of column generation, or None."""
+        """Return the last basis of the linear program of column generation.
+
+        The result is None if the booster does not use column generation.
+        """
         return None
 
     def end(self, reason: str) -> None:

@@ -111,10 +111,10 @@ def line_search(
 
     If there is a penalty on the weights w, the search maximises the smoothed relaxed margin minus
     the penalty. The derivative of this function is <d, v> − a − b η, where d is the smoothed
-    distribution at u + ηv. The derivative decreases in η. The search ends when it lies between 0
-    and `accuracy` times its value at η = 0, or when η = longest. The step is at least as long as
-    the step of Shalev-Shwartz & Singer (2009), Fig. 1, and not longer than the maximising step.
-    Therefore the function increases at least as much as in the step of Fig. 1.
+    distribution at u + ηv. The derivative decreases in η. The search ends when the derivative lies
+    between 0 and `accuracy` times its value at η = 0, or when η = longest. The step is at least as
+    long as the step of Shalev-Shwartz & Singer (2009), Fig. 1, and not longer than the maximising
+    step. Therefore the function increases at least as much as in the step of Fig. 1.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class _Search:
             self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
 
     def close_bracket(self) -> Step:
-        """Return a step between `_left` and `_right`, with a derivative close to `aim`."""
+        """Return a step with a derivative close to `aim`, and a length from `_left` to `_right`."""
         side = 0
         # The Illinois variant of regula falsi converges with order 1.44, so 60 evaluations suffice.
         for _ in range(60):

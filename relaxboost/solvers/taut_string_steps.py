@@ -170,7 +170,7 @@ def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
 
 @njit(error_model="numpy", nogil=True)
 def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Array) -> None:
-    """Write to `out` the sum of g + force over the examples at each level of each feature.
+    """For each level of each feature, write the sum of g + force over its examples to `out`.
 
     `part` contains the index of the first feature of this call, and the index after the last one.
     `g` and `out` have an entry for each level, and `force` has an entry for each example.
@@ -189,7 +189,7 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
 
 @njit(error_model="numpy", nogil=True)
 def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array) -> None:
-    """Add to the margin of each example the values `strings` at the levels of the example.
+    """Add to the margin of each example the value of `strings` at its level, for every feature.
 
     `part` contains the index of the first example of this call, and the index after the last one.
     """
@@ -205,8 +205,8 @@ def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums
     """For each feature in a range, replace its sums by the slopes of its taut string.
 
     `part` contains the index of the first feature of this call, and the index after the last one.
-    `pull` is added to the first and the last sum of each feature. `tube` is half the width of the
-    tube. `sums` has an entry for each level of each feature.
+    `pull` is added to the first and the last sum of each feature. `tube` is half the height of the
+    tube around the cumulative sums. `sums` has an entry for each level of each feature.
     """
     codes, offsets, counts = of
     # The pull at both ends shifts the mean of the slopes, which has to stay zero.
@@ -272,11 +272,12 @@ def find_end_pull(
 ) -> float:
     """Return the end pull, which is added to the first and the last sum of each feature.
 
-    The first and the last value of the function of a feature j have to sum to zero: 2 o_j + (first
-    slope + last slope) = 0. With o = Σ o_j, the end pull is the number for which o plus half the
-    sum of the first and last slopes of all strings is zero. This expression increases with the end
-    pull, and it is piecewise linear. Therefore a few Newton steps within a bracket of the solution
-    suffice. `guess` is the end pull of the previous step.
+    The function of a feature j is the offset o_j plus the slopes of the string of the feature. The
+    first and the last value of this function have to sum to zero: 2 o_j + (first slope + last
+    slope) = 0. With o = Σ o_j, the end pull is the number for which o plus half the sum of the
+    first and last slopes of all strings is zero. This expression increases with the end pull, and
+    it is piecewise linear. Therefore a few Newton steps within a bracket of the solution suffice.
+    `guess` is the end pull of the previous step.
     """
     low = -np.inf
     high = np.inf

@@ -20,5 +20,5 @@ def entries(game: Game) -> float:
 
 
 def passes_of(game: Game, multiplications: float) -> float:
-    """Return the number of passes over A that take as long as this number of multiplications."""
+    """Return the number of passes over A that take as long as the given multiplications."""
     return multiplications / MULTIPLICATIONS_PER_ENTRY / entries(game)

@@ -122,9 +122,11 @@ class CuttingPlanesRun(Booster):
         self.evaluated = self._value, self._game.relaxation.penalty(self.d)
 
     def advance(self, best: object) -> Booster | None:
-        """Maximise the model of the relaxed margin, update d, and add a cut at a new w.
+        """Update the distribution d, and add a cut at new weights w.
 
-        Return None if the new w equals the previous w.
+        A cut is an affine function of w that is at least the relaxed margin everywhere. The new w
+        lie on the segment from the best known w to the maximiser of the minimum of all cuts. Return
+        None if the new w equal the previous w.
         """
         self._clock.check()
         shares, multipliers = self._master.solve(self._clock)

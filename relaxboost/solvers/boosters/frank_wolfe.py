@@ -63,7 +63,8 @@ class CorrectiveRun(Booster):
     inner = "smoothed"
     active: MovingHypothesis
     edges: Vector | None = None
-    """The edges of the columns found so far for the current d, or None if they are not known."""
+    """The edge of each column found so far, for the current distribution d. It is None if the edges
+    are not known."""
 
     def __init__(
         self,
@@ -149,8 +150,8 @@ class CorrectiveRun(Booster):
     def settle(self, goal: float, clock: Clock) -> None:
         """Take pairwise steps over the columns found so far, until the gap is at most `goal`.
 
-        The gap is that of the smoothed game restricted to these columns. The method also ends if
-        the clock has no time left, or if the steps become too short to change the weights.
+        The gap is that of the smoothed game restricted to these columns. The steps also end if the
+        clock has no time left, or if they become too short to change the weights.
         """
         active = self.atoms
         while clock.left:

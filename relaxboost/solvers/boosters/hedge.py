@@ -80,7 +80,11 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return an upper bound on the number of rounds until Hedge has updated d `answers` times."""
+    """Return an upper bound on the number of rounds that Hedge needs for a number of updates.
+
+    `answers` is the number of updates of the distribution d. Each update uses one answer of the
+    weak learner. The other rounds evaluate the mean of all distributions.
+    """
     # The number of answers grows by more than UPDATES_RATIO between two rounds that evaluate the
     # mean. So for n answers there are at most 1 + log(n) / log(UPDATES_RATIO) such rounds. The
     # other 1 is the last round. Doubles beyond 2^52 are integers already.

@@ -49,7 +49,7 @@ class RestrictedProgram(ABC):
         return Basis(tuple(self.keys))
 
     def continue_from(self, basis: Basis) -> None:
-        """Start the solver from the basis of another program, if the solver supports this."""
+        """Start the solver from the basis of another program. A cone solver ignores the basis."""
         return
 
     def include(self, slots: Iterable[int]) -> None:

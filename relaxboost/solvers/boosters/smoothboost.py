@@ -32,8 +32,8 @@ class SmoothBoost(Method):
 
     This guarantee does not say how far below θ these margins are, so the gap need not reach tol.
     The caller of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the mean
-    hypothesis has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms
-    and c = −½ log(1 − γ). The claims SER03-T and SER03-soft have the proofs.
+    hypothesis has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms and
+    c = −½ log(1 − γ). The documentation of the claims SER03-T and SER03-soft has the proofs.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ LEAST_PRICE = 1e4 * SOLVER_TOLERANCE
 The multipliers of Clarabel have errors of about its tolerance. A lower bound is useless if these
 errors exceed the costs."""
 SMALLEST = float(np.finfo(np.float64).tiny) ** 0.5
-"""If the size of the cuts is below this number, 1 is used instead. Such a size is a rounding error
-of 0, and 1 divided by its square may overflow."""
+"""The smallest size of the cuts by which the programs are scaled. A smaller size is a rounding
+error of 0, and is replaced by 1, because 1 divided by its square may overflow."""
 
 
 class Feasible(NamedTuple):
@@ -121,10 +121,11 @@ class Master:
             self._add("SecondOrderConeT", right, (-unit / largest, own + 1, own))
 
     def _add(self, cone: str, right: Vector, *entries: tuple[Vector, Whole, Whole]) -> None:
-        """Add the constraint that right/size − rows · x lies in a cone of Clarabel.
+        """Add to all programs the constraint that the vector right/size − rows · x lies in a cone.
 
-        `entries` contains the nonzero values of the rows, each with its row index and its column
-        index.
+        `cone` is the name of the cone in Clarabel, x are the variables, and `size` is the size of
+        the cuts. `entries` contains the nonzero values of the matrix `rows`, with their row indices
+        and their column indices.
         """
         for values, rows, columns in entries:
             made = np.array([values, rows + self._right.size, columns])
@@ -133,18 +134,21 @@ class Master:
         self._cones.append((cone, right.size))
 
     def minimise(self, cuts: Cuts, group: Whole) -> tuple[Vector, Vector] | None:
-        """Return the w that minimise Ω plus the heights, and the multipliers of the cuts.
+        """Return weights that minimise the penalty plus the model, and the multipliers of the cuts.
 
-        Both arrays are only as accurate as Clarabel. The result is None if the solver fails.
+        The model is the sum over the groups of the largest cut of each group. Both arrays are only
+        as accurate as Clarabel. The result is None if Clarabel fails.
         """
         rows, size = self._scaled(cuts, group)
         found = self._solve(size * self._curvature, self._costs, rows, -cuts.offset, size)
         return None if found is None else (self._weights(found[0], size), found[1])
 
     def nearest(self, centre: Vector, level: float, cuts: Cuts, group: Whole) -> Vector | None:
-        """Return the w nearest to `centre` at which Ω plus the heights is at most `level`.
+        """Return weights near `centre` at which the penalty plus the model is at most `level`.
 
-        The penalty must have no quadratic term. The result is None if the solver finds no such w.
+        The result are the nearest such weights. The model is the sum over the groups of the largest
+        cut of each group. The penalty must have no quadratic term. The result is None if Clarabel
+        finds no such weights.
         """
         rows, size = self._scaled(cuts, group)
         # The distance is divided by the largest unit, which moderates its curvature.

@@ -110,7 +110,7 @@ class CuttingPlanes:
         self._known = set(self._keys(self.cuts, self.group))
 
     def of(self, objective: ConvexObjective) -> CuttingPlanes:
-        """Return a copy of the model for an objective with another penalty or another set of w."""
+        """Return a copy of the model for another objective with the same functions R_g."""
         made = copy(self)
         # The set of keys is changed in place, so each model needs its own.
         made._known = set(self._known)
@@ -141,8 +141,8 @@ class CuttingPlanes:
         """Minimise the penalty plus the model. Return the minimiser and a lower bound on min F.
 
         The lower bound follows from the averages of the cuts, weighted by their multipliers, and
-        not from the optimal value that the solver reports. If the solver fails, return None and the
-        attribute `floor`.
+        not from the optimal value that the solver reports. If Clarabel fails, return None and the
+        attribute `floor`, which is a lower bound too.
         """
         found = self.master.minimise(self.cuts, self.group)
         if found is None:
@@ -160,9 +160,9 @@ class CuttingPlanes:
         return self.objective.project(w), bound
 
     def nearest(self, centre: Vector, level: float) -> Vector | None:
-        """Return the w nearest to `centre` at which the penalty plus the model is at most `level`.
+        """Return weights near `centre` at which the penalty plus the model is at most `level`.
 
-        The result is None if the solver finds no such w.
+        The result are the nearest such weights, or None if Clarabel finds none.
         """
         w = self.master.nearest(centre, level, self.cuts, self.group)
         return None if w is None else self.objective.project(w)
@@ -187,10 +187,11 @@ class CuttingPlanes:
 def rounds(
     model: CuttingPlanes, point: Any, clock: Clock, patience: int, level: float | None = None
 ) -> Iterator[BundleRound]:
-    """Yield the rounds of the bundle method, which starts from the evaluated point `point`.
+    """Run the bundle method from a point, and yield the result of each round.
 
-    The method ends after `patience` rounds in which both bounds stay unchanged because of rounding
-    errors. If `level` is a number between 0 and 1, the method is the level method, which needs a
+    `point` is a result of `ConvexObjective.at`. The method ends after `patience` rounds in a row
+    that improve neither the upper nor the lower bound on the minimum, which rounding errors can
+    cause. If `level` is a number between 0 and 1, the method is the level method, which needs a
     penalty Ω without a quadratic term.
     """
     best = point

@@ -50,7 +50,7 @@ class Block(ABC):
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the solution x of K x = h, given its first m entries: the step `t` of d."""
+        """Return the solution x of K x = h, given the first m entries of x, the step `t` of d."""
 
     @abstractmethod
     def add_to(self, gram: Array) -> None:

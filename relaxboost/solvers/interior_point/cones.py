@@ -108,9 +108,10 @@ class Cones(ABC):
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return a step of at most 1 along `ds` and `dz` that stays inside all cones.
+        """Return the length of a step along `ds` and `dz`, at most 1, that stays inside all cones.
 
-        The result is at most 0.1 % less than the largest possible step.
+        The slacks move along `ds` and the multipliers along `dz`. The result is at most 0.1 % less
+        than the largest possible length.
         """
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
@@ -204,7 +205,10 @@ class SecondOrderCones(Cones):
         return Curvature(inside, outer, np.tile([1.0, -1.0], number))
 
     def rest(self) -> Array:
-        """Return vectors u and v with H = I/η² + u uᵀ − v vᵀ, shape (number, 2, dimension)."""
+        """Return two vectors u and v for each cone, as an array of shape (number, 2, dimension).
+
+        The scaling matrix H of a cone is H = I/η² + u uᵀ − v vᵀ.
+        """
         first = self.q[:, :1]
         length = np.sqrt(np.square(self.q[:, 1:]).sum(axis=1))[:, None]
         along = self.q[:, 1:] / np.maximum(length, 1e-300)

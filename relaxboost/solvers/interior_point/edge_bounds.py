@@ -1,4 +1,4 @@
-"""The inequalities of a game: the edge of each column is at most the bound v.
+"""The inequalities of the linear program of a game: the edge of each column is at most v.
 
 If the weights of columns may be negative, the negative of the edge is also at most v.
 """
@@ -127,10 +127,10 @@ class EdgeBounds:
         return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, total)
 
     def target(self, centre: float, predictor: BoundsChange | None) -> Array:
-        """Return the steps of the multipliers for the target `centre`.
+        """Return the multipliers' steps after which each slack times its multiplier is `centre`.
 
-        After these steps, every product of a slack and its multiplier is `centre`, if the slacks
-        stay constant. If there is a predictor, its second-order terms are subtracted from `centre`.
+        This holds if the slacks stay constant. If a predictor is passed, the second-order terms of
+        the predictor are subtracted from `centre`.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is None:
@@ -138,7 +138,7 @@ class EdgeBounds:
         return self.pairs.missing(centre - predictor.slack * predictor.mult)
 
     def right_side(self, target: Array) -> tuple[Vector, float]:
-        """Return the right-hand sides q and s of Newton's equations for the weights and for v.
+        """Return the right-hand sides q (for the weights) and s (for v) of Newton's equations.
 
         The argument `target` is a result of the method `target`.
         """

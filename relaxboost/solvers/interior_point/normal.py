@@ -87,7 +87,7 @@ class ColumnScaling(NamedTuple):
 
 
 class Normal(ABC):
-    """Newton's equations of an iteration, in a form that is easy to solve repeatedly."""
+    """Newton's equations of one iteration, prepared for solutions with several right-hand sides."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk = bulk

@@ -125,7 +125,11 @@ def predict_passes(game: Game) -> float:
 
 
 def is_matrix_free(game: Game) -> bool:
-    """Predict whether a run on a game of stumps solves all equations without a factorisation."""
+    """Return whether the interior point method is predicted to solve a game without a matrix.
+
+    The columns are then stumps (cuts of a feature at a threshold), and conjugate gradients solve
+    Newton's equations without a factorisation.
+    """
     is_large = _has_sieve(game) and _predict_restricted(game) > MAX_FACTOR_ORDER
     return is_large and game.matrix.implicit
 
@@ -295,10 +299,11 @@ class InteriorRun(Booster):
 
 
 class Opening(Booster):
-    """The first round of a run, at the distribution `f.center(m)` over the m examples.
+    """The booster that computes the first round of a run of the interior point method.
 
-    The bounds of this round are available even if the user interrupts the run while the second
-    round prepares its matrix.
+    The round evaluates the bounds on the value at the distribution `f.center(m)` over the m
+    examples. These bounds are available even if the user interrupts the run while the second round
+    prepares a matrix.
     """
 
     inner = "interior"
@@ -316,7 +321,10 @@ class Opening(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Return an `InteriorRun` after its first round, or None if no step is possible."""
+        """Return an `InteriorRun` that has taken the steps of its first round.
+
+        Return None if no step is possible.
+        """
         following = InteriorRun(self._game, self._tol)
         if following.advance(best) is None:
             self.end(following.why_ended)

@@ -25,7 +25,7 @@ class SmoothWeights:
 
     A is the game matrix, and d is the vector of the other player. The slack of the ball is (radius²
     − ‖w‖²)/2, and v is its multiplier. At the optimum, Aᵀd = (quadratic + v) w. This equation need
-    not hold at the start, and its residual converges to zero. The methods are those of
+    not hold at the start, and its residual converges to zero. The class has the same methods as
     `EdgeBounds`.
 
     Parameters
@@ -112,7 +112,8 @@ class SmoothWeights:
         return centre
 
     def right_side(self, target: float) -> tuple[Vector, float]:
-        """Return the right-hand sides of the Newton equations for the weights and for v."""
+        """Return the right-hand sides of Newton's equations for the weights and for the
+        multiplier."""
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
@@ -121,16 +122,17 @@ class SmoothWeights:
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
-        """Return the product of slack and multiplier after a step.
+        """Return the product of the slack and the multiplier of the ball after a step.
 
         The multiplier moves by `step` times `v`, and w moves by `dual_step` times `y`.
         """
         return self._room(self.w + dual_step * y) * (self.v + step * v)
 
     def longest(self, y: Vector, v: float) -> tuple[float, float]:
-        """Return the longest steps, at most 1, of the multiplier along `v` and of w along `y`.
+        """Return the lengths of the longest steps of the multiplier along `v` and of w along `y`.
 
-        The multiplier remains nonnegative, and the weights remain in the ball.
+        After these steps the multiplier is nonnegative, and the weights lie in the ball. Both
+        lengths are at most 1.
         """
         if not self.count:
             return 1.0, 1.0

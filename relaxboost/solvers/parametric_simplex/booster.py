@@ -26,7 +26,7 @@ class Walking(Booster):
 
     The first round evaluates the d of the warm start. The second round evaluates the optimum that
     the simplex method has found. If the simplex method fails or uses up the budget, there is no
-    second round, and `inner` is "lost".
+    second round, and the attribute `inner` is "lost".
 
     Parameters
     ----------
