@@ -69,8 +69,8 @@ class Checkpoint:
             "domain": game.over.key(),
         }
         self.trouble = ""
-        """The reason why the last write of the file failed, or "". A failed write does not end the
-        run."""
+        """The reason why the last write of the file failed. It is "" if the write succeeded. A
+        failed write does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
         """The warm start with the points in the file, or without points if there was no file."""
         self._pace = Pace()

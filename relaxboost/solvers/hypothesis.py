@@ -145,9 +145,10 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def columns(self) -> NDArray[Any]:
-        """The column j of A times the sign, for each pair (j, sign) of `keys`, in Fortran order.
+        """The signed columns of the margin matrix A, as an array in Fortran order.
 
-        Only the first len(self) columns have meaningful entries.
+        For each pair (j, sign) of `keys`, the array contains column j of A times the sign. The
+        array may be wider than needed. Only the first len(self) columns have meaningful entries.
         """
         used = len(self)
         for slot in range(self._made, used):
@@ -192,7 +193,11 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def column(self, slot: int) -> NDArray[Any]:
-        """Return the column of the margin matrix in a slot, multiplied by the sign of the slot."""
+        """Return a column of the margin matrix, multiplied by its sign.
+
+        The pair (j, sign) at the position `slot` of `keys` contains the index and the sign of the
+        column.
+        """
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
@@ -240,7 +245,7 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edge <column, d> of each signed column, in the order of `keys`."""
+        """Return the edge of each signed column for the distribution d, in the order of `keys`."""
         return kernels.dots(self.columns, len(self), d)
 
     def priced(self, d: Vector) -> tuple[Best, Vector | None]:

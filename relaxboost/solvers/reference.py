@@ -142,12 +142,13 @@ def fits(game: Game) -> bool:
 
 
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
-    """Return the best feasible d and w that a solver finds in the time that is left for the run.
+    """Return the best distribution d and weights w that a solver finds in the remaining time.
 
-    The function may call the solver for several problems. It stops when the gap between the bounds
-    is at most `tol`. If the solver fails, no error is raised, because another method may still
-    solve the game. If the solver finds no point, the result is `f.center(m)`, at which f is finite,
-    and the w from which runs start.
+    The function may call the solver for several problems. Points of the solver are moved to
+    feasible points. The function stops when the gap between the bounds that d and w prove is at
+    most `tol`. If the solver fails, no error is raised, because another method may still solve the
+    game. If the solver finds no point, the result is `f.center(m)`, at which f is finite, and the w
+    from which runs start.
     """
     limits: dict[str, Any] = {}
     search = _Search(game, solver, tol, limits)
@@ -180,7 +181,7 @@ class _BestPair:
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """The words that describe the first w in `Solution.message`."""
+        """The words for the first w in `Solution.message`, which are "one column" or "w = 0"."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -202,8 +203,7 @@ class _BestPair:
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
-        """Move the distribution `d` to a feasible point, and keep it if its upper bound is the
-        best.
+        """Move the distribution `d` to a feasible point, and keep it if it proves a better bound.
 
         Return the feasible point. The result is None if `d` is None, is not finite or has no
         positive entry.
@@ -220,8 +220,7 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Move the weights w to a feasible point, and keep them if their lower bound is the
-        best."""
+        """Move the weights w to a feasible point, and keep them if they prove a better bound."""
         # The bound that the multipliers in `proof` give may be poor, for example if a multiplier is
         # zero. If it is below `least`, a second bound is computed without `proof`.
         game = self.game

@@ -82,7 +82,8 @@ class StoppingRule:
         self._smallest_gap = math.inf
         self._progress_round = 0
         self.reason = ""
-        """The reason for the last status "stalled". Messages contain this clause."""
+        """The reason why the rule last returned the status "stalled", as a clause for messages. It
+        is "" if the rule has not returned this status."""
 
     def should_certify(self, lower: float, upper: float) -> bool:
         """Return whether the estimated gap is so small that the run computes certified bounds."""

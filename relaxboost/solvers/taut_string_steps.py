@@ -48,7 +48,8 @@ multiple 1.7, the method needs a third fewer steps than with 1."""
 class _Features(NamedTuple):
     # Arrays over all levels are ordered by feature. A feature with k cuts has k + 1 levels.
     codes: NDArray[Any]
-    """The level of each example for each feature, shape (features, examples)."""
+    """The level of each example for each feature, shape (features, examples). The level is the
+    number of cuts of the feature that lie below the example."""
     offsets: Whole
     """The index of each feature's first level. The last entry is the total number of levels."""
     counts: NDArray[np.uint32]
@@ -111,7 +112,10 @@ class TautStringSteps:
         self._end_pull = 0.0
 
     def step(self, v: float) -> None:
-        """Take one primal-dual step towards a d for which no stump has an edge above v."""
+        """Take a step of the primal-dual method with the limit `v` on the edges.
+
+        The steps look for a distribution d for which no stump has an edge above `v`.
+        """
         of = self._features
         codes, offsets, counts = of
         features, m = codes.shape

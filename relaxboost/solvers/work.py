@@ -20,5 +20,5 @@ def entries(game: Game) -> float:
 
 
 def passes_of(game: Game, multiplications: float) -> float:
-    """Return the number of passes over A that take as long as the given multiplications."""
+    """Return the number of passes over A that take as long as a number of multiplications."""
     return multiplications / MULTIPLICATIONS_PER_ENTRY / entries(game)

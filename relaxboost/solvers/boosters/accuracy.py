@@ -1,6 +1,6 @@
-"""The accuracy ν that a booster uses internally, and the number of steps needed to reach it.
+"""The accuracy ν that a booster has to reach, and the number of steps until it is reached.
 
-When a booster reaches ν, the gap is at most tol, the gap that the user requested.
+If a booster has the accuracy ν, the gap is at most tol, the gap that the user requested.
 """
 
 from __future__ import annotations

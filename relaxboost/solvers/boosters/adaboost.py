@@ -75,7 +75,7 @@ class ColumnBooster(Booster):
     """Whether the rule for the length of a step requires that all entries of the game matrix lie in
     [−1, 1]."""
     why_no_step = "no step reduces the risk"
-    """The reason why the run takes no step, as a clause of a message."""
+    """The clause of a message that explains why the run takes no step."""
     active: Votes
 
     def __init__(self, game: Game) -> None:

@@ -27,7 +27,7 @@ from relaxboost.solvers.rounds import Booster
 def unfit(game: Game) -> str:
     """Return the reason why cutting planes cannot be used for this game, or "" if they can."""
     if not isinstance(game.over, AtomicSet):
-        return f"they mix atoms, and {game.over!r} has none"
+        return f"they need a domain with atoms, and {game.over!r} has none"
     if game.n is None:
         return "the hypotheses of the game are not enumerated"
     if needs_solver(game.relaxation):
@@ -138,7 +138,7 @@ class CuttingPlanesRun(Booster):
         # The program reads every cut once or twice, and its pivots read the atoms that are in use.
         self.work += 2.0 + len(self._found) * shares.size / work.entries(self._game)
         if np.array_equal(w, self.active.w):
-            self.end("the cuts have changed neither w nor the program")
+            self.end("the next cut would be computed at the same weights w again")
             return None
         self._cut(w)
         self._evaluate()

@@ -126,7 +126,7 @@ class CorrectiveRun(Booster):
             return None
         # A run with a target is a phase of `auto`. At the target the next phase continues.
         if self._target and self.active.gap(self.d, best) <= self._target:
-            self.end(f"it reached its own target, a smoothed gap of {self._target:g}")
+            self.end(f"the smoothed gap reached the target {self._target:g} of these steps")
             return None
         # Steps that exchange atoms run over sets with atoms, whose answers are atoms.
         if self._rule == "pairwise" and isinstance(best, Best):

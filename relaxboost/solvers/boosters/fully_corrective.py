@@ -133,9 +133,9 @@ class FullyCorrectiveRun(Booster):
     def advance(self, best: Dense) -> Booster | None:
         """Move the weights w towards `best`, and optimise the distribution d over a convex hull.
 
-        The hull is that of the distributions found so far, and the round adds the worst
-        distribution for w. Return None if neither w nor the weights of the distributions in the
-        hull have changed.
+        The hull contains the distributions found so far. The round adds the worst distribution for
+        w, at which the relaxed margin of w is attained. Return None if neither w nor the weights of
+        the distributions in the hull have changed.
         """
         self._clock.check()
         # `best` is the best w for g. Scaling it gives the best w for the smoothed g.

@@ -62,11 +62,12 @@ class Hedge(Method):
         """Do nothing, because Hedge accepts every game."""
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a proved bound on the number of rounds of Hedge, or nan.
+        """Return a proved bound on the number of rounds of Hedge.
 
-        The bound is 2 R (L/tol)² rounded up, as in the docstring of the class, plus the number of
-        rounds without an update of d. The result is nan if the weak learner may miss the best
-        hypothesis.
+        The bound is 2 R (L/tol)² rounded up, plus the number of rounds without an update of the
+        distribution d. R is the range of the relative entropy over the distributions that the
+        relaxation allows, and L is the largest absolute margin of a hypothesis. The result is nan
+        if the weak learner may miss the best hypothesis.
         """
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:

@@ -34,7 +34,7 @@ class Hull:
         self._edges = np.empty((game.n or 0, 16), order="F")
 
     def start_at(self, d: Vector) -> None:
-        """Add the distribution `d` to the hull, with the weight 1 and every other weight 0."""
+        """Add the distribution `d` with the weight 1, and set the weights of all others to 0."""
         self.include(d)
         self.weights[: self.used] = 0.0
         self.weights[self.used - 1] = 1.0

@@ -37,7 +37,7 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """For each column of the program, its position in the active set."""
+        """The position in the active set of each column of the program."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:

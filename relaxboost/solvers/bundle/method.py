@@ -32,19 +32,28 @@ from relaxboost.solvers.bundle.master import Feasible, Master
 
 
 class ConvexObjective(Protocol):
-    """A convex function F = Ω + Σ_g R_g that the bundle method minimises."""
+    """A convex function F = Ω + Σ_g R_g of weights w, which the bundle method minimises.
+
+    Ω is a penalty in closed form. For each group g, R_g is a convex function. The method knows R_g
+    only by cuts, which are affine functions below R_g.
+    """
 
     @property
     def feasible(self) -> Feasible:
         """The penalty Ω and the set of feasible weights w."""
 
     def at(self, w: Vector, *, clock: Clock) -> Any:
-        """Evaluate F at `w`. Return an object with the attributes `w`, `value` and `cuts`."""
+        """Evaluate F at the weights `w`.
+
+        Return an object with the attributes `w`, `value` (the number F(w)) and `cuts` (a cut for
+        each group).
+        """
 
     def lower(self, cut: Cut) -> float:
         """Return a lower bound on the minimum of F.
 
-        The argument `cut` is an affine function that is at most Σ_g R_g everywhere.
+        The argument `cut` is an affine function that is at most Σ_g R_g everywhere, where F = Ω +
+        Σ_g R_g.
         """
 
     def project(self, w: Vector) -> Vector:
@@ -101,7 +110,8 @@ class CuttingPlanes:
         self._floors = np.full(groups, -np.inf) if floors is None else floors
         # No term is above 0, so that the factor covers the rounding of the sum.
         self.floor = float(self._floors.sum()) * (1.0 + 2.0 * roundoff(groups))
-        """A lower bound on the minimum of F that follows from `floors`, or −inf."""
+        """The lower bound on the minimum of F that follows from `floors`. It is −inf without
+        `floors`."""
         zero = np.zeros((first.size, unit.size))
         self.cuts = Cuts(first, zero, zero)
         self.group = np.arange(first.size)
@@ -123,9 +133,10 @@ class CuttingPlanes:
         return [row.tobytes() for row in np.column_stack([group, cuts.offset, cuts.slope])]
 
     def add(self, cuts: Cuts) -> None:
-        """Add a cut for each group.
+        """Add a cut for each group g, which is an affine function below R_g.
 
-        A cut is skipped if the model already has it, or if the floor of R_g implies it.
+        A cut is skipped if the model already has this cut, or if the lower bound on R_g in `floors`
+        implies it.
         """
         keys = self._keys(cuts, np.arange(self.groups))
         says = (cuts.offset > self._floors) | cuts.slope.any(axis=1)
@@ -160,9 +171,10 @@ class CuttingPlanes:
         return self.objective.project(w), bound
 
     def nearest(self, centre: Vector, level: float) -> Vector | None:
-        """Return weights near `centre` at which the penalty plus the model is at most `level`.
+        """Return weights w near `centre` whose penalty plus model value is at most `level`.
 
-        The result are the nearest such weights, or None if Clarabel finds none.
+        Among these weights, the method returns those nearest to `centre`. The result is None if
+        Clarabel finds no such weights.
         """
         w = self.master.nearest(centre, level, self.cuts, self.group)
         return None if w is None else self.objective.project(w)

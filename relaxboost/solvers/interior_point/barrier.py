@@ -38,7 +38,7 @@ class Barrier:
 
     @property
     def product(self) -> float:
-        """The sum of the products of slack and multiplier."""
+        """The sum over all inequalities of the product of slack and multiplier."""
         return float(np.vdot(self.slack, self.mult))
 
     @property
@@ -48,9 +48,9 @@ class Barrier:
         return ratio
 
     def missing(self, centre: Array | float) -> Array:
-        """Return the multipliers' steps after which each slack times its multiplier is `centre`.
+        """Return the steps of the multipliers towards the target `centre`.
 
-        This holds if the slacks stay constant.
+        After these steps, each slack times its multiplier is `centre`, if the slacks stay constant.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 

@@ -105,9 +105,10 @@ class Diagonal(Block):
 
 
 def diagonal_gram(bulk: Bulk, inverse: Vector) -> Array:
-    """Return the lower triangle of Bᵀ diag(inverse) B, where B = [A, −1] as in `Block.gram`.
+    """Return the lower triangle of Bᵀ diag(inverse) B for the matrix B = [A, −1].
 
-    The vector `inverse` has a positive entry for each example.
+    A is the game matrix, and −1 is a column in which all entries are −1. The vector `inverse` has a
+    positive entry for each example.
     """
     n = bulk.n
     # The matrix is allocated once and filled in parts, since it may take most of the memory.

@@ -88,7 +88,11 @@ class Cones(ABC):
 
     @abstractmethod
     def scale(self) -> None:
-        """Compute the scaling matrix H of each cone, with H s = z."""
+        """Compute the scaling matrix H of each cone.
+
+        H is a symmetric matrix with H s = z, where s is the slack and z is the multiplier of the
+        cone.
+        """
 
     @abstractmethod
     def times(self, x: Array) -> Array:
@@ -104,7 +108,7 @@ class Cones(ABC):
 
     @property
     def product(self) -> float:
-        """The sum of s·z over all cones."""
+        """The sum over all cones of the product of slack and multiplier."""
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
@@ -296,8 +300,9 @@ class ExponentialCones(Cones):
     def scale(self) -> None:
         """Compute the scaling matrix H of each cone.
 
-        Let z̃ = −∇F(s), and let s̃ be the point with −∇F(s̃) = z. The matrix H satisfies H s = z
-        and H s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with μ = s·z/3.
+        Let s be the slack and z the multiplier of the cone, and let F be the barrier function. Let
+        z̃ = −∇F(s), and let s̃ be the point with −∇F(s̃) = z. The matrix H satisfies H s = z and H
+        s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with μ = s·z/3.
         """
         s = self.s
         z = self.z
@@ -331,10 +336,11 @@ class ExponentialCones(Cones):
         return np.einsum("kij,kj->ki", self.H, x)
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return r = centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2 with z̃ = −∇F(s).
+        """Return the right-hand side r of the equations Δz + H Δs = r of each cone.
 
-        The last term is the correction by the predictor (`ds`, `dz`). It is 0 if there is no
-        predictor.
+        Let s be the slack and z the multiplier of the cone, and let F be the barrier function. Then
+        r is −centre ∇F(s) − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2. The last term is the correction by the
+        predictor, the steps `ds` and `dz`. The term is 0 if there is no predictor.
         """
         aim = centre * self.polar() - self.z
         if ds is None or dz is None:

@@ -127,10 +127,11 @@ class EdgeBounds:
         return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, total)
 
     def target(self, centre: float, predictor: BoundsChange | None) -> Array:
-        """Return the multipliers' steps after which each slack times its multiplier is `centre`.
+        """Return the steps of the multipliers towards the target `centre`.
 
-        This holds if the slacks stay constant. If a predictor is passed, the second-order terms of
-        the predictor are subtracted from `centre`.
+        After these steps, each slack times its multiplier is `centre`, if the slacks stay constant.
+        If a predictor is passed, the second-order terms of the predictor are subtracted from
+        `centre`.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is None:

@@ -83,8 +83,11 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record whether conjugate gradients solved Newton's equations and whether they
-        converged."""
+        """Record how Newton's equations were solved.
+
+        The record says whether conjugate gradients solved the equations, and whether they
+        converged.
+        """
         self.is_by_passes = normal.iterations > 0
         # Equations that do not converge are solved with a matrix in the next steps.
         if normal.iterations >= MAX_CG_ITERATIONS:

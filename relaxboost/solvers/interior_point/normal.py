@@ -42,11 +42,12 @@ class Move(NamedTuple):
     """A solution of Newton's equations, and its products with the game matrix A."""
 
     t: Vector
-    """The Newton step t of the unknowns of f. The first m entries are the step Δd."""
+    """The Newton step t of the unknowns of the relaxation f. The first m entries are the step Δd of
+    the distribution d."""
     y: Vector
     """The Newton step y of the weights w."""
     v: float
-    """The Newton step Δv of the bound v."""
+    """The Newton step Δv of the bound v on all edges."""
     total: float
     """The Newton step Δλ of the multiplier λ of the equation Σd = 1."""
     margins: Vector

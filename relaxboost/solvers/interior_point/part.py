@@ -50,7 +50,7 @@ class Part(ABC):
     @property
     @abstractmethod
     def product(self) -> float:
-        """The sum of the products of slack and multiplier."""
+        """The sum over all constraints of the product of slack and multiplier."""
 
     @abstractmethod
     def block(self) -> Block:

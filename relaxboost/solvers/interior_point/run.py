@@ -100,12 +100,13 @@ def _max_restricted(game: Game) -> int:
 
 
 def predict_passes(game: Game) -> float:
-    """Return the predicted number of passes over the game matrix A until the gap is small.
+    """Return the predicted work of a run of the interior point method, in passes over A.
 
-    Each iteration factorises a matrix. The order of this matrix is the number of columns or the
-    number of examples, usually whichever is smaller. With column generation, the predicted order is
-    a sixth of the largest possible order, and the predicted number of iterations is four times as
-    large, because columns enter during the run.
+    A pass is one product of the game matrix A with a vector. Each iteration factorises a matrix.
+    The order of this matrix is the number of columns or the number of examples, usually whichever
+    is smaller. With column generation, the predicted order is a sixth of the largest possible
+    order, and the predicted number of iterations is four times as large, because columns enter
+    during the run.
     """
     n = game.n or 0
     iterations = PREDICTED_ITERATIONS
@@ -125,7 +126,7 @@ def predict_passes(game: Game) -> float:
 
 
 def is_matrix_free(game: Game) -> bool:
-    """Return whether the interior point method is predicted to solve a game without a matrix.
+    """Return whether a run of the interior point method is predicted to need no factorisation.
 
     The columns are then stumps (cuts of a feature at a threshold), and conjugate gradients solve
     Newton's equations without a factorisation.

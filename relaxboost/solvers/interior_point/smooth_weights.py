@@ -112,13 +112,12 @@ class SmoothWeights:
         return centre
 
     def right_side(self, target: float) -> tuple[Vector, float]:
-        """Return the right-hand sides of Newton's equations for the weights and for the
-        multiplier."""
+        """Return the right-hand sides of Newton's equations for w and for the multiplier v."""
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the steps of the weights and of the multiplier v."""
+        """Return the steps of the weights w and of the multiplier v of the ball."""
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
