@@ -71,7 +71,7 @@ class GeneralSolverRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: object) -> Booster | None:
-        """Solve the game with a general solver, and store the d and the w that it returns.
+        """Solve the game with a general solver, and store the returned distribution and weights.
 
         The first call returns this run. The second call returns None, which ends the run.
         """

@@ -337,7 +337,7 @@ class _Search:
             self._columns = np.sort(np.concatenate([self._columns, more]))
 
     def _ask(self, model: Any, A: Any) -> Vector | None:
-        """Pass one problem to the solver, and keep its points d and w if they are the best so far.
+        """Pass one problem to the solver, and keep the returned points if they are the best so far.
 
         `model` is `programs.primal` or `programs.dual`, and `A` is the matrix for the solver.
         Return the distribution d, moved to a feasible point. The result is None if the solver has

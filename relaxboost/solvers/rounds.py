@@ -151,7 +151,7 @@ class Booster(ABC):
         return False
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the d and the w of a warm start. Return this booster.
+        """Start from the distribution d and the weights w of a warm start. Return this booster.
 
         A booster that does not override this method ignores d and w. Even then, they are candidates
         for the result of the run.
@@ -168,10 +168,11 @@ class Booster(ABC):
 
     @abstractmethod
     def advance(self, best: Any) -> Booster | None:
-        """Update d and w with the hypothesis `best` that the weak learner returned.
+        """Update the distribution d and the weights w of the hypotheses.
 
-        Return the booster that computes the next round, which is the same object in most cases. If
-        d and w can no longer be improved, call `end` with the reason and return None.
+        `best` is the hypothesis that the weak learner returned for d. Return the booster that
+        computes the next round, which is the same object in most cases. If d and w can no longer be
+        improved, call `end` with the reason and return None.
         """
 
 

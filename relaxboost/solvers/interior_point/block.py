@@ -24,9 +24,9 @@ class Block(ABC):
     written = False
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """For each diagonal entry of the last result of `gram`, the size of the terms whose sum is the
-    entry. The rounding error of the entry is proportional to this size. None means that no terms
-    cancel."""
+    """The size of the terms whose sum is a diagonal entry of the last result of `gram`, as a vector
+    with a number for each diagonal entry. The rounding error of a diagonal entry is proportional to
+    this size. The attribute is None if no terms cancel."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
@@ -38,7 +38,7 @@ class Block(ABC):
 
     @abstractmethod
     def gram(self, bulk: Bulk) -> Array:
-        """Return the lower triangle of Bᵀ K⁻¹ B.
+        """Return the lower triangle of Bᵀ K⁻¹ B, where K is the matrix that f adds.
 
         The matrix B is [A, −1] in the rows of the distribution d and 0 in all other rows. A is the
         game matrix, and −1 is a column in which all entries are −1.

@@ -102,8 +102,9 @@ class Cones(ABC):
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
         """Return the right-hand side r of the equations Δz + H Δs = r of each cone.
 
-        The target of the step is the point of the central path with the parameter `centre`. If `ds`
-        and `dz`, the steps of the predictor, are passed, r includes their second-order terms.
+        s is the slack, z is the multiplier and H is the scaling matrix of the cone. The target of
+        the step is the point of the central path with the parameter `centre`. If `ds` and `dz`, the
+        steps of the predictor, are passed, r includes their second-order terms.
         """
 
     @property

@@ -56,8 +56,8 @@ class EdgeBounds:
     """
 
     is_linear = True
-    """Whether the slacks are linear in d and v. The primal and the dual step may then have
-    different lengths."""
+    """Whether the slacks are linear in the distribution d and the bound v on all edges. If so, the
+    primal step and the dual step may have different lengths."""
 
     def __init__(
         self, bulk: Bulk, over: AtomicSet, d: Vector, v: float, w: Vector | None = None
@@ -169,7 +169,7 @@ class EdgeBounds:
         return BoundsChange(slack, mult)
 
     def go(self, step: float, dual_step: float, change: BoundsChange, d: Vector, v: float) -> None:
-        """Move the multipliers, and compute the slacks from the new d and the new bound v."""
+        """Move the multipliers, and compute the slacks from the new distribution and bound."""
         self.v = v
         self.edges = self.bulk.edges(d)
         self.pairs.move(self._slacks(), dual_step, change.mult)

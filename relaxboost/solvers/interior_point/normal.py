@@ -80,7 +80,7 @@ class ColumnScaling(NamedTuple):
     multiplier / slack of the upper bound on its edge, minus multiplier / slack of the lower bound,
     if any."""
     kappa: float
-    """The coefficient κ of the step Δv in Newton's equations."""
+    """The coefficient κ in Newton's equations of Δv, the step of the bound v on all edges."""
     total: float
     """The number κ + Σ E_j²/D_j. It equals Σ D_j if all bounds are on the edges of columns."""
     has_sum: bool = True
@@ -198,7 +198,7 @@ class ByColumns(Normal):
 
 
 class ByPasses(ByColumns):
-    """Newton's equations reduced to the columns, solved by matrix-free conjugate gradients.
+    """Newton's equations for the columns, which matrix-free conjugate gradients solve.
 
     The columns must be stumps (cuts of a feature at a threshold). The matrix K of the relaxation f
     must be diagonal.

@@ -173,7 +173,8 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The upper bound minus the lower bound on the value, for the current d and w."""
+        """The upper bound minus the lower bound on the value, which the current distribution d and
+        the current weights w prove."""
         self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()

@@ -144,7 +144,10 @@ class SmoothWeights:
         return (min(1.0, -self.v / v) if v < 0.0 else 1.0), min(1.0, end)
 
     def go(self, step: float, dual_step: float, change: _Change, d: Vector, v: float) -> None:
-        """Move w by `dual_step` times its step, and store the new multiplier v."""
+        """Move the weights w, and store the new multiplier `v` of the ball.
+
+        The weights move by `dual_step` times the step of the weights in `change`.
+        """
         self.w = self.w + dual_step * change.y
         self.v = v
         self.edges = self.bulk.edges(d)

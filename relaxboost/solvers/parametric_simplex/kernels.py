@@ -127,7 +127,7 @@ class SimplexState(NamedTuple):
     its upper bound, and 0 for the sum Σd, which is fixed to 1. The entries of basic variables are
     not used."""
     x: Array
-    """The values of all variables."""
+    """The values of all variables, as numbers that change linearly with the parameter t."""
     z: Array
     """The reduced costs of all variables, which are 0 for basic variables."""
     lower: Array
