@@ -193,7 +193,10 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
 
 @njit(error_model="numpy", nogil=True)
 def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array) -> None:
-    """Add to the margin of each example the value of `strings` at its level, for every feature.
+    """Add the values of the functions of all features to the margins of the examples.
+
+    For each feature, `strings` contains the value of the function at each level. The value at the
+    level of an example is added to the margin of the example.
 
     `part` contains the index of the first example of this call, and the index after the last one.
     """

@@ -43,7 +43,10 @@ class ProjectionDual:
         self._project = project
 
     def distribution(self, w: Vector) -> Vector:
-        """Return the distribution d that attains the minimum in the definition of D(w)."""
+        """Return the distribution d that attains the minimum in the dual function D(w).
+
+        `w` contains a multiplier for each column.
+        """
         return self._project(self._columns @ w)
 
     def evaluate(self, w: Vector) -> tuple[float, Vector]:

@@ -50,7 +50,10 @@ class Block(ABC):
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the solution x of K x = h, given the first m entries of x, the step `t` of d."""
+        """Return the solution x of the equations K x = h, of which the first m entries are known.
+
+        These entries are `t`, the step of the distribution d.
+        """
 
     @abstractmethod
     def add_to(self, gram: Array) -> None:

@@ -99,7 +99,8 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """For each column, whether it has a bound whose multiplier is greater than the slack."""
+        """A boolean for each column: whether the column has a bound with a multiplier above the
+        slack."""
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:

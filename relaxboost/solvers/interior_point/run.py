@@ -128,8 +128,8 @@ def predict_passes(game: Game) -> float:
 def is_matrix_free(game: Game) -> bool:
     """Return whether a run of the interior point method is predicted to need no factorisation.
 
-    The columns are then stumps (cuts of a feature at a threshold), and conjugate gradients solve
-    Newton's equations without a factorisation.
+    If the result is True, the columns are stumps (cuts of a feature at a threshold), and conjugate
+    gradients solve Newton's equations without a factorisation.
     """
     is_large = _has_sieve(game) and _predict_restricted(game) > MAX_FACTOR_ORDER
     return is_large and game.matrix.implicit
