@@ -183,5 +183,5 @@ def _basis(game: Game, found: Any) -> Basis | None:
     if not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
         raise InputError(f"the basis in the file has a column index outside 0..{(game.n or 0) - 1}")
     if not (is_given(basis.sides, str) and set(basis.sides) <= set(SIDES)):
-        raise InputError(f"the sides of the basis in the file may contain only the letters {SIDES}")
+        raise InputError(f'the entry "sides" of the basis may contain only the letters {SIDES}')
     return basis

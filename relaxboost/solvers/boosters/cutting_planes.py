@@ -46,10 +46,10 @@ class CuttingPlanesRun(Booster):
     An atom is a vertex of the domain of w. The linear program over the weights of the atoms is the
     linear program of column generation with the roles exchanged: w takes the place of the
     distribution, and the distributions v that have been found take the place of the columns. The w
-    of the next cut lies on the segment from the best known w to the solution of the program, near
-    the best known w. If the new cut does not cut off the solution of the program, the lower bound
-    at the new w closes at least a tenth of the gap. The distribution d is the mean of the
-    distributions v, weighted by the multipliers of their cuts.
+    of the next cut lies on the segment from the best known w to the solution of the linear program,
+    near the best known w. If the solution of the linear program does not violate the new cut, the
+    lower bound at the new w closes at least a tenth of the gap. The distribution d is the mean of
+    the distributions v, weighted by the multipliers of their cuts.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class MLPBoost(SmoothedMethod):
 
 
 class MLPBoostRun(Booster):
-    """A run of MLPBoost. Each round computes two updates of the weights, and keeps the better."""
+    """A run of MLPBoost. Each round computes two updates of the weights and uses the better one."""
 
     inner = "smoothed"
     active: ActiveSet

@@ -46,7 +46,10 @@ class Block(ABC):
 
     @abstractmethod
     def reduce(self, h: Vector) -> Vector:
-        """Return the right-hand side for d after all other unknowns of K t = h are eliminated."""
+        """Return the right-hand side of the reduced equations for the distribution d.
+
+        All other unknowns of the equations K t = h are eliminated.
+        """
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
@@ -57,10 +60,10 @@ class Block(ABC):
 
     @abstractmethod
     def add_to(self, gram: Array) -> None:
-        """Add to the lower triangle of `gram` the Schur complement of K in d.
+        """Add the Schur complement of the matrix K to the lower triangle of `gram`.
 
-        The Schur complement is the matrix that remains for d after all other unknowns are
-        eliminated.
+        The Schur complement is the matrix that remains for the distribution d after all other
+        unknowns are eliminated.
         """
 
 

@@ -79,8 +79,7 @@ class Cones(ABC):
         """Return a boolean for each row of `s`: whether the row is in the interior of its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return a boolean for each row of `z`: whether the row is in the interior of its dual
-        cone."""
+        """Return a boolean for each row of `z`: whether it is in the interior of the dual cone."""
         return self.inside(z)
 
     @abstractmethod

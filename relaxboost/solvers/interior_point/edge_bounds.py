@@ -99,8 +99,7 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """A boolean for each column: whether the column has a bound with a multiplier above the
-        slack."""
+        """A boolean for each column: whether some bound of the column has a multiplier > slack."""
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
