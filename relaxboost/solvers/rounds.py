@@ -111,9 +111,9 @@ class Booster(ABC):
     """The data that prove a lower bound on the relaxed margin of the current weights. They are
     useful if only a solver can compute the relaxed margin. Without such data, it is None."""
     evaluated: tuple[float, float] | None = None
-    """The pair of the relaxed margin of the current weights (or a lower bound on it) and the value
-    of the relaxation at the current distribution. It is None if the booster has not computed
-    them."""
+    """Two numbers: the relaxed margin of the current weights, or a lower bound on this relaxed
+    margin, and the value of the relaxation at the current distribution. The attribute is None if
+    the booster has not computed these numbers."""
 
     def named(self, label: str) -> Booster:
         """Set the name that `Solution.method` shows. Return this booster."""

@@ -209,7 +209,7 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
 
 @njit(error_model="numpy", nogil=True)
 def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums: Array) -> None:
-    """For each feature in a range, replace its sums by the slopes of its taut string.
+    """Replace the sums of some features by the slopes of the taut string of each feature.
 
     `part` contains the index of the first feature of this call, and the index after the last one.
     `pull` is added to the first and the last sum of each feature. `tube` is half the height of the

@@ -27,9 +27,9 @@ EXCHANGING = ("away", "pairwise")
 """The step rules that move weight away from a single atom. Euclidean sets have no atoms."""
 
 SEARCH_ACCURACY = 0.25
-"""The accuracy of the line search for a pairwise step: the largest derivative of the smoothed
-margin at the end of the step, as a fraction of the derivative at its start. The number of rounds
-hardly depends on this fraction."""
+"""The line search for a pairwise step ends when the derivative of the smoothed margin is at most
+this fraction of the derivative at the start of the step. The number of rounds hardly depends on
+this fraction."""
 
 
 class CorrectiveRun(Booster):
