@@ -51,8 +51,7 @@ class Tolerance:
         return max(self.tol, self.rtol * max(lower, -upper, 0.0))
 
     def met_by(self, lower: float, upper: float) -> str:
-        """Return the tolerance that the gap meets, "tol" or "rtol", or "" if the gap meets
-        neither."""
+        """Return which tolerance the gap meets: "tol", "rtol", or "" if it meets neither."""
         gap = upper - lower
         if gap <= self.tol:
             return "tol"
