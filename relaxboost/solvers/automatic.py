@@ -66,7 +66,7 @@ class PortfolioRun(Booster):
         self._phase: Phase | None = None
         self._run: Booster | None = None
         self._waiting: list[Phase] | None = None
-        """The phases that have not started yet, in order, or None before the first round."""
+        """The phases that have not started yet, in order. It is None before the first round."""
 
     @property
     def current(self) -> Booster:

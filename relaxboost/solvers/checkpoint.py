@@ -69,8 +69,8 @@ class Checkpoint:
             "domain": game.over.key(),
         }
         self.trouble = ""
-        """The reason why the last write of the file failed, or "". A failed write does not end the
-        run."""
+        """The reason why the last write of the file failed. It is "" if the write succeeded. A
+        failed write does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
         """The warm start with the points in the file, or without points if there was no file."""
         self._pace = Pace()
@@ -183,5 +183,5 @@ def _basis(game: Game, found: Any) -> Basis | None:
     if not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
         raise InputError(f"the basis in the file has a column index outside 0..{(game.n or 0) - 1}")
     if not (is_given(basis.sides, str) and set(basis.sides) <= set(SIDES)):
-        raise InputError(f"the sides of the basis in the file may contain only the letters {SIDES}")
+        raise InputError(f'the entry "sides" of the basis may contain only the letters {SIDES}')
     return basis

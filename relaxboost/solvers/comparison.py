@@ -36,7 +36,8 @@ class MethodResult(NamedTuple):
     gap: float
     """The difference upper − lower of the certified bounds on the value of the game."""
     guarantee: float
-    """The number of rounds after which a theorem guarantees the gap, or nan if no theorem does."""
+    """The number of rounds after which a theorem guarantees the requested gap. It is nan if no
+    theorem guarantees the gap."""
 
 
 @dataclass(frozen=True)

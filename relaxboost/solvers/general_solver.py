@@ -48,8 +48,9 @@ def predict_passes(game: Game) -> float:
 class GeneralSolverRun(Booster):
     """A run that takes both d and w from a general convex solver.
 
-    The run moves both to feasible points. Its last round, after the solver has finished, evaluates
-    the bounds on the value that d and w prove.
+    d is a distribution over the examples, and w are the weights of the hypotheses. The run moves
+    both to feasible points. The last round, after the solver has finished, evaluates the bounds on
+    the value that d and w prove.
 
     Parameters
     ----------
@@ -70,9 +71,9 @@ class GeneralSolverRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: object) -> Booster | None:
-        """Solve the game, and keep the d and the w of the solver. Return this run.
+        """Solve the game with a general solver, and store the returned distribution and weights.
 
-        The second call returns None, which ends the run.
+        The first call returns this run. The second call returns None, which ends the run.
         """
         if self._was_asked:
             self.end(f"it solves the game only once, with tol = {self._tol:g}")

@@ -74,14 +74,19 @@ class MovingHypothesis(CombinedHypothesis):
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
-        """Return the coefficients a and b of a η + b η²/2, the change of the penalty in a step.
+        """Return numbers a and b: a step of length η changes the penalty g*(w) by a η + b η²/2.
 
-        The step of length η replaces w by (1 − η) w + η best.
+        The step replaces the weights w by (1 − η) w + η b, where b are the weights of the
+        hypothesis `best`.
         """
 
     @abstractmethod
     def move(self, best: Any, eta: float, u: Vector) -> None:
-        """Replace the weights w by (1 − η) w + η best, with the margins `u`. η is `eta`."""
+        """Move the weights w by a step of length η towards the hypothesis `best`.
+
+        The new weights are (1 − η) w + η b, where b are the weights of `best` and η is `eta`. `u`
+        contains the margins of the new weights.
+        """
 
     @abstractmethod
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
@@ -140,9 +145,10 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def columns(self) -> NDArray[Any]:
-        """The column j of A times the sign, for each pair (j, sign) of `keys`, in Fortran order.
+        """The signed columns of the margin matrix A, as an array in Fortran order.
 
-        Only the first len(self) columns have meaningful entries.
+        For each pair (j, sign) of `keys`, the array contains column j of A times the sign. The
+        array may be wider than needed. Only the first len(self) columns have meaningful entries.
         """
         used = len(self)
         for slot in range(self._made, used):
@@ -160,9 +166,10 @@ class ActiveSet(MovingHypothesis):
         return self._H
 
     def slot(self, best: Best) -> int:
-        """Return the slot of the signed column of `best`.
+        """Return the slot of a signed column, which is its position in the arrays of this object.
 
-        If the column has no slot, add a slot with the weight 0.
+        `best` contains the index and the sign of the column. If the column has no slot, a slot with
+        the weight 0 is added.
         """
         # A sign of zero means w = 0, whatever column the weak learner names with it.
         key = (best.id, best.sign) if best.sign else (0, 0)
@@ -186,16 +193,20 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def column(self, slot: int) -> NDArray[Any]:
-        """Return column j of the margin matrix times the sign, with (j, sign) = keys[slot]."""
+        """Return a column of the margin matrix, multiplied by its sign.
+
+        The pair (j, sign) at the position `slot` of `keys` contains the index and the sign of the
+        column.
+        """
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
     def between(self, slot: int, other: int | None) -> tuple[Vector, float]:
         """Return the direction v of a step between two signed columns, and the largest |v_i|.
 
-        The step moves weight from the slot `other` to the slot `slot`, and v is the difference of
-        their columns. If `other` is None, the weight comes from the point w = 0, and v is the
-        column of `slot`.
+        The step moves weight from the signed column in the slot `other` to the signed column in the
+        slot `slot`. The direction v is the difference of these two columns. If `other` is None, the
+        weight comes from the point w = 0, and v is the signed column in the slot `slot`.
         """
         j, sign = self.keys[slot]
         i, turn = (j, 0) if other is None else self.keys[other]
@@ -221,9 +232,10 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
-        """Move the weight `eta` from the slot `other` to the signed column of `best`.
+        """Move the weight `eta` from the signed column in the slot `other` to that of `best`.
 
-        If `other` is None, the weight comes from the point w = 0. `u` is the vector of new margins.
+        If `other` is None, the weight comes from the point w = 0. `u` contains the margins of the
+        new weights.
         """
         slot = self.slot(best)
         self.weights[slot] += eta
@@ -233,13 +245,14 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edge <column, d> of each signed column, in the order of `keys`."""
+        """Return the edge of each signed column for the distribution d, in the order of `keys`."""
         return kernels.dots(self.columns, len(self), d)
 
     def priced(self, d: Vector) -> tuple[Best, Vector | None]:
-        """Return the best atom of the domain for a distribution d, and the edges of all `keys`.
+        """Return the best atom for a distribution d, and the edges of all signed columns.
 
-        The second result is None if the search for the best atom does not compute the edges.
+        The edges are in the order of `keys`. They are None if the search for the best atom does not
+        compute them.
         """
         best, edges = self.over.priced(self.matrix, d, self._numbers)
         return best, None if edges is None else self._signs * edges

@@ -29,7 +29,7 @@ from relaxboost.solvers.warm_start import WarmStart, Weights
 
 
 class Certified(NamedTuple):
-    """A feasible d and feasible weights w, with the bracket [lower, upper] that they prove."""
+    """A feasible distribution d and feasible weights w, with the bounds that they prove."""
 
     weights: Weights
     """The feasible weights w of the hypotheses."""
@@ -44,7 +44,7 @@ class Certified(NamedTuple):
 
 
 class Incumbent:
-    """The best d and w that a run has found so far, with the bounds on the value that they prove.
+    """The best distribution d and weights w of a run so far, with the bounds that they prove.
 
     The attributes `lower` and `upper` are the best bounds so far, estimated in floating point.
     `certify` moves d and w to feasible points and evaluates the bounds again.
@@ -73,7 +73,7 @@ class Incumbent:
     def take_start(self, start: WarmStart) -> bool:
         """Store the points of a warm start as the best points so far.
 
-        Return whether their bracket meets the requested accuracy.
+        Return whether the bounds that these points prove meet the requested accuracy.
         """
         # A missing point leaves the default, and its bound infinite.
         weights = start.w
@@ -86,9 +86,10 @@ class Incumbent:
         return bool(self._goal.met_by(start.lower, start.upper))
 
     def offer(self, state: RoundState) -> None:
-        """Keep the w and the d of a round if they prove better bounds than the best so far.
+        """Keep the weights w and the distribution d of a round if they prove better bounds.
 
-        The w and the d are compared separately.
+        The weights w are compared with the best weights so far, and d is compared with the best
+        distribution so far.
         """
         if state.lower > self.lower:
             self._take_weights(state)
@@ -99,9 +100,9 @@ class Incumbent:
             self.upper = state.upper
 
     def replace(self, state: RoundState) -> None:
-        """Store the d and the w of this round, even if their bounds are worse.
+        """Store the distribution d and the weights w of a round, even if they prove worse bounds.
 
-        The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, returns the d and the w of its last
+        The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, returns the points of the last
         round.
         """
         self._take_weights(state)
@@ -112,10 +113,12 @@ class Incumbent:
         self._witness = state.witness
 
     def certify(self, clock: Clock, *, ask_solver: bool = True) -> Certified:
-        """Return a feasible d and feasible weights w, with the bounds that they prove.
+        """Return the best points of the run, moved to feasible points, and the proved bounds.
 
-        If the booster provided a witness, but the bracket is wider than the requested accuracy
-        allows, the relaxation computes a second witness, and the better witness is kept.
+        The points are a distribution d over the examples and weights w of the hypotheses. A witness
+        is the data that prove a lower bound on the relaxed margin of w. If the booster provided a
+        witness, but the bracket is wider than the requested accuracy allows, the relaxation
+        computes a second witness, and the witness with the larger bound is used.
 
         Parameters
         ----------

@@ -45,8 +45,8 @@ class Method(ABC):
     before the text, and ", or pass max_rounds or time_limit" after it. The runs of such a method
     need a limit on the rounds or the time."""
     cold: ClassVar[str] = ""
-    """The reason why a run cannot start from points that the user passes, or "". Messages put the
-    name of the class before this clause."""
+    """The reason why a run cannot start from points that the user passes. It is "" if a run can
+    start from such points. Messages put the name of the class before this clause."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -137,7 +137,7 @@ class SmoothedMethod(Method):
             binary_projector(game.relaxation, 1.0)
 
     def fig1_rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a proved bound on the number of rounds needed for a gap of `tol`, or nan.
+        """Return a proved bound on the number of rounds needed for a gap of `tol`.
 
         The bound is that of Shalev-Shwartz & Singer (2009) for the algorithm of Fig. 1. The result
         is nan if the user chose the weight β of the smoothing, or if the weak learner may miss the

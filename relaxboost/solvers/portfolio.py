@@ -1,4 +1,4 @@
-"""The phases of the method "auto": methods that are run one after another on one game."""
+"""The phases of the method "auto", which are methods that run one after another on one game."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class Request(NamedTuple):
     clock: Clock
     start: WarmStart
     before: Booster
-    """The run of the previous phase, with whose columns the new phase may start."""
+    """The run of the previous phase. The new phase may start with the columns that this run
+    found."""
 
 
 class Phase(NamedTuple):
@@ -43,7 +44,8 @@ class Phase(NamedTuple):
 
     name: str
     why_not: Callable[[Request], str]
-    """A function that returns the reason why a run skips this phase, or ""."""
+    """A function that returns the reason why a run skips this phase, or "" if the run uses the
+    phase."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
     """A function that returns the work budget, in products of the margin matrix with a vector.

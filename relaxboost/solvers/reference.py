@@ -142,12 +142,13 @@ def fits(game: Game) -> bool:
 
 
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
-    """Return the best feasible d and w that a solver finds in the time that is left for the run.
+    """Return the best distribution d and weights w that a solver finds in the remaining time.
 
-    The function may call the solver for several problems. It stops when the gap between the bounds
-    is at most `tol`. If the solver fails, no error is raised, because another method may still
-    solve the game. If the solver finds no point, the result is `f.center(m)`, at which f is finite,
-    and the w from which runs start.
+    The function may call the solver for several problems. Points of the solver are moved to
+    feasible points. The function stops when the gap between the bounds that d and w prove is at
+    most `tol`. If the solver fails, no error is raised, because another method may still solve the
+    game. If the solver finds no point, the result is `f.center(m)`, at which f is finite, and the w
+    from which runs start.
     """
     limits: dict[str, Any] = {}
     search = _Search(game, solver, tol, limits)
@@ -180,7 +181,7 @@ class _BestPair:
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """The words that describe the first w in `Solution.message`."""
+        """The words for the first w in `Solution.message`, which are "one column" or "w = 0"."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -202,9 +203,10 @@ class _BestPair:
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
-        """Make d feasible, and keep it if its upper bound is the best so far.
+        """Move the distribution `d` to a feasible point, and keep it if it proves a better bound.
 
-        Return the feasible d. If `d` is None or unusable, return None.
+        Return the feasible point. The result is None if `d` is None, is not finite or has no
+        positive entry.
         """
         # A solver that fails returns no point, or a d that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
@@ -218,7 +220,7 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Make the weights w feasible, and keep them if their lower bound is the best so far."""
+        """Move the weights w to a feasible point, and keep them if they prove a better bound."""
         # The bound that the multipliers in `proof` give may be poor, for example if a multiplier is
         # zero. If it is below `least`, a second bound is computed without `proof`.
         game = self.game
@@ -264,8 +266,8 @@ class _Search:
     def rounds(self) -> Iterator[Vector | None]:
         """Solve the primal and the dual of the game on columns that the optimum may use.
 
-        After each problem the method yields the d that the solver found, moved to a feasible point,
-        or None.
+        After each problem the method yields the distribution d that the solver found, moved to a
+        feasible point. It yields None if the solver returned no usable d.
         """
         if self._columns.size < self.game.matrix.known:
             yield from self._price_in()
@@ -335,10 +337,11 @@ class _Search:
             self._columns = np.sort(np.concatenate([self._columns, more]))
 
     def _ask(self, model: Any, A: Any) -> Vector | None:
-        """Pass one problem to the solver, and keep its points d and w if they are the best so far.
+        """Pass one problem to the solver, and keep the returned points if they are the best so far.
 
         `model` is `programs.primal` or `programs.dual`, and `A` is the matrix for the solver.
-        Return d, moved to a feasible point, or None if the solver has returned no usable d.
+        Return the distribution d, moved to a feasible point. The result is None if the solver has
+        returned no usable d.
         """
         self.asked += 1
         game = self.game

@@ -111,9 +111,9 @@ class Booster(ABC):
     """The data that prove a lower bound on the relaxed margin of the current weights. They are
     useful if only a solver can compute the relaxed margin. Without such data, it is None."""
     evaluated: tuple[float, float] | None = None
-    """The pair of the relaxed margin of the current weights (or a lower bound on it) and the value
-    of the relaxation at the current distribution. It is None if the booster has not computed
-    them."""
+    """Two numbers: the relaxed margin of the current weights, or a lower bound on this relaxed
+    margin, and the value of the relaxation at the current distribution. The attribute is None if
+    the booster has not computed these numbers."""
 
     def named(self, label: str) -> Booster:
         """Set the name that `Solution.method` shows. Return this booster."""
@@ -133,7 +133,10 @@ class Booster(ABC):
         return self
 
     def basis(self) -> Basis | None:
-        """Return the last basis of the linear program of column generation, or None."""
+        """Return the last basis of the linear program of column generation.
+
+        The result is None if the booster does not use column generation.
+        """
         return None
 
     def end(self, reason: str) -> None:
@@ -148,7 +151,7 @@ class Booster(ABC):
         return False
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the d and the w of a warm start. Return this booster.
+        """Start from the distribution d and the weights w of a warm start. Return this booster.
 
         A booster that does not override this method ignores d and w. Even then, they are candidates
         for the result of the run.
@@ -165,10 +168,11 @@ class Booster(ABC):
 
     @abstractmethod
     def advance(self, best: Any) -> Booster | None:
-        """Update d and w with the hypothesis `best` that the weak learner returned.
+        """Update the distribution d and the weights w of the hypotheses.
 
-        Return the booster that computes the next round, which is the same object in most cases. If
-        d and w can no longer be improved, call `end` with the reason and return None.
+        `best` is the hypothesis that the weak learner returned for d. Return the booster that
+        computes the next round, which is the same object in most cases. If d and w can no longer be
+        improved, call `end` with the reason and return None.
         """
 
 

@@ -94,7 +94,7 @@ class Segment(NamedTuple):
 
 
 def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float]:
-    """Return the margins u + ηv, their smoothed distribution d, and the product <d, v>."""
+    """Return the margins u + ηv after a step, their smoothed distribution d, and <d, v>."""
     there = kernels.along(u, v, eta)
     d = project(there)
     return there, d, kernels.dot(d, v)
@@ -111,10 +111,10 @@ def line_search(
 
     If there is a penalty on the weights w, the search maximises the smoothed relaxed margin minus
     the penalty. The derivative of this function is <d, v> − a − b η, where d is the smoothed
-    distribution at u + ηv. The derivative decreases in η. The search ends when it lies between 0
-    and `accuracy` times its value at η = 0, or when η = longest. The step is at least as long as
-    the step of Shalev-Shwartz & Singer (2009), Fig. 1, and not longer than the maximising step.
-    Therefore the function increases at least as much as in the step of Fig. 1.
+    distribution at u + ηv. The derivative decreases in η. The search ends when the derivative lies
+    between 0 and `accuracy` times its value at η = 0, or when η = longest. The step is at least as
+    long as the step of Shalev-Shwartz & Singer (2009), Fig. 1, and not longer than the maximising
+    step. Therefore the function increases at least as much as in the step of Fig. 1.
 
     Parameters
     ----------
@@ -163,10 +163,11 @@ class _Search:
         return Step(eta, there, d, stretch), value
 
     def find_bracket(self, stretch: float) -> Step | None:
-        """Lengthen a trial step until the derivative at its end is below `aim`, and return None.
+        """Lengthen a trial step until the derivative of the objective at its end is below `aim`.
 
-        Return the trial step instead if the derivative is close enough to `aim`, or if a better
-        step would be longer or shorter than allowed.
+        The objective is the smoothed relaxed margin minus the penalty on the weights. Return None
+        if the derivative is below `aim`. Return the trial step instead if the derivative is close
+        enough to `aim`, or if a better step would be longer or shorter than allowed.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)
@@ -188,7 +189,10 @@ class _Search:
             self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
 
     def close_bracket(self) -> Step:
-        """Return a step between `_left` and `_right`, with a derivative close to `aim`."""
+        """Return a step with a length between `_left` and `_right`.
+
+        The derivative of the objective at the end of the step is close to `aim`.
+        """
         side = 0
         # The Illinois variant of regula falsi converges with order 1.44, so 60 evaluations suffice.
         for _ in range(60):

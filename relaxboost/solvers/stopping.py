@@ -15,7 +15,7 @@ still make progress rarely needs more rounds to make it."""
 PATIENCE_FACTOR = 4
 """A run may be treated as stalled only if its gap has not decreased for more rounds than this
 factor times the number of rounds that the run took to reach its smallest gap. With the factor 1,
-"auto" would end some runs that another of its methods can continue."""
+the method "auto" would end some runs that a later phase can continue."""
 
 RELATIVE_RESOLUTION = 1e-9
 """If the difference of two bounds or weights is below this fraction of their size, it may be a
@@ -51,7 +51,7 @@ class Tolerance:
         return max(self.tol, self.rtol * max(lower, -upper, 0.0))
 
     def met_by(self, lower: float, upper: float) -> str:
-        """Return the tolerance that these bounds meet, "tol" or "rtol", or "" if they meet none."""
+        """Return which tolerance the gap meets: "tol", "rtol", or "" if it meets neither."""
         gap = upper - lower
         if gap <= self.tol:
             return "tol"
@@ -82,7 +82,8 @@ class StoppingRule:
         self._smallest_gap = math.inf
         self._progress_round = 0
         self.reason = ""
-        """The reason for the last status "stalled". Messages contain this clause."""
+        """The reason why the rule last returned the status "stalled", as a clause for messages. It
+        is "" if the rule has not returned this status."""
 
     def should_certify(self, lower: float, upper: float) -> bool:
         """Return whether the estimated gap is so small that the run computes certified bounds."""

@@ -48,7 +48,8 @@ multiple 1.7, the method needs a third fewer steps than with 1."""
 class _Features(NamedTuple):
     # Arrays over all levels are ordered by feature. A feature with k cuts has k + 1 levels.
     codes: NDArray[Any]
-    """The level of each example for each feature, shape (features, examples)."""
+    """The level of each example for each feature, shape (features, examples). The level is the
+    number of cuts of the feature that lie below the example."""
     offsets: Whole
     """The index of each feature's first level. The last entry is the total number of levels."""
     counts: NDArray[np.uint32]
@@ -111,7 +112,10 @@ class TautStringSteps:
         self._end_pull = 0.0
 
     def step(self, v: float) -> None:
-        """Take one primal-dual step towards a d for which no stump has an edge above v."""
+        """Take a step of the primal-dual method with the limit `v` on the edges.
+
+        The steps look for a distribution d for which no stump has an edge above `v`.
+        """
         of = self._features
         codes, offsets, counts = of
         features, m = codes.shape
@@ -170,7 +174,7 @@ def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
 
 @njit(error_model="numpy", nogil=True)
 def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Array) -> None:
-    """Write to `out` the sum of g + force over the examples at each level of each feature.
+    """For each level of each feature, write the sum of g + force over its examples to `out`.
 
     `part` contains the index of the first feature of this call, and the index after the last one.
     `g` and `out` have an entry for each level, and `force` has an entry for each example.
@@ -189,7 +193,10 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
 
 @njit(error_model="numpy", nogil=True)
 def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array) -> None:
-    """Add to the margin of each example the values `strings` at the levels of the example.
+    """Add the values of the functions of all features to the margins of the examples.
+
+    For each feature, `strings` contains the value of the function at each level. The value at the
+    level of an example is added to the margin of the example.
 
     `part` contains the index of the first example of this call, and the index after the last one.
     """
@@ -202,11 +209,11 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
 
 @njit(error_model="numpy", nogil=True)
 def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums: Array) -> None:
-    """For each feature in a range, replace its sums by the slopes of its taut string.
+    """Replace the sums of some features by the slopes of the taut string of each feature.
 
     `part` contains the index of the first feature of this call, and the index after the last one.
-    `pull` is added to the first and the last sum of each feature. `tube` is half the width of the
-    tube. `sums` has an entry for each level of each feature.
+    `pull` is added to the first and the last sum of each feature. `tube` is half the height of the
+    tube around the cumulative sums. `sums` has an entry for each level of each feature.
     """
     codes, offsets, counts = of
     # The pull at both ends shifts the mean of the slopes, which has to stay zero.
@@ -272,11 +279,12 @@ def find_end_pull(
 ) -> float:
     """Return the end pull, which is added to the first and the last sum of each feature.
 
-    The first and the last value of the function of a feature j have to sum to zero: 2 o_j + (first
-    slope + last slope) = 0. With o = Σ o_j, the end pull is the number for which o plus half the
-    sum of the first and last slopes of all strings is zero. This expression increases with the end
-    pull, and it is piecewise linear. Therefore a few Newton steps within a bracket of the solution
-    suffice. `guess` is the end pull of the previous step.
+    The function of a feature j is the offset o_j plus the slopes of the string of the feature. The
+    first and the last value of this function have to sum to zero: 2 o_j + (first slope + last
+    slope) = 0. With o = Σ o_j, the end pull is the number for which o plus half the sum of the
+    first and last slopes of all strings is zero. This expression increases with the end pull, and
+    it is piecewise linear. Therefore a few Newton steps within a bracket of the solution suffice.
+    `guess` is the end pull of the previous step.
     """
     low = -np.inf
     high = np.inf

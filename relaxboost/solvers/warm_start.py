@@ -42,9 +42,10 @@ of their weights. No index appears twice."""
 
 @dataclass(frozen=True, eq=False)
 class WarmStart:
-    """The feasible d and w from which a run begins, and the bounds on the value that they prove.
+    """The feasible points from which a run begins, and the bounds on the value that they prove.
 
-    `WarmStart()` has neither d nor w, and its bounds are infinite.
+    The points are a distribution d over the examples and weights w of the hypotheses. `WarmStart()`
+    has neither d nor w, and infinite bounds.
     """
 
     d: Vector | None = None
@@ -66,7 +67,8 @@ class WarmStart:
     relay: Relay | None = None
     """The object that stores the results of the previous game on a `path`, or None."""
     near: Solution | None = None
-    """The solution of an earlier game from which the points come, or None."""
+    """The solution of an earlier game from which d and w come. It is None if d and w do not come
+    from a solution."""
 
     def with_bounds(self, game: Game) -> WarmStart:
         """Return a copy with the bounds that d and w prove for the given game."""

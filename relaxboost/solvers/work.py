@@ -20,5 +20,8 @@ def entries(game: Game) -> float:
 
 
 def passes_of(game: Game, multiplications: float) -> float:
-    """Return the number of passes over A that take as long as this number of multiplications."""
+    """Return the time that multiplications take, in passes over the margin matrix A.
+
+    A pass is one product of A with a vector. `multiplications` is the number of multiplications.
+    """
     return multiplications / MULTIPLICATIONS_PER_ENTRY / entries(game)

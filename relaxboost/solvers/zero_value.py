@@ -24,10 +24,11 @@ from relaxboost.solvers.work import passes_of
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why this phase cannot be used for a game, or "" if it can be used.
+    """Return the reason why the test for the value zero cannot be used, or "" if it can be used.
 
-    The phase solves n + 1 equations for m unknowns. In general position the equations have a
-    solution within the bounds of the unknowns only if m > n.
+    The test solves n + 1 equations for m unknowns, where n is the number of hypotheses and m is the
+    number of examples. In general position the equations have a solution within the bounds of the
+    unknowns only if m > n.
     """
     form = game.linear_form
     if form is None or form.rows is not None or form.cost.size > game.m or form.cost.any():

@@ -1,6 +1,6 @@
-"""The accuracy ν that a booster uses internally, and the number of steps needed to reach it.
+"""The accuracy ν that a booster has to reach, and the number of steps until it is reached.
 
-When a booster reaches ν, the gap is at most tol, the gap that the user requested.
+If a booster has the accuracy ν, the gap is at most tol, the gap that the user requested.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ step would be needed, because w = 0 already has the accuracy 1, and the steps of
 infinite."""
 
 INNER_ACCURACY_RATIO = 0.01
-"""The accuracy to which a round solves its inner problem, divided by the accuracy of the run.
+"""The accuracy to which each round solves its inner optimisation problem, as a fraction of the
+accuracy of the run.
 
 The inner problem of fully corrective Frank–Wolfe optimises the weights of the distributions in a
 convex hull. The inner problem of SoftBoost is the entropy projection. The bounds on the rounds hold
@@ -27,10 +28,12 @@ for any inner accuracy. A more accurate solution saves few rounds, but makes eac
 def working_accuracy(game: Game, tol: float) -> float:
     """Return the accuracy ν in (0, 0.999] that a booster needs for a gap of `tol`.
 
-    The theorems state ν for a margin matrix with entries in [-1, 1] and the unit l1 ball. Over a
-    ball of radius r the gap is r times as large, so ν is tol/r. Every upper bound contains r times
-    the slack of the weak learner. The function therefore subtracts r times the slack from tol
-    first, unless the difference would be zero or negative.
+    The theorems about boosters assume a margin matrix with entries in [-1, 1] and weights in the
+    unit l1 ball. Over a ball of radius r the gap is r times as large, so ν is tol/r.
+
+    The slack of a weak learner is the largest amount by which the edge of the returned hypothesis
+    may be below the best edge. Every upper bound contains r times the slack. The function therefore
+    subtracts r times the slack from `tol` first, unless the difference would be zero or negative.
     """
     slack = game.over.value(game.matrix.slack)
     # With a slack of tol or more no accuracy suffices, and the run ends at a limit of the user.
@@ -39,11 +42,12 @@ def working_accuracy(game: Game, tol: float) -> float:
 
 
 def count_steps(spread: float, accuracy: float) -> float:
-    """Return the number of steps 2 `spread` / `accuracy`² of a booster, rounded up.
+    """Return the number of steps after which a booster has a given accuracy ν.
 
-    By the theorems on AdaBoost*, TotalBoost and SoftBoost, this number of steps suffices. `spread`
-    is the range of the relative entropy over the distributions at which the relaxation is finite:
-    log m for the hard margin, and log(m/k) for `Capped(k)`.
+    The number is 2 `spread` / ν², rounded up, by the theorems on AdaBoost*, TotalBoost and
+    SoftBoost. The argument `accuracy` is ν, and `spread` is the range of the relative entropy over
+    the distributions at which the relaxation is finite: log m for the hard margin, and log(m/k) for
+    `Capped(k)`.
     """
     steps = 2.0 * spread / accuracy / accuracy
     # Beyond 2^53 every double is an integer already, and infinity has no integer.
@@ -51,9 +55,10 @@ def count_steps(spread: float, accuracy: float) -> float:
 
 
 def stage_steps(m: int, accuracy: float) -> float:
-    """Return the maximum number of steps of AdaBoost* in a stage with the accuracy ν.
+    """Return the maximum number of steps that AdaBoost* takes in a stage with the accuracy ν.
 
-    The number is 2 log(m)/ν² for m examples, rounded up, and at least 1.
+    A stage consists of the rounds in which AdaBoost* uses the same accuracy ν. The number of steps
+    is 2 log(m)/ν² for m examples, rounded up, and at least 1.
     """
     # A single example has log m = 0, and still needs a step.
     return max(1.0, count_steps(math.log(m), accuracy))

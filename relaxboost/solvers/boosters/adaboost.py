@@ -64,7 +64,7 @@ class AdaBoost(HardMarginMethod):
 
 
 class ColumnBooster(Booster):
-    """The code that runs of AdaBoost and AdaBoost* share. A subclass chooses the length of a step.
+    """A base class for runs of AdaBoost and of AdaBoost*. A subclass chooses the length of a step.
 
     In each round, the run adds a step to the weight of one hypothesis, and computes the
     distribution over the examples from the new weights.
@@ -72,9 +72,10 @@ class ColumnBooster(Booster):
 
     inner = "exponential"
     needs_unit_entries = True
-    """Whether the rule for the length of a step is made for entries in [−1, 1]."""
+    """Whether the rule for the length of a step requires that all entries of the game matrix lie in
+    [−1, 1]."""
     why_no_step = "no step reduces the risk"
-    """The reason why the run takes no step, as a clause of a message."""
+    """The clause of a message that explains why the run takes no step."""
     active: Votes
 
     def __init__(self, game: Game) -> None:

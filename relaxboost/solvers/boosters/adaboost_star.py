@@ -84,7 +84,8 @@ class AdaBoostStarRun(ColumnBooster):
     to the weight of this column. AdaBoost* adds artanh γ − artanh ρ. After 2 log(m)/ν² steps for m
     examples, every margin of w/‖w‖_1 is at least ρ. The smallest edge is an upper bound on the
     value of the game over the unit l1 ball, so the gap is at most ν. If ρ is negative, w = 0 has
-    margins of 0 >= ρ, and the gap is at most ν too. The claim RW05-T has the proof.
+    margins of 0 >= ρ, and the gap is at most ν too. The documentation of the claim RW05-T has the
+    proof.
 
     The theorem of the paper is about a single accuracy ν. If several accuracies are passed, a new
     stage starts as soon as the gap is at most ν. The round that starts a stage has three steps.
@@ -114,9 +115,10 @@ class AdaBoostStarRun(ColumnBooster):
         self._margin = 0.0
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the step to the weight of `best`, or start a stage with a smaller ν.
+        """Add a step to the weight of the hypothesis `best`, or start a stage with a smaller ν.
 
-        Return None if the edge of `best` is not positive.
+        A stage consists of the rounds with the same accuracy ν. Return None if the edge of `best`
+        is not positive.
         """
         self._least = min(self._least, best.edge)
         # A new stage changes d, so the edge of `best` says nothing about the first step.

@@ -20,8 +20,9 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 PAIRWISE_GAP_PER_RADIUS = 0.02
-"""The gap at which "auto" ends its run of pairwise steps if a faster method follows, divided by the
-radius of the domain. Pairwise steps reach this gap quickly, and smaller gaps slowly."""
+"""If a faster method follows, the method "auto" ends its pairwise steps when the gap is at most
+this number times the radius of the domain. Pairwise steps reach this gap quickly, and smaller gaps
+slowly."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,9 @@ class Corrective(SmoothedMethod):
             )
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a bound on the number of rounds for the steps "fig1" and "line-search", or nan.
+        """Return a bound on the number of rounds for the steps "fig1" and "line-search".
 
-        `fig1_rounds_bound` defines the bound.
+        The method `fig1_rounds_bound` computes the bound. The result is nan for all other steps.
         """
         # docs/mathematics.md, "Stopping": a step must gain at least what the step of Fig. 1 gains.
         is_proved = self.step in ("fig1", "line-search")
@@ -105,11 +106,12 @@ class Corrective(SmoothedMethod):
 
 
 def start_pairwise(game: Game, tol: float, is_last: bool) -> CorrectiveRun:
-    """Return a run of pairwise steps to the gap `tol`, or to a larger gap if other methods follow.
+    """Return a run of pairwise Frank–Wolfe steps, which is a phase of the method "auto".
 
-    The larger gap is `PAIRWISE_GAP_PER_RADIUS` times the radius of the domain. No other method
-    follows if `is_last` is True, or if the relaxation f is so strongly convex that few pairwise
-    steps suffice.
+    The run ends at the gap `tol` if `is_last` is True, which means that no other phase can follow,
+    or if the relaxation f is so strongly convex that few pairwise steps suffice. Otherwise the run
+    may end at the larger gap `PAIRWISE_GAP_PER_RADIUS` times the radius of the domain, and a faster
+    phase continues.
     """
     loose = PAIRWISE_GAP_PER_RADIUS * game.over.reach(game.n)
     hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)

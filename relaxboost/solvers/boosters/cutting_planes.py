@@ -27,7 +27,7 @@ from relaxboost.solvers.rounds import Booster
 def unfit(game: Game) -> str:
     """Return the reason why cutting planes cannot be used for this game, or "" if they can."""
     if not isinstance(game.over, AtomicSet):
-        return f"they mix atoms, and {game.over!r} has none"
+        return f"they need a domain with atoms, and {game.over!r} has none"
     if game.n is None:
         return "the hypotheses of the game are not enumerated"
     if needs_solver(game.relaxation):
@@ -46,10 +46,10 @@ class CuttingPlanesRun(Booster):
     An atom is a vertex of the domain of w. The linear program over the weights of the atoms is the
     linear program of column generation with the roles exchanged: w takes the place of the
     distribution, and the distributions v that have been found take the place of the columns. The w
-    of the next cut lies on the segment from the best known w to the solution of the program, near
-    the best known w. If the new cut does not cut off the solution of the program, the lower bound
-    at the new w closes at least a tenth of the gap. The distribution d is the mean of the
-    distributions v, weighted by the multipliers of their cuts.
+    of the next cut lies on the segment from the best known w to the solution of the linear program,
+    near the best known w. If the solution of the linear program does not violate the new cut, the
+    lower bound at the new w closes at least a tenth of the gap. The distribution d is the mean of
+    the distributions v, weighted by the multipliers of their cuts.
 
     Parameters
     ----------
@@ -122,9 +122,11 @@ class CuttingPlanesRun(Booster):
         self.evaluated = self._value, self._game.relaxation.penalty(self.d)
 
     def advance(self, best: object) -> Booster | None:
-        """Maximise the model of the relaxed margin, update d, and add a cut at a new w.
+        """Update the distribution d, and add a cut at new weights w.
 
-        Return None if the new w equals the previous w.
+        A cut is an affine function of w that is at least the relaxed margin everywhere. The new w
+        lie on the segment from the best known w to the maximiser of the minimum of all cuts. Return
+        None if the new w equal the previous w.
         """
         self._clock.check()
         shares, multipliers = self._master.solve(self._clock)
@@ -136,7 +138,7 @@ class CuttingPlanesRun(Booster):
         # The program reads every cut once or twice, and its pivots read the atoms that are in use.
         self.work += 2.0 + len(self._found) * shares.size / work.entries(self._game)
         if np.array_equal(w, self.active.w):
-            self.end("the cuts have changed neither w nor the program")
+            self.end("the next cut would be computed at the same weights w again")
             return None
         self._cut(w)
         self._evaluate()

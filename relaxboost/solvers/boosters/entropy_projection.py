@@ -43,11 +43,14 @@ class ProjectionDual:
         self._project = project
 
     def distribution(self, w: Vector) -> Vector:
-        """Return the distribution d that attains the dual function D(w)."""
+        """Return the distribution d that attains the minimum in the dual function D(w).
+
+        `w` contains a multiplier for each column.
+        """
         return self._project(self._columns @ w)
 
     def evaluate(self, w: Vector) -> tuple[float, Vector]:
-        """Return the dual function D(w) and its gradient."""
+        """Return the value D(w) of the dual function at the multipliers w, and the gradient."""
         u = self._columns @ w
         d = self._project(u)
         entropy = float(xlogy(d, d).sum()) + math.log(d.size)
@@ -57,10 +60,10 @@ class ProjectionDual:
     def maximise(self, start: Vector, accuracy: float) -> Vector:
         """Maximise the dual function by L-BFGS-B, and return multipliers w with D(w) >= D(start).
 
-        The search ends when every edge is at most the level plus `accuracy`, and every edge of a
-        column with a positive multiplier is at least the level minus `accuracy`. The bounds on the
-        rounds of SoftBoost and TotalBoost need only D(w) >= D(start). Raise `TimeUp` if the
-        deadline of the run passes.
+        The level is the largest edge that the projection allows. The search ends when every edge is
+        at most the level plus `accuracy`, and every edge of a column with a positive multiplier is
+        at least the level minus `accuracy`. The bounds on the rounds of SoftBoost and TotalBoost
+        need only D(w) >= D(start). Raise `TimeUp` if the deadline of the run passes.
         """
         from scipy.optimize import minimize
 

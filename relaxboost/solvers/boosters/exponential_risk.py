@@ -14,7 +14,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 LONGEST = math.atanh(1.0 - 2.0**-53)
-"""The step length that is used instead of an infinite one. It is about 18.7, the artanh of the
+"""The step length that replaces an infinite step length. It is about 18.7, the artanh of the
 largest double below 1, which is 1 − 2^-53."""
 
 MAX_STEP = sys.float_info.max ** (1 / 3)

@@ -27,9 +27,9 @@ EXCHANGING = ("away", "pairwise")
 """The step rules that move weight away from a single atom. Euclidean sets have no atoms."""
 
 SEARCH_ACCURACY = 0.25
-"""The accuracy of the line search for a pairwise step: the largest derivative of the smoothed
-margin at the end of the step, as a fraction of the derivative at its start. The number of rounds
-hardly depends on this fraction."""
+"""The line search for a pairwise step ends when the derivative of the smoothed margin is at most
+this fraction of the derivative at the start of the step. The number of rounds hardly depends on
+this fraction."""
 
 
 class CorrectiveRun(Booster):
@@ -63,7 +63,8 @@ class CorrectiveRun(Booster):
     inner = "smoothed"
     active: MovingHypothesis
     edges: Vector | None = None
-    """The edges of the columns found so far for the current d, or None if they are not known."""
+    """The edge of each column found so far, for the current distribution d. It is None if the edges
+    are not known."""
 
     def __init__(
         self,
@@ -125,7 +126,7 @@ class CorrectiveRun(Booster):
             return None
         # A run with a target is a phase of `auto`. At the target the next phase continues.
         if self._target and self.active.gap(self.d, best) <= self._target:
-            self.end(f"it reached its own target, a smoothed gap of {self._target:g}")
+            self.end(f"the smoothed gap reached the target {self._target:g} of these steps")
             return None
         # Steps that exchange atoms run over sets with atoms, whose answers are atoms.
         if self._rule == "pairwise" and isinstance(best, Best):
@@ -149,8 +150,8 @@ class CorrectiveRun(Booster):
     def settle(self, goal: float, clock: Clock) -> None:
         """Take pairwise steps over the columns found so far, until the gap is at most `goal`.
 
-        The gap is that of the smoothed game restricted to these columns. The method also ends if
-        the clock has no time left, or if the steps become too short to change the weights.
+        The gap is that of the smoothed game restricted to these columns. The steps also end if the
+        clock has no time left, or if they become too short to change the weights.
         """
         active = self.atoms
         while clock.left:

@@ -64,15 +64,15 @@ class FullyCorrective(Method):
 
 
 class FullyCorrectiveRun(Booster):
-    """A run that minimises f(d) + g(Aᵀd) over the convex hull of the worst distributions so far.
+    """A run of fully corrective Frank–Wolfe, which minimises f(d) + g(Aᵀd) over a convex hull.
 
-    Here f is the relaxation, A is the margin matrix, and g is the support function of the domain
-    of w. The worst distribution for w attains the relaxed margin F(Aw), the minimum over d of <d,
-    Aw> + f(d). The steps of Frank–Wolfe change d here, and w is the best response to d. A round
-    adds the worst distribution for the current w to the hull. Pairwise steps then optimise the
-    coefficients of the convex combination of the distributions in the hull. In the objective of
-    these steps, f(d) is replaced by the weighted mean of the values of f, which is at least f(d)
-    by convexity.
+    Here d is a distribution over the examples, f is the relaxation, A is the margin matrix, and g
+    is the support function of the domain of w. The worst distribution for w attains the relaxed
+    margin F(Aw), the minimum over d of <d, Aw> + f(d). The steps of Frank–Wolfe change d here, and
+    w is the best response to d. A round adds the worst distribution for the current w to the hull.
+    Pairwise steps then optimise the coefficients of the convex combination of the distributions in
+    the hull. In the objective of these steps, f(d) is replaced by the weighted mean of the values
+    of f, which is at least f(d) by convexity.
 
     The support function g(v) = r ‖v‖ of a ball of radius r is not smooth at 0. The run replaces g
     by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w
@@ -131,9 +131,11 @@ class FullyCorrectiveRun(Booster):
         return self
 
     def advance(self, best: Dense) -> Booster | None:
-        """Move w towards `best`, extend the hull, and optimise d over the hull.
+        """Move the weights w towards `best`, and optimise the distribution d over a convex hull.
 
-        Return None if neither w nor the weights of the distributions in the hull have changed.
+        The hull contains the distributions found so far. The round adds the worst distribution for
+        w, at which the relaxed margin of w is attained. Return None if neither w nor the weights of
+        the distributions in the hull have changed.
         """
         self._clock.check()
         # `best` is the best w for g. Scaling it gives the best w for the smoothed g.

@@ -62,11 +62,12 @@ class Hedge(Method):
         """Do nothing, because Hedge accepts every game."""
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a proved bound on the number of rounds of Hedge, or nan.
+        """Return a proved bound on the number of rounds of Hedge.
 
-        The bound is 2 R (L/tol)² rounded up, as in the docstring of the class, plus the number of
-        rounds without an update of d. The result is nan if the weak learner may miss the best
-        hypothesis.
+        The bound is 2 R (L/tol)² rounded up, plus the number of rounds without an update of the
+        distribution d. R is the range of the relative entropy over the distributions that the
+        relaxation allows, and L is the largest absolute margin of a hypothesis. The result is nan
+        if the weak learner may miss the best hypothesis.
         """
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:
@@ -80,7 +81,11 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return an upper bound on the number of rounds until Hedge has updated d `answers` times."""
+    """Return an upper bound on the number of rounds that Hedge needs for a number of updates.
+
+    `answers` is the number of updates of the distribution d. Each update uses one answer of the
+    weak learner. The other rounds evaluate the mean of all distributions.
+    """
     # The number of answers grows by more than UPDATES_RATIO between two rounds that evaluate the
     # mean. So for n answers there are at most 1 + log(n) / log(UPDATES_RATIO) such rounds. The
     # other 1 is the last round. Doubles beyond 2^52 are integers already.

@@ -34,7 +34,7 @@ class Hull:
         self._edges = np.empty((game.n or 0, 16), order="F")
 
     def start_at(self, d: Vector) -> None:
-        """Add the distribution `d` to the hull, with the weight 1 and every other weight 0."""
+        """Add the distribution `d` with the weight 1, and set the weights of all others to 0."""
         self.include(d)
         self.weights[: self.used] = 0.0
         self.weights[self.used - 1] = 1.0
@@ -44,10 +44,10 @@ class Hull:
         return np.asarray(self._points[:, : self.used] @ self.weights[: self.used])
 
     def optimise(self, bent: tuple[float, float, float], goal: float) -> int:
-        """Optimise the weights until the Frank–Wolfe gap is at most `goal`.
+        """Optimise the weights of the distributions until the Frank–Wolfe gap is at most `goal`.
 
-        `bent` contains the numbers (top, curve, base) of the smoothed support function, as in
-        `reweigh`. Return the number of pairwise steps.
+        `bent` contains three numbers (top, curve, base) that define the smoothed support function
+        of the domain of w; see `reweigh`. Return the number of pairwise steps that were taken.
         """
         steps: int = reweigh(self._gram, self._costs, self.weights, self.used, bent, goal)
         return steps

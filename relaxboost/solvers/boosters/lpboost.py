@@ -135,10 +135,11 @@ class LPBoostRun(Booster):
 
 
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
-    """Return a run of LPBoost whose first program contains the columns with weight in `before`.
+    """Return a run of LPBoost whose first program has the columns that an earlier run used.
 
-    `before` contains the weights at the end of another run. If it stores no columns, the first
-    program contains only the column of the first round.
+    The program is the linear or cone program of the restricted game. `before` contains the weights
+    at the end of the earlier run. If it stores no columns, the first program has only the column of
+    the first round.
     """
     # The interior point method stores no columns, so a run after it starts without columns.
     active = before if isinstance(before, ActiveSet) else active_set(game)

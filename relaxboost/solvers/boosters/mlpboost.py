@@ -69,12 +69,12 @@ class MLPBoost(SmoothedMethod):
         check_polyhedral("MLPBoost()", game, 'method="auto"')
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return the bound max(2, 64 H (r/tol)²) on the rounds, or nan if the user chose β.
+        """Return the bound max(2, 64 H (r/tol)²) on the number of rounds.
 
         H is the range of the smoothing function: the range of the entropy over the distributions at
         which the relaxation is finite, or the range of the binary entropy over all distributions. r
-        is the radius of the l1 ball or the size of the simplex. The result is also nan if the weak
-        learner may miss the best hypothesis.
+        is the radius of the l1 ball or the size of the simplex. The result is nan if the user chose
+        the weight β of the smoothing, or if the weak learner may miss the best hypothesis.
         """
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return self.fig1_rounds_bound(game, tol)
@@ -87,7 +87,7 @@ class MLPBoost(SmoothedMethod):
 
 
 class MLPBoostRun(Booster):
-    """A run of MLPBoost. Each round computes two updates of the weights, and keeps the better."""
+    """A run of MLPBoost. Each round computes two updates of the weights and uses the better one."""
 
     inner = "smoothed"
     active: ActiveSet

@@ -37,7 +37,7 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """For each column of the program, its position in the active set."""
+        """The position in the active set of each column of the program."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:
@@ -49,7 +49,7 @@ class RestrictedProgram(ABC):
         return Basis(tuple(self.keys))
 
     def continue_from(self, basis: Basis) -> None:
-        """Start the solver from the basis of another program, if the solver supports this."""
+        """Start the solver from the basis of another program. A cone solver ignores the basis."""
         return
 
     def include(self, slots: Iterable[int]) -> None:

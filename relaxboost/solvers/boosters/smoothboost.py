@@ -32,8 +32,8 @@ class SmoothBoost(Method):
 
     This guarantee does not say how far below θ these margins are, so the gap need not reach tol.
     The caller of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the mean
-    hypothesis has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms
-    and c = −½ log(1 − γ). The claims SER03-T and SER03-soft have the proofs.
+    hypothesis has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms and
+    c = −½ log(1 − γ). The documentation of the claims SER03-T and SER03-soft has the proofs.
 
     Parameters
     ----------
@@ -105,13 +105,14 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """Half of the smallest edge that the run expects, or inf before the first edge is known."""
+        """Half of the smallest edge that the run expects. It is inf before the first edge is
+        known."""
         self.taken = 0
         """The number of hypotheses whose mean is the combined hypothesis w."""
         self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether the measures of all examples add up to less than k. If so, one more round
-        follows."""
+        """Whether the measures of all examples add up to less than k of `Capped(k)`. If so, one
+        more round follows. The distribution d is the vector of measures divided by their sum."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 

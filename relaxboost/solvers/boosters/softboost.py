@@ -61,7 +61,7 @@ class SoftBoost(Method):
     purpose: ClassVar[str] = "is for HardMargin() and Capped(k)"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the relaxation does not fit, or if the domain has no atoms."""
+        """Raise an InputError if the method does not support the relaxation or the domain of w."""
         # TotalBoost rejects a cap, and its generalisation SoftBoost accepts one.
         instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
         check_relaxation(self, game, self.accepts, self.purpose, instead)
@@ -70,9 +70,10 @@ class SoftBoost(Method):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a proved bound on the number of rounds: 2 log(m/k)/ν² rounded up, plus 2.
 
-        In one of the two additional rounds no distribution meets the constraints on the edges. The
-        other round evaluates the last distribution. The result is nan if the weak learner may miss
-        the best edge by tol or more.
+        Here m is the number of examples, 1/k is the largest weight of an example, and ν is the
+        accuracy. In one of the two additional rounds no distribution meets the constraints on the
+        edges. The other round evaluates the last distribution. The result is nan if the weak
+        learner may miss the best edge by tol or more.
         """
         if game.over.value(game.matrix.slack) >= tol:
             return math.nan
@@ -117,9 +118,10 @@ class SoftBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best`, solve the linear program, and project d onto the edge constraints.
+        """Add the column `best`, solve the linear program, and compute d by an entropy projection.
 
-        Return None if the constraints of the previous round were infeasible.
+        The new d is the distribution nearest to the uniform distribution among those with small
+        edges. Return None if the constraints on the edges were infeasible in the previous round.
         """
         if self.infeasible:
             self.end(

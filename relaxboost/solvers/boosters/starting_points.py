@@ -40,7 +40,8 @@ def check_atoms(method: Method, game: Game) -> None:
 def check_polyhedral(caller: str, game: Game, instead: str) -> None:
     """Raise an InputError if the relaxation is not polyhedral.
 
-    `caller` is the call of the method that solves a linear program, and `instead` is the remedy.
+    The error message begins with `caller`, such as "MLPBoost()", and recommends `instead`, such as
+    `method="auto"`.
     """
     if game.linear_form is None:
         raise InputError(
@@ -68,8 +69,8 @@ class Unbegun(Booster):
     """The booster of a run whose method could not start.
 
     A single round evaluates the weights of `starting_point` and the distribution `f.center(m)`,
-    which gives a bracket of the value. The update at its end raises the error that prevented the
-    start.
+    which gives a bracket of the value. The call of `advance` after this round raises the error that
+    prevented the start.
     """
 
     inner = "lost"

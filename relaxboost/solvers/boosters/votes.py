@@ -64,8 +64,10 @@ class Votes(ActiveSet):
         return log_sum_exp(-self.raw) - math.log(self.raw.size)
 
     def vote(self, best: Best, eta: float, column: Vector) -> None:
-        """Add `eta` to the unscaled weight of the hypothesis `best`, which has the margins
-        `column`."""
+        """Add the step `eta` to the unscaled weight of the hypothesis `best`.
+
+        `column` contains the margin of each example for this hypothesis.
+        """
         slot = self.slot(best)
         self._votes = np.append(self._votes, np.zeros(len(self) - self._votes.size))
         # The same column with the other sign loses weight first, because equal weights of both

@@ -13,12 +13,13 @@ from relaxboost.relaxations.cone_solver import SOLVER_TOLERANCE
 from relaxboost.solvers.bundle.cuts import Cuts
 
 LEAST_PRICE = 1e4 * SOLVER_TOLERANCE
-"""The smallest cost that a variable may have in the l1 penalty, relative to the size of the cuts.
-The multipliers of Clarabel have errors of about its tolerance. A lower bound is useless if these
-errors exceed the costs."""
+"""The smallest cost of one unit of a weight in the l1 penalty, relative to the size of the cuts. If
+the cost is smaller, the program uses a larger unit. The reason is that the multipliers of Clarabel
+have errors of about its tolerance, and a lower bound is useless if these errors exceed the
+costs."""
 SMALLEST = float(np.finfo(np.float64).tiny) ** 0.5
-"""If the size of the cuts is below this number, 1 is used instead. Such a size is a rounding error
-of 0, and 1 divided by its square may overflow."""
+"""The smallest size of the cuts by which the programs are scaled. A smaller size is a rounding
+error of 0, and is replaced by 1, because 1 divided by its square may overflow."""
 
 
 class Feasible(NamedTuple):
@@ -34,11 +35,13 @@ class Feasible(NamedTuple):
     square: float = 0.0
     absolute: float = 0.0
     radius: float = math.inf
-    """The largest ‖s w‖₁ that a w in the set may have, or inf if there is no limit."""
+    """The largest norm ‖s w‖₁ of the weights w in the set, where s is `scale`. It is inf if there
+    is no limit."""
     full: bool = False
-    """Whether ‖s w‖₁ equals `radius` for every w in the set. This requires `nonnegative`."""
+    """Whether the norm ‖s w‖₁ equals `radius` for all weights w in the set, where s is `scale`. If
+    this field is True, `nonnegative` must be True."""
     euclidean: float = math.inf
-    """The largest ‖w‖₂ that a w in the set may have, or inf if there is no limit."""
+    """The largest norm ‖w‖₂ of the weights w in the set. It is inf if there is no limit."""
 
 
 class Master:
@@ -121,10 +124,11 @@ class Master:
             self._add("SecondOrderConeT", right, (-unit / largest, own + 1, own))
 
     def _add(self, cone: str, right: Vector, *entries: tuple[Vector, Whole, Whole]) -> None:
-        """Add the constraint that right/size − rows · x lies in a cone of Clarabel.
+        """Add to all programs the constraint that the vector right/size − rows · x lies in a cone.
 
-        `entries` contains the nonzero values of the rows, each with its row index and its column
-        index.
+        `cone` is the name of the cone in Clarabel, x are the variables, and `size` is the size of
+        the cuts. `entries` contains the nonzero values of the matrix `rows`, with their row indices
+        and their column indices.
         """
         for values, rows, columns in entries:
             made = np.array([values, rows + self._right.size, columns])
@@ -133,18 +137,21 @@ class Master:
         self._cones.append((cone, right.size))
 
     def minimise(self, cuts: Cuts, group: Whole) -> tuple[Vector, Vector] | None:
-        """Return the w that minimise Ω plus the heights, and the multipliers of the cuts.
+        """Return weights that minimise the penalty plus the model, and the multipliers of the cuts.
 
-        Both arrays are only as accurate as Clarabel. The result is None if the solver fails.
+        The model is the sum over the groups of the largest cut of each group. Both arrays are only
+        as accurate as Clarabel. The result is None if Clarabel fails.
         """
         rows, size = self._scaled(cuts, group)
         found = self._solve(size * self._curvature, self._costs, rows, -cuts.offset, size)
         return None if found is None else (self._weights(found[0], size), found[1])
 
     def nearest(self, centre: Vector, level: float, cuts: Cuts, group: Whole) -> Vector | None:
-        """Return the w nearest to `centre` at which Ω plus the heights is at most `level`.
+        """Return weights w near `centre` whose penalty plus model value is at most `level`.
 
-        The penalty must have no quadratic term. The result is None if the solver finds no such w.
+        Among these weights, the method returns those nearest to `centre`. The model is the sum over
+        the groups of the largest cut of each group. The penalty must have no quadratic term. The
+        result is None if Clarabel finds no such weights.
         """
         rows, size = self._scaled(cuts, group)
         # The distance is divided by the largest unit, which moderates its curvature.

@@ -32,19 +32,28 @@ from relaxboost.solvers.bundle.master import Feasible, Master
 
 
 class ConvexObjective(Protocol):
-    """A convex function F = Ω + Σ_g R_g that the bundle method minimises."""
+    """A convex function F = Ω + Σ_g R_g of weights w, which the bundle method minimises.
+
+    Ω is a penalty in closed form. For each group g, R_g is a convex function. The method knows R_g
+    only by cuts, which are affine functions below R_g.
+    """
 
     @property
     def feasible(self) -> Feasible:
         """The penalty Ω and the set of feasible weights w."""
 
     def at(self, w: Vector, *, clock: Clock) -> Any:
-        """Evaluate F at `w`. Return an object with the attributes `w`, `value` and `cuts`."""
+        """Evaluate F at the weights `w`.
+
+        Return an object with the attributes `w`, `value` (the number F(w)) and `cuts` (a cut for
+        each group).
+        """
 
     def lower(self, cut: Cut) -> float:
         """Return a lower bound on the minimum of F.
 
-        The argument `cut` is an affine function that is at most Σ_g R_g everywhere.
+        The argument `cut` is an affine function that is at most Σ_g R_g everywhere, where F = Ω +
+        Σ_g R_g.
         """
 
     def project(self, w: Vector) -> Vector:
@@ -101,7 +110,8 @@ class CuttingPlanes:
         self._floors = np.full(groups, -np.inf) if floors is None else floors
         # No term is above 0, so that the factor covers the rounding of the sum.
         self.floor = float(self._floors.sum()) * (1.0 + 2.0 * roundoff(groups))
-        """A lower bound on the minimum of F that follows from `floors`, or −inf."""
+        """The lower bound on the minimum of F that follows from `floors`. It is −inf without
+        `floors`."""
         zero = np.zeros((first.size, unit.size))
         self.cuts = Cuts(first, zero, zero)
         self.group = np.arange(first.size)
@@ -110,7 +120,7 @@ class CuttingPlanes:
         self._known = set(self._keys(self.cuts, self.group))
 
     def of(self, objective: ConvexObjective) -> CuttingPlanes:
-        """Return a copy of the model for an objective with another penalty or another set of w."""
+        """Return a copy of the model for another objective with the same functions R_g."""
         made = copy(self)
         # The set of keys is changed in place, so each model needs its own.
         made._known = set(self._known)
@@ -123,9 +133,10 @@ class CuttingPlanes:
         return [row.tobytes() for row in np.column_stack([group, cuts.offset, cuts.slope])]
 
     def add(self, cuts: Cuts) -> None:
-        """Add a cut for each group.
+        """Add a cut for each group g, which is an affine function below R_g.
 
-        A cut is skipped if the model already has it, or if the floor of R_g implies it.
+        A cut is skipped if the model already has this cut, or if the lower bound on R_g in `floors`
+        implies it.
         """
         keys = self._keys(cuts, np.arange(self.groups))
         says = (cuts.offset > self._floors) | cuts.slope.any(axis=1)
@@ -141,8 +152,8 @@ class CuttingPlanes:
         """Minimise the penalty plus the model. Return the minimiser and a lower bound on min F.
 
         The lower bound follows from the averages of the cuts, weighted by their multipliers, and
-        not from the optimal value that the solver reports. If the solver fails, return None and the
-        attribute `floor`.
+        not from the optimal value that the solver reports. If Clarabel fails, return None and the
+        attribute `floor`, which is a lower bound too.
         """
         found = self.master.minimise(self.cuts, self.group)
         if found is None:
@@ -160,9 +171,10 @@ class CuttingPlanes:
         return self.objective.project(w), bound
 
     def nearest(self, centre: Vector, level: float) -> Vector | None:
-        """Return the w nearest to `centre` at which the penalty plus the model is at most `level`.
+        """Return weights w near `centre` whose penalty plus model value is at most `level`.
 
-        The result is None if the solver finds no such w.
+        Among these weights, the method returns those nearest to `centre`. The result is None if
+        Clarabel finds no such weights.
         """
         w = self.master.nearest(centre, level, self.cuts, self.group)
         return None if w is None else self.objective.project(w)
@@ -187,10 +199,11 @@ class CuttingPlanes:
 def rounds(
     model: CuttingPlanes, point: Any, clock: Clock, patience: int, level: float | None = None
 ) -> Iterator[BundleRound]:
-    """Yield the rounds of the bundle method, which starts from the evaluated point `point`.
+    """Run the bundle method from a point, and yield the result of each round.
 
-    The method ends after `patience` rounds in which both bounds stay unchanged because of rounding
-    errors. If `level` is a number between 0 and 1, the method is the level method, which needs a
+    `point` is a result of `ConvexObjective.at`. The method ends after `patience` rounds in a row
+    that improve neither the upper nor the lower bound on the minimum, which rounding errors can
+    cause. If `level` is a number between 0 and 1, the method is the level method, which needs a
     penalty Ω without a quadratic term.
     """
     best = point

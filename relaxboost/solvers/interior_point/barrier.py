@@ -38,7 +38,7 @@ class Barrier:
 
     @property
     def product(self) -> float:
-        """The sum of the products of slack and multiplier."""
+        """The sum over all inequalities of the product of slack and multiplier."""
         return float(np.vdot(self.slack, self.mult))
 
     @property
@@ -48,10 +48,9 @@ class Barrier:
         return ratio
 
     def missing(self, centre: Array | float) -> Array:
-        """Return the steps of the multipliers for the target `centre`.
+        """Return the steps of the multipliers towards the target `centre`.
 
-        After these steps, every product of a slack and its multiplier is `centre`, if the slacks
-        stay constant.
+        After these steps, each slack times its multiplier is `centre`, if the slacks stay constant.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
@@ -64,9 +63,10 @@ class Barrier:
         return float(after.sum(where=self.live))
 
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
-        """Return the longest steps, at most 1, of the slacks and of the multipliers.
+        """Return the lengths of the longest steps that keep slacks and multipliers nonnegative.
 
-        No slack and no multiplier becomes negative.
+        The first length is for a step of the slacks along `dslack`, and the second length is for a
+        step of the multipliers along `dmult`. Both lengths are at most 1.
         """
         # A quotient by a tiny change is infinite, which is no limit to the step.
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

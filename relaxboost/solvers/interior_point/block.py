@@ -24,9 +24,9 @@ class Block(ABC):
     written = False
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """For each diagonal entry of the last result of `gram`, the size of the terms whose sum is the
-    entry. The rounding error of the entry is proportional to this size. None means that no terms
-    cancel."""
+    """The size of the terms whose sum is a diagonal entry of the last result of `gram`, as a vector
+    with a number for each diagonal entry. The rounding error of a diagonal entry is proportional to
+    this size. The attribute is None if no terms cancel."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
@@ -38,7 +38,7 @@ class Block(ABC):
 
     @abstractmethod
     def gram(self, bulk: Bulk) -> Array:
-        """Return the lower triangle of Bᵀ K⁻¹ B.
+        """Return the lower triangle of Bᵀ K⁻¹ B, where K is the matrix that f adds.
 
         The matrix B is [A, −1] in the rows of the distribution d and 0 in all other rows. A is the
         game matrix, and −1 is a column in which all entries are −1.
@@ -46,18 +46,24 @@ class Block(ABC):
 
     @abstractmethod
     def reduce(self, h: Vector) -> Vector:
-        """Return the right-hand side for d after all other unknowns of K t = h are eliminated."""
+        """Return the right-hand side of the reduced equations for the distribution d.
+
+        All other unknowns of the equations K t = h are eliminated.
+        """
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the solution x of K x = h, given its first m entries: the step `t` of d."""
+        """Return the solution x of the equations K x = h, of which the first m entries are known.
+
+        These entries are `t`, the step of the distribution d.
+        """
 
     @abstractmethod
     def add_to(self, gram: Array) -> None:
-        """Add to the lower triangle of `gram` the Schur complement of K in d.
+        """Add the Schur complement of the matrix K to the lower triangle of `gram`.
 
-        The Schur complement is the matrix that remains for d after all other unknowns are
-        eliminated.
+        The Schur complement is the matrix that remains for the distribution d after all other
+        unknowns are eliminated.
         """
 
 
@@ -105,9 +111,10 @@ class Diagonal(Block):
 
 
 def diagonal_gram(bulk: Bulk, inverse: Vector) -> Array:
-    """Return the lower triangle of Bᵀ diag(inverse) B, where B = [A, −1] as in `Block.gram`.
+    """Return the lower triangle of Bᵀ diag(inverse) B for the matrix B = [A, −1].
 
-    The vector `inverse` has a positive entry for each example.
+    A is the game matrix, and −1 is a column in which all entries are −1. The vector `inverse` has a
+    positive entry for each example.
     """
     n = bulk.n
     # The matrix is allocated once and filled in parts, since it may take most of the memory.

@@ -79,7 +79,7 @@ class Cones(ABC):
         """Return a boolean for each row of `s`: whether the row is in the interior of its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return a boolean for each row of `z`: whether it is in the interior of its dual cone."""
+        """Return a boolean for each row of `z`: whether it is in the interior of the dual cone."""
         return self.inside(z)
 
     @abstractmethod
@@ -88,7 +88,11 @@ class Cones(ABC):
 
     @abstractmethod
     def scale(self) -> None:
-        """Compute the scaling matrix H of each cone, with H s = z."""
+        """Compute the scaling matrix H of each cone.
+
+        H is a symmetric matrix with H s = z, where s is the slack and z is the multiplier of the
+        cone.
+        """
 
     @abstractmethod
     def times(self, x: Array) -> Array:
@@ -98,19 +102,21 @@ class Cones(ABC):
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
         """Return the right-hand side r of the equations Δz + H Δs = r of each cone.
 
-        The target of the step is the point of the central path with the parameter `centre`. If `ds`
-        and `dz`, the steps of the predictor, are passed, r includes their second-order terms.
+        s is the slack, z is the multiplier and H is the scaling matrix of the cone. The target of
+        the step is the point of the central path with the parameter `centre`. If `ds` and `dz`, the
+        steps of the predictor, are passed, r includes their second-order terms.
         """
 
     @property
     def product(self) -> float:
-        """The sum of s·z over all cones."""
+        """The sum over all cones of the product of slack and multiplier."""
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return a step of at most 1 along `ds` and `dz` that stays inside all cones.
+        """Return the length of a step along `ds` and `dz`, at most 1, that stays inside all cones.
 
-        The result is at most 0.1 % less than the largest possible step.
+        The slacks move along `ds` and the multipliers along `dz`. The result is at most 0.1 % less
+        than the largest possible length.
         """
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
@@ -204,7 +210,10 @@ class SecondOrderCones(Cones):
         return Curvature(inside, outer, np.tile([1.0, -1.0], number))
 
     def rest(self) -> Array:
-        """Return vectors u and v with H = I/η² + u uᵀ − v vᵀ, shape (number, 2, dimension)."""
+        """Return two vectors u and v for each cone, as an array of shape (number, 2, dimension).
+
+        The scaling matrix H of a cone is H = I/η² + u uᵀ − v vᵀ.
+        """
         first = self.q[:, :1]
         length = np.sqrt(np.square(self.q[:, 1:]).sum(axis=1))[:, None]
         along = self.q[:, 1:] / np.maximum(length, 1e-300)
@@ -292,8 +301,9 @@ class ExponentialCones(Cones):
     def scale(self) -> None:
         """Compute the scaling matrix H of each cone.
 
-        Let z̃ = −∇F(s), and let s̃ be the point with −∇F(s̃) = z. The matrix H satisfies H s = z
-        and H s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with μ = s·z/3.
+        Let s be the slack and z the multiplier of the cone, and let F be the barrier function. Let
+        z̃ = −∇F(s), and let s̃ be the point with −∇F(s̃) = z. The matrix H satisfies H s = z and H
+        s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with μ = s·z/3.
         """
         s = self.s
         z = self.z
@@ -327,10 +337,11 @@ class ExponentialCones(Cones):
         return np.einsum("kij,kj->ki", self.H, x)
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return r = centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2 with z̃ = −∇F(s).
+        """Return the right-hand side r of the equations Δz + H Δs = r of each cone.
 
-        The last term is the correction by the predictor (`ds`, `dz`). It is 0 if there is no
-        predictor.
+        Let s be the slack and z the multiplier of the cone, and let F be the barrier function. Then
+        r is −centre ∇F(s) − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2. The last term is the correction by the
+        predictor, the steps `ds` and `dz`. The term is 0 if there is no predictor.
         """
         aim = centre * self.polar() - self.z
         if ds is None or dz is None:

@@ -228,12 +228,13 @@ def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
 
 
 def _lifted(form: ConeForm, m: int) -> ConeForm:
-    """Return an equivalent cone program in which d >= 0 and no row of a cone is long.
+    """Return an equivalent cone program with the constraint d >= 0 and without long rows in G.
 
-    The first half lines are the inequalities d >= 0. A long row of G would fill the matrix GᵀHG.
-    The function replaces such a row by a new variable in the cone, and adds an equation that
-    defines this variable. If an equation with one entry fixes d_i, the function omits d_i >= 0,
-    because a d_i that is fixed to 0 has no positive slack.
+    The first half lines are the inequalities d >= 0. A row of the matrix G is long if it has more
+    than √m entries for m examples. A long row would fill the matrix GᵀHG of Newton's equations. The
+    function replaces such a row by a new variable in the cone, and adds an equation that defines
+    this variable. If an equation with one entry fixes d_i, the function omits d_i >= 0, because a
+    d_i that is fixed to 0 has no positive slack.
     """
     from scipy import sparse
 

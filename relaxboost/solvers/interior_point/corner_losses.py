@@ -124,7 +124,7 @@ class LossIterate(Iterate):
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False
         try:
-            # Rounding has the last word.
+            # Overflow gives a direction that is not finite, for which `step` raises LinAlgError.
             with threads_for(self.bulk.m, self.bulk.n), np.errstate(all="ignore"):
                 return self.step() > 1e-8
         except np.linalg.LinAlgError:

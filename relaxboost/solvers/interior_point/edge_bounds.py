@@ -1,4 +1,4 @@
-"""The inequalities of a game: the edge of each column is at most the bound v.
+"""The inequalities of the linear program of a game: the edge of each column is at most v.
 
 If the weights of columns may be negative, the negative of the edge is also at most v.
 """
@@ -56,8 +56,8 @@ class EdgeBounds:
     """
 
     is_linear = True
-    """Whether the slacks are linear in d and v. The primal and the dual step may then have
-    different lengths."""
+    """Whether the slacks are linear in the distribution d and the bound v on all edges. If so, the
+    primal step and the dual step may have different lengths."""
 
     def __init__(
         self, bulk: Bulk, over: AtomicSet, d: Vector, v: float, w: Vector | None = None
@@ -99,7 +99,7 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """For each column, whether it has a bound whose multiplier is greater than the slack."""
+        """A boolean for each column: whether some bound of the column has a multiplier > slack."""
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
@@ -127,10 +127,11 @@ class EdgeBounds:
         return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, total)
 
     def target(self, centre: float, predictor: BoundsChange | None) -> Array:
-        """Return the steps of the multipliers for the target `centre`.
+        """Return the steps of the multipliers towards the target `centre`.
 
-        After these steps, every product of a slack and its multiplier is `centre`, if the slacks
-        stay constant. If there is a predictor, its second-order terms are subtracted from `centre`.
+        After these steps, each slack times its multiplier is `centre`, if the slacks stay constant.
+        If a predictor is passed, the second-order terms of the predictor are subtracted from
+        `centre`.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is None:
@@ -138,7 +139,7 @@ class EdgeBounds:
         return self.pairs.missing(centre - predictor.slack * predictor.mult)
 
     def right_side(self, target: Array) -> tuple[Vector, float]:
-        """Return the right-hand sides q and s of Newton's equations for the weights and for v.
+        """Return the right-hand sides q (for the weights) and s (for v) of Newton's equations.
 
         The argument `target` is a result of the method `target`.
         """
@@ -168,7 +169,7 @@ class EdgeBounds:
         return BoundsChange(slack, mult)
 
     def go(self, step: float, dual_step: float, change: BoundsChange, d: Vector, v: float) -> None:
-        """Move the multipliers, and compute the slacks from the new d and the new bound v."""
+        """Move the multipliers, and compute the slacks from the new distribution and bound."""
         self.v = v
         self.edges = self.bulk.edges(d)
         self.pairs.move(self._slacks(), dual_step, change.mult)

@@ -51,8 +51,8 @@ class Elimination:
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
         """Return Newton's equations, prepared for solutions with several right-hand sides.
 
-        `block` is the matrix of the relaxation f, and `scaling` contains the terms of the weights
-        of the columns.
+        `block` is the matrix that the relaxation f adds to the equations, and `scaling` contains
+        the terms of the weights of the columns.
 
         Raises
         ------
@@ -83,7 +83,11 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record whether conjugate gradients solved Newton's equations, and converged."""
+        """Record how Newton's equations were solved.
+
+        The record says whether conjugate gradients solved the equations, and whether they
+        converged.
+        """
         self.is_by_passes = normal.iterations > 0
         # Equations that do not converge are solved with a matrix in the next steps.
         if normal.iterations >= MAX_CG_ITERATIONS:

@@ -136,11 +136,14 @@ class Iterate:
         return self.part.product + self.bounds.pairs.product
 
     def step(self, sieve: Sieve | None = None) -> float:
-        """Take a predictor-corrector step. Return its primal or its dual length, the longer one.
+        """Take a predictor-corrector step, and return the length of the step.
 
-        The sieve contains the columns outside the restricted problem, if there are any. After the
-        step, the bound v on all edges is still greater than the edges of these columns. Some of the
-        columns that limit the step enter the restricted problem.
+        The variables and the slacks take a primal step, and the multipliers take a dual step. The
+        result is the larger of the lengths of both steps.
+
+        If some columns of the game are outside the restricted problem, `sieve` contains all
+        columns. After the step, the bound v is still greater than the edges of all columns. Some of
+        the columns that limit the step enter the restricted problem.
 
         Raises
         ------

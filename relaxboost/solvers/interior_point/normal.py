@@ -42,11 +42,12 @@ class Move(NamedTuple):
     """A solution of Newton's equations, and its products with the game matrix A."""
 
     t: Vector
-    """The Newton step t of the unknowns of f. The first m entries are the step Δd."""
+    """The Newton step t of the unknowns of the relaxation f. The first m entries are the step Δd of
+    the distribution d."""
     y: Vector
     """The Newton step y of the weights w."""
     v: float
-    """The Newton step Δv of the bound v."""
+    """The Newton step Δv of the bound v on all edges."""
     total: float
     """The Newton step Δλ of the multiplier λ of the equation Σd = 1."""
     margins: Vector
@@ -79,7 +80,7 @@ class ColumnScaling(NamedTuple):
     multiplier / slack of the upper bound on its edge, minus multiplier / slack of the lower bound,
     if any."""
     kappa: float
-    """The coefficient κ of the step Δv in Newton's equations."""
+    """The coefficient κ in Newton's equations of Δv, the step of the bound v on all edges."""
     total: float
     """The number κ + Σ E_j²/D_j. It equals Σ D_j if all bounds are on the edges of columns."""
     has_sum: bool = True
@@ -87,7 +88,7 @@ class ColumnScaling(NamedTuple):
 
 
 class Normal(ABC):
-    """Newton's equations of an iteration, in a form that is easy to solve repeatedly."""
+    """Newton's equations of one iteration, prepared for solutions with several right-hand sides."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk = bulk
@@ -197,7 +198,7 @@ class ByColumns(Normal):
 
 
 class ByPasses(ByColumns):
-    """Newton's equations reduced to the columns, solved by matrix-free conjugate gradients.
+    """Newton's equations for the columns, which matrix-free conjugate gradients solve.
 
     The columns must be stumps (cuts of a feature at a threshold). The matrix K of the relaxation f
     must be diagonal.

@@ -1,7 +1,8 @@
 """The interface through which the interior point method uses the relaxation f.
 
-To Newton's equations, the relaxation adds a symmetric matrix K and a right-hand side h for the
-Newton step t of the unknowns of f: its variables and the multipliers of its equations.
+The relaxation is the optimal value of a program. The unknowns of f are the variables of this
+program and the multipliers of its equations. The relaxation adds to Newton's equations a symmetric
+matrix K and a right-hand side h for the Newton step t of the unknowns.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class Aim(NamedTuple):
 
     h: Vector
     wanted: Any
-    """The numbers from which `Part.change` computes the steps of the slacks and multipliers."""
+    """The data from which `Part.change` computes the steps of the slacks and multipliers."""
 
 
 class Part(ABC):
@@ -40,17 +41,20 @@ class Part(ABC):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows, and the variables x. It is None if there are no rows."""
+        """The multipliers of the rows of the program that defines f, and the variables x.
+
+        The property is None if the program has no rows.
+        """
         return None
 
     @property
     @abstractmethod
     def product(self) -> float:
-        """The sum of the products of slack and multiplier."""
+        """The sum over all constraints of the product of slack and multiplier."""
 
     @abstractmethod
     def block(self) -> Block:
-        """Return the matrix K at this point."""
+        """Return the matrix K that f adds to Newton's equations at the current point."""
 
     @abstractmethod
     def aim(self, pull: Vector, centre: float, first: Any = None) -> Aim:
@@ -69,7 +73,10 @@ class Part(ABC):
 
     @abstractmethod
     def change(self, aim: Aim, t: Vector) -> Any:
-        """Return the direction that follows from the solution `t` for the right-hand side `aim`."""
+        """Return the direction that follows from a solution of Newton's equations.
+
+        `t` is the solution for the unknowns of f, and `aim` is the right-hand side.
+        """
 
     @abstractmethod
     def product_after(self, step: float, dual_step: float, change: Any) -> float:

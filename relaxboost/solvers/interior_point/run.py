@@ -100,12 +100,13 @@ def _max_restricted(game: Game) -> int:
 
 
 def predict_passes(game: Game) -> float:
-    """Return the predicted number of passes over the game matrix A until the gap is small.
+    """Return the predicted work of a run of the interior point method, in passes over A.
 
-    Each iteration factorises a matrix. The order of this matrix is the number of columns or the
-    number of examples, usually whichever is smaller. With column generation, the predicted order is
-    a sixth of the largest possible order, and the predicted number of iterations is four times as
-    large, because columns enter during the run.
+    A pass is one product of the game matrix A with a vector. Each iteration factorises a matrix.
+    The order of this matrix is the number of columns or the number of examples, usually whichever
+    is smaller. With column generation, the predicted order is a sixth of the largest possible
+    order, and the predicted number of iterations is four times as large, because columns enter
+    during the run.
     """
     n = game.n or 0
     iterations = PREDICTED_ITERATIONS
@@ -125,7 +126,11 @@ def predict_passes(game: Game) -> float:
 
 
 def is_matrix_free(game: Game) -> bool:
-    """Predict whether a run on a game of stumps solves all equations without a factorisation."""
+    """Return whether a run of the interior point method is predicted to need no factorisation.
+
+    If the result is True, the columns are stumps (cuts of a feature at a threshold), and conjugate
+    gradients solve Newton's equations without a factorisation.
+    """
     is_large = _has_sieve(game) and _predict_restricted(game) > MAX_FACTOR_ORDER
     return is_large and game.matrix.implicit
 
@@ -168,7 +173,8 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The upper bound minus the lower bound on the value, for the current d and w."""
+        """The upper bound minus the lower bound on the value, which the current distribution d and
+        the current weights w prove."""
         self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
@@ -295,10 +301,11 @@ class InteriorRun(Booster):
 
 
 class Opening(Booster):
-    """The first round of a run, at the distribution `f.center(m)` over the m examples.
+    """The booster that computes the first round of a run of the interior point method.
 
-    The bounds of this round are available even if the user interrupts the run while the second
-    round prepares its matrix.
+    The round evaluates the bounds on the value at the distribution `f.center(m)` over the m
+    examples. These bounds are available even if the user interrupts the run while the second round
+    prepares a matrix.
     """
 
     inner = "interior"
@@ -316,7 +323,10 @@ class Opening(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Return an `InteriorRun` after its first round, or None if no step is possible."""
+        """Return an `InteriorRun` that has taken the steps of its first round.
+
+        Return None if no step is possible.
+        """
         following = InteriorRun(self._game, self._tol)
         if following.advance(best) is None:
             self.end(following.why_ended)

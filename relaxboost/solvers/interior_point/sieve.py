@@ -56,7 +56,7 @@ class Sieve:
         self.bulk = self._whole.restricted(columns)
 
     def price(self, d: Vector) -> float:
-        """Store the edges of all columns at the distribution d, and return the largest price.
+        """Store the edges of all columns for the distribution d, and return the largest price.
 
         The price of a column is its edge, or |edge| if weights may be negative.
         """

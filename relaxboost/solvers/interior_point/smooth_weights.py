@@ -25,7 +25,7 @@ class SmoothWeights:
 
     A is the game matrix, and d is the vector of the other player. The slack of the ball is (radius²
     − ‖w‖²)/2, and v is its multiplier. At the optimum, Aᵀd = (quadratic + v) w. This equation need
-    not hold at the start, and its residual converges to zero. The methods are those of
+    not hold at the start, and its residual converges to zero. The class has the same methods as
     `EdgeBounds`.
 
     Parameters
@@ -112,25 +112,26 @@ class SmoothWeights:
         return centre
 
     def right_side(self, target: float) -> tuple[Vector, float]:
-        """Return the right-hand sides of the Newton equations for the weights and for v."""
+        """Return the right-hand sides of Newton's equations for w and for the multiplier v."""
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the steps of the weights and of the multiplier v."""
+        """Return the steps of the weights w and of the multiplier v of the ball."""
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
-        """Return the product of slack and multiplier after a step.
+        """Return the product of the slack and the multiplier of the ball after a step.
 
         The multiplier moves by `step` times `v`, and w moves by `dual_step` times `y`.
         """
         return self._room(self.w + dual_step * y) * (self.v + step * v)
 
     def longest(self, y: Vector, v: float) -> tuple[float, float]:
-        """Return the longest steps, at most 1, of the multiplier along `v` and of w along `y`.
+        """Return the lengths of the longest steps of the multiplier along `v` and of w along `y`.
 
-        The multiplier remains nonnegative, and the weights remain in the ball.
+        After these steps the multiplier is nonnegative, and the weights lie in the ball. Both
+        lengths are at most 1.
         """
         if not self.count:
             return 1.0, 1.0
@@ -143,7 +144,10 @@ class SmoothWeights:
         return (min(1.0, -self.v / v) if v < 0.0 else 1.0), min(1.0, end)
 
     def go(self, step: float, dual_step: float, change: _Change, d: Vector, v: float) -> None:
-        """Move w by `dual_step` times its step, and store the new multiplier v."""
+        """Move the weights w, and store the new multiplier `v` of the ball.
+
+        The weights move by `dual_step` times the step of the weights in `change`.
+        """
         self.w = self.w + dual_step * change.y
         self.v = v
         self.edges = self.bulk.edges(d)

@@ -26,7 +26,7 @@ class Walking(Booster):
 
     The first round evaluates the d of the warm start. The second round evaluates the optimum that
     the simplex method has found. If the simplex method fails or uses up the budget, there is no
-    second round, and `inner` is "lost".
+    second round, and the attribute `inner` is "lost".
 
     Parameters
     ----------
@@ -53,9 +53,10 @@ class Walking(Booster):
         self.simplex: ParametricSimplex | None = last.simplex if isinstance(last, Walking) else None
 
     def advance(self, best: Best) -> Booster | None:
-        """Compute the optimum (d, w) by the simplex method, and return this booster.
+        """Compute the optimal distribution d and weights w by the simplex method.
 
-        Return None if the simplex method fails, or if it has already run in an earlier round.
+        Return this booster. Return None if the simplex method fails, or if it has already run in an
+        earlier round.
         """
         game = self._game
         near = self._near

@@ -21,19 +21,19 @@ class Tolerances(NamedTuple):
     """The tolerances of the simplex method, for margin matrices with entries in [-1, 1]."""
 
     feasible: float = 1e-12
-    """The largest violation of a bound that the pivots treat as a rounding error. The method
-    accepts a basis as optimal if no violation exceeds ten times this number."""
+    """The largest violation of a bound that the pivots treat as a rounding error. The simplex
+    method accepts a basis as optimal if no violation exceeds ten times this number."""
     pivot: float = 1e-9
-    """The smallest pivot element that the solver accepts. The solver treats smaller pivot elements
-    and smaller weights of hypotheses as zero."""
+    """The smallest pivot element that the simplex method accepts. Smaller pivot elements and
+    smaller weights of hypotheses are treated as zero."""
     relative: float = 1e-6
-    """The largest relative rounding error that the solver accepts. A pivot element is computed from
-    its row and from its column. If the two results differ by more than this fraction, the solver
-    treats the basis as singular. In a QR factorisation, the solver treats diagonal entries of R
-    below this number as zero."""
+    """The largest relative rounding error that the simplex method accepts. A pivot element is
+    computed from its row and from its column. If the two results differ by more than this fraction,
+    the basis is treated as singular. In a QR factorisation, diagonal entries of R below this number
+    are treated as zero."""
     residual: float = 1e-13
-    """The largest residual of the equations between basic and nonbasic variables that the method
-    tolerates. A larger residual is reduced by a step of iterative refinement."""
+    """The largest residual of the equations between basic and nonbasic variables that the simplex
+    method tolerates. A larger residual is reduced by a step of iterative refinement."""
     shift_x: float = 1e-3
     """The amount by which the bounds of the variables are perturbed, as a fraction of 1/m, the mean
     weight of m examples."""
@@ -127,7 +127,7 @@ class SimplexState(NamedTuple):
     its upper bound, and 0 for the sum Σd, which is fixed to 1. The entries of basic variables are
     not used."""
     x: Array
-    """The values of all variables."""
+    """The values of all variables, as numbers that change linearly with the parameter t."""
     z: Array
     """The reduced costs of all variables, which are 0 for basic variables."""
     lower: Array

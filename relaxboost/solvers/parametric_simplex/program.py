@@ -35,7 +35,7 @@ Lost = np.linalg.LinAlgError
 
 
 def linear_program(game: Game) -> LinearForm | None:
-    """Return the costs and bounds of f for the linear program of a game, or None.
+    """Return the costs and bounds of the relaxation f for the linear program of a game.
 
     The result is None if f is not a linear cost with finite bounds, if the domain is neither a ball
     nor a simplex, or if a stored margin matrix has more than `MAX_TABLEAU_ENTRIES` entries.
@@ -54,10 +54,10 @@ def near_vertex(form: LinearForm, solution: Solution) -> bool:
     """Return whether few simplex pivots lead from a solution to a vertex of its linear program.
 
     The predicted number of pivots is the number of examples whose weight d_i lies strictly between
-    its bounds. The tableau has as many rows and as many columns. At a vertex, this number is about
-    the number of hypotheses with nonzero weight, and elsewhere it is larger. The result is True if
-    the tableau is small enough, and if the pivots are predicted to cost at most a third of the work
-    of the interior point method.
+    its bounds. The tableau has one row and one column for each predicted pivot. At a vertex, this
+    number is about the number of hypotheses with nonzero weight, and elsewhere it is larger. The
+    result is True if the tableau is small enough, and if the pivots are predicted to cost at most a
+    third of the work of the interior point method.
     """
     game = solution.game
     assert isinstance(game.over, AtomicSet)
@@ -71,13 +71,14 @@ def near_vertex(form: LinearForm, solution: Solution) -> bool:
 
 
 def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:
-    """Return the distances of all prices from the threshold price, and of d from its bounds.
+    """Return the distance of each price from a threshold, and of each entry of d from its bounds.
 
-    The first array contains the price of each example minus the threshold price. The second array
-    contains the distance of each entry of d from the nearer of its two bounds. In the distribution
-    that minimises price·d, examples with prices below the threshold are at their upper bounds, and
-    examples with prices above it are at their lower bounds. The price of an example is its cost
-    plus its margin.
+    The price of an example is its cost plus its margin. In the distribution that minimises price·d,
+    examples with prices below the threshold are at their upper bounds, and examples with prices
+    above the threshold are at their lower bounds.
+
+    The first array contains the price of each example minus the threshold. The second array
+    contains the distance of each entry of `d` from the nearer of its two bounds.
     """
     order = np.argsort(price, kind="stable")
     total = form.lower.sum() + np.cumsum((form.upper - form.lower)[order])
@@ -134,29 +135,38 @@ class GameProgram:
         self.spend(passes_of(self._game, float(count) * size))
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edges of all hypotheses for d, and of their negatives if there are any."""
+        """Return the edges of all columns of the linear program for the distribution d.
+
+        The columns are the hypotheses and, if weights may be negative, then the negatives of the
+        hypotheses.
+        """
         self.spend(1.0)
         edges = self._bulk.edges(d)
         return np.concatenate([edges, -edges]) if self.over.two_sided else edges
 
     def margins(self, weights: Vector) -> Vector:
-        """Return the margin of each example for nonnegative weights in the form of `separate`."""
+        """Return the margin of each example for nonnegative weights of the program's columns."""
         self.spend(1.0)
         return self._bulk.margins(self.combine(weights))
 
     def combine(self, weights: Vector) -> Vector:
-        """Return one weight for each hypothesis: its weight minus the weight of its negative.
+        """Return a signed weight for each hypothesis: its weight minus the weight of its negative.
 
-        If the weights may not be negative, they are returned unchanged.
+        If weights may not be negative, the program has no negatives, and the weights are returned
+        unchanged.
         """
         return weights[: self.n] - weights[self.n :] if self.over.two_sided else weights
 
     def separate(self, w: Vector) -> Vector:
-        """Return nonnegative weights of all hypotheses, and of their negatives if there are any."""
+        """Return nonnegative weights of the linear program's columns for the signed weights `w`.
+
+        The weights of the hypotheses come first. If weights may be negative, the weights of the
+        negatives of the hypotheses follow.
+        """
         return np.maximum(np.concatenate([w, -w]), 0.0) if self.over.two_sided else w
 
     def part(self, examples: Whole, columns: Whole) -> Array:
-        """Return the margins of some examples (rows) for some columns of the linear program."""
+        """Return the margin of each given example for each given column of the linear program."""
         # The columns of −A follow those of A.
         sign = np.where(columns < self.n, 1.0, -1.0)
         return self._bulk.part(examples, columns % self.n) * sign

@@ -79,7 +79,7 @@ class ParametricSimplex:
         self._evaluate(form, 0.0)
 
     def fits(self, game: Game) -> bool:
-        """Return whether a game has the matrix and the domain of this basis."""
+        """Return whether a game has the margin matrix and the domain of this linear program."""
         return game.matrix is self._program.matrix and game.over == self._program.over
 
     def solve(self, game: Game, clock: Clock, budget: float) -> tuple[Vector, Vector]:
