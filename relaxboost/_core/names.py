@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import wraps
+from inspect import signature
 from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from relaxboost._core.errors import InputError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # These join letters in Persian and parts of emoji; both are harmless.
 _JOINERS = "\u200c\u200d"
@@ -47,6 +55,34 @@ def known_names(name: object, known: Iterable[str], otherwise: str = "choose one
     names = list(known)
     near = did_you_mean(name, names, 0.6) if isinstance(name, str) else ""
     return near or f"; {otherwise} {', '.join(names)}"
+
+
+def explains_arguments(
+    more: Iterable[str] = (), /, **remedies: str
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Decorate a function, so that it raises an InputError with a remedy for an unknown argument.
+
+    `remedies` has the advice for arguments that users expect. For other names, similar names are
+    suggested. `more` are the names that a parameter such as ``**options`` accepts.
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        parameters = signature(function).parameters.values()
+        known = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
+        known += more
+
+        @wraps(function)
+        def call(*given: P.args, **named: P.kwargs) -> T:
+            for name in named:
+                if name not in known:
+                    remedy = f"; {remedies[name]}" if name in remedies else ""
+                    remedy = remedy or known_names(name, known, "its arguments are")
+                    raise InputError(f"{function.__name__} has no argument {name}{remedy}")
+            return function(*given, **named)
+
+        return call
+
+    return decorate
 
 
 def moved(name: str, folder: str) -> AttributeError:

@@ -98,8 +98,8 @@ def _long_numbers() -> Iterator[None]:
 class Certificate:
     """A proof of the bounds lower <= ρ <= upper on the value ρ of one game.
 
-    The certificate contains the two points that prove the bounds. FORMAT.md describes its file
-    format.
+    The certificate contains the two points that prove the bounds. The page "Format of certificates"
+    of the documentation, certificates/FORMAT.md in the package, describes its file format.
 
     Examples
     --------
@@ -287,6 +287,9 @@ MATRIX_ARGUMENT = "the argument A, a matrix or a Game"
 """The text that replaces "--matrix FILE" in messages of the checker if the checker was called from
 Python."""
 
+BINARY_REMEDY = "; write each row as a line of numbers separated by commas, or pass the array as A"
+"""The remedy for a matrix in a binary file, such as .npy."""
+
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     """Check whether the certificate in a file proves its bracket.
@@ -302,7 +305,8 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     A : Game, array of shape (m, n), matrix of scipy.sparse or `relaxboost.matrices`, or path
         The margin matrix, or the game. The matrix is needed if the certificate contains only the
         SHA-256 of the matrix. With a game, the certificate must also have the relaxation and the
-        domain of this game. FORMAT.md describes the files that a path may name.
+        domain of this game. The page "Format of certificates" describes the files
+        that a path may name.
 
     Returns
     -------
@@ -342,6 +346,12 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
         certificate = Certificate.load(path)
         found = certificate.level
         reason += f" ({certificate.reason})" if certificate.reason else ""
+    # A certificate that loads is text, so that the other file is not.
+    if "UnicodeDecodeError" in reason:
+        wrong = path if not found else f"the matrix {os.fspath(A)}"
+        reason = f"unreadable: {wrong} is not a text file"
+        if found:
+            reason += BINARY_REMEDY
     # The checker is also a program, and its messages name its option.
     reason = reason.replace("--matrix FILE", MATRIX_ARGUMENT)
     return Verdict(False, "numerical" if found == "numerical" else None, None, None, reason)

@@ -75,7 +75,7 @@ def certify(
     level : {"exact", "enclosed", "numerical"}, optional
         The arithmetic: rational numbers, balls (with python-flint), or floats, which prove nothing.
         The default is the strongest level that the relaxation and the domain allow. If this level
-        is numerical although the bounds of f are stronger, `Certificate.reason` says why.
+        is numerical, `Certificate.reason` says why.
     d, w : array of shape (m,), and array of shape (n,) or (support, coefficients), optional
         Points that replace those of the solution. Fractions are used unchanged.
     inline : bool, optional
@@ -126,8 +126,11 @@ def certify(
     if level == "numerical":
         found = _numerical(document, game, source.d, source.w)
         # The bounds of f may be proved although no checker has a formula for f.
-        is_weaker = is_default and game.level != "numerical"
-        return found.explained(_no_description(game.relaxation)) if is_weaker else found
+        if is_default:
+            is_weaker = game.level != "numerical"
+            why = _no_description if is_weaker else _no_proof
+            return found.explained(why(game.relaxation))
+        return found
     return _proved(document, game, source)
 
 
@@ -264,6 +267,13 @@ def _no_description(f: Relaxation) -> str:
         f"{brief(f)} has no description that a checker could evaluate, so its certificates are "
         "numerical. Write `exact_form` of rb.relaxations.Description if f is polyhedral, or use "
         'certify(solution, level="numerical")'
+    )
+
+
+def _no_proof(f: Relaxation) -> str:
+    return (
+        f"{brief(f)} is not piecewise linear and has no formulas. A general solver evaluates it in "
+        "floats, so its certificates are numerical"
     )
 
 

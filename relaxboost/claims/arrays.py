@@ -115,7 +115,21 @@ class _ArrayField(Field):
 
 
 class Matrix(_ArrayField):
-    """A field for a matrix. By default its entries are in [−1, 1], and its axes are "m" and "n"."""
+    """A field for a matrix of floats.
+
+    Parameters
+    ----------
+    low, high : float
+        The range of the entries. Drawn and shrunk entries are in [low, high].
+    axes : pair of str
+        The names of the numbers of rows and columns. Fields with the same axis have equal sizes.
+
+    Examples
+    --------
+    >>> from relaxboost.claims import Matrix, Space, Vector
+    >>> Space(A=Matrix(), u=Vector("m")).sizes == {"m": (1, 8), "n": (1, 6)}
+    True
+    """
 
     def __init__(
         self, low: float = -1.0, high: float = 1.0, axes: tuple[str, str] = ("m", "n")
@@ -150,9 +164,14 @@ class Matrix(_ArrayField):
 
 
 class Vector(_ArrayField):
-    """A field for a vector with entries in [low, high].
+    """A field for a vector of floats.
 
-    The length of the vector is the size of the given axis.
+    Parameters
+    ----------
+    axis : str
+        The name of the length of the vector. Fields with the same axis have equal sizes.
+    low, high : float
+        The range of the entries. Drawn and shrunk entries are in [low, high].
     """
 
     def __init__(self, axis: str = "m", low: float = -1.0, high: float = 1.0) -> None:
@@ -169,7 +188,13 @@ class Vector(_ArrayField):
 
 
 class Distribution(Vector):
-    """A field for a distribution: a vector of non-negative weights with sum 1."""
+    """A field for a distribution: a vector of non-negative weights with sum 1.
+
+    Parameters
+    ----------
+    axis : str
+        The name of the length of the vector, by default the number of examples.
+    """
 
     strict = True
 
@@ -190,7 +215,15 @@ class Distribution(Vector):
 
 
 class Weights(Vector):
-    """A field for a vector of signed weights whose ℓ1 norm is at most `radius`."""
+    """A field for a vector of signed weights whose ℓ1 norm is at most `radius`.
+
+    Parameters
+    ----------
+    axis : str
+        The name of the length of the vector, by default the number of hypotheses.
+    radius : float
+        The largest ℓ1 norm, >= 0.
+    """
 
     strict = True
 

@@ -82,7 +82,9 @@ class Claim:
     harm: str = ""
     """The consequence of a misprint for the reader."""
     every: Enumeration | None = None
-    """All instances of the claim if there are finitely many. A check then examines each of them."""
+    """All instances of the claim if there are finitely many. A check then examines each of them.
+    Set it in the decorator, ``@source.claim(...).checked(every=Enumeration(...))``, or later, by
+    ``claim.every = Enumeration(...)``."""
     corrections: list[Statement] = field(default_factory=list)
     """The corrected statements. For an ambiguous claim, they are the other readings of the text."""
     resolution: float = 1e-7

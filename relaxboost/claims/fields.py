@@ -95,8 +95,13 @@ class Field(ABC):
 class Real(Field):
     """A field for a number in [low, high], which is drawn uniformly.
 
-    If `log` is true, the logarithm of the number is drawn uniformly instead. The ends may be
-    fractions that are written as strings, as in files: ``Real("1/10", "9/10")``.
+    Parameters
+    ----------
+    low, high : float or str
+        The range. The ends may be fractions that are written as strings, as in files:
+        ``Real("1/10", "9/10")``.
+    log : bool
+        Whether the logarithm of the number is drawn uniformly instead. Then low must be > 0.
     """
 
     def __init__(self, low: float | str, high: float | str, log: bool = False) -> None:
@@ -147,8 +152,11 @@ class Real(Field):
 class Whole(Field):
     """A field for an integer between two bounds.
 
-    A bound may also be the name of an axis, as in ``Whole(1, "m")``. The bound is then the size of
-    this axis, such as the number of rows of the matrix.
+    Parameters
+    ----------
+    low, high : int or str
+        The bounds. A bound may also be the name of an axis, as in ``Whole(1, "m")``. The bound is
+        then the size of this axis, such as the number of rows of the matrix.
     """
 
     strict = True
@@ -194,7 +202,13 @@ class Whole(Field):
 
 
 class Choice(Field):
-    """A field whose value is one of several names, such as the name of a loss."""
+    """A field whose value is one of several names, such as the name of a loss.
+
+    Parameters
+    ----------
+    *names : str
+        The names, with the simplest first. At least one is needed.
+    """
 
     def __init__(self, *names: str) -> None:
         if not names:

@@ -169,7 +169,8 @@ class Source:
             text, such as "ρ_{k+1} ≤ ρ_k", and `given` contains the hypotheses. `counterexamples`
             are instances that refute the statement, the smallest first, such as
             ``[{"A": [["1/2", 1]], "k": 1}]``. `printed` is the formula or sentence as the source
-            prints it, and `ruling` is the recorded status.
+            prints it, and `ruling` is the recorded status. `trials`, `resolution` and `every` are
+            passed to ``.checked()`` instead, as in ``@source.claim(...).checked(trials=5)``.
 
         Raises
         ------
@@ -296,7 +297,9 @@ def _check_record(id: str, record: Mapping[str, Any]) -> None:
     known = "location page given printed ruling part_of caused_by harm counterexamples"
     if unknown := set(record) - {*known.split(), "corrected_texts"}:
         raise InputError(
-            f"{id}: a claim has no entry {', '.join(sorted(unknown))}. The entries are {known}"
+            f"{id}: a claim has no entry {', '.join(sorted(unknown))}. The entries are {known}. "
+            "Pass trials, resolution and every to checked(), as in "
+            "@source.claim(...).checked(trials=5)"
         )
     refuted = bool(record.get("counterexamples"))
     ruling = record.get("ruling", "")

@@ -49,6 +49,11 @@ class Evidence:
     optima: tuple[Bound, ...]
     """The bounds of the certified optima that the check has used on the instance."""
 
+    @property
+    def measured(self) -> str:
+        """The two sides as text, which says whether they are equal up to the resolution."""
+        return f"{self.slack} (tight)" if self.outcome == TIGHT else str(self.slack)
+
     def data(self) -> dict[str, Any]:
         """Return the evidence in a form that JSON can store."""
         return {
@@ -294,7 +299,7 @@ class ClaimVerdict:
             yield f"    refuted: {self.requirement(found.slack)}"
             yield f"      by {found.origin}: {in_one_line(found.instance)}"
         if part.least is not None:
-            yield f"    least slack: {part.least.slack}, {part.least.origin}"
+            yield f"    least slack: {part.least.measured}, {part.least.origin}"
         if part.steps:
             yield f"    proof: {_proved(part)}{' so far' * self.interrupted}"
 

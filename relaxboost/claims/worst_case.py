@@ -75,6 +75,12 @@ class Element(_Linear):
 
     The worst case is taken over all choices of the elements. ``f @ g`` is the inner product of two
     elements, and ``Element({})`` is the origin.
+
+    Parameters
+    ----------
+    terms : dict, optional
+        The coefficients of a linear combination, as in the attribute `terms` of other elements. By
+        default the element is a new unknown.
     """
 
     def __init__(self, terms: Terms | None = None) -> None:

@@ -63,7 +63,8 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
             "vipr or mps; pass a file name to --out"
         )
     # The folder is checked before the certificate, whose check may take long.
-    check_output(stem.with_name(f"{stem.name}.{form}"))
+    first = ".lower" if form == "vipr" else ""
+    check_output(stem.with_name(stem.name + first + _ending(form)))
     try:
         texts = Certificate.load(file).export(form, matrix)
     except InputError as error:
@@ -87,7 +88,10 @@ def _stem(file: Path, form: str, out: Path | None) -> Path:
             )
         return file.with_suffix("")
     # An ending that the user typed is not added a second time.
-    ending = {"latex": ".tex", "certo": ".certo.json"}.get(form, f".{form}")
     if not out.name:
         raise InputError(f"--out {out} is a folder; add the name of the files in this folder")
-    return out.with_name(out.name.removesuffix(ending) or out.name)
+    return out.with_name(out.name.removesuffix(_ending(form)) or out.name)
+
+
+def _ending(form: str) -> str:
+    return {"latex": ".tex", "certo": ".certo.json"}.get(form, f".{form}")

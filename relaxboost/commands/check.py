@@ -44,7 +44,8 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
 
     The checker does not rely on any bound stated in the file, and does not optimise. It evaluates
     d, w and the witness in rational arithmetic or in ball arithmetic. The checker also runs on its
-    own, without relaxboost; see certificates/FORMAT.md.
+    own, without relaxboost: see the page "Format of certificates" of the documentation, which is
+    the file certificates/FORMAT.md of the package.
     """
     if file.is_dir():
         one = "check its files one by one, or check a set of games with relaxboost instances check"

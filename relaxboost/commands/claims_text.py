@@ -198,7 +198,7 @@ class Table:
         elif stated.counterexample is not None:
             yield from _refuted(outcome)
         elif self.few or outcome.interrupted or decisive.outcome == "undecided":
-            yield _folded(f"    least slack: {decisive.slack}, {decisive.origin}")
+            yield _folded(f"    least slack: {decisive.measured}, {decisive.origin}")
         yield from _steps(stated, outcome.interrupted)
         yield from _corrections(outcome)
         yield from _differences(outcome)
@@ -325,7 +325,7 @@ def _on(part: StatementVerdict) -> str:
     text = f"{part.status} on {number_of(part.tried, 'instance')}"
     if part.counterexample is not None:
         return f"{text}: {part.counterexample.slack} at {_instance(part.counterexample)}"
-    return text if part.least is None else f"{text}; least slack: {part.least.slack}"
+    return text if part.least is None else f"{text}; least slack: {part.least.measured}"
 
 
 def _slack(evidence: Evidence) -> str:

@@ -29,7 +29,7 @@ VERBS = {
     "instances": "Make and check sets of games with certified optima.",
     "online": "Learn from a stream of examples, and bound the regret.",
     "plan": "Learn the costs under which demonstrated paths are shortest.",
-    "predict": "Predict labels with the stumps that solve --model stored.",
+    "predict": "Predict labels with a model written by solve --model.",
     "solve": "Find the largest margin of a vote of stumps, with a proof.",
 }
 """The descriptions of the commands in --help. A command's module is loaded only when it runs."""

@@ -26,7 +26,14 @@ of the largest contribution. Such weights are errors of the solver."""
 _SPOKEN = {
     "give nonnegative=False": "add --free-signs",
     inputs.PLACES: "pass --nodes",
-    inputs.CYCLE: "use --negative simple, for paths that visit no node twice, or relaxed",
+    r'pass negative="relaxed".*PlanningLoss': "use --negative simple, for paths that visit no node "
+    "twice, or relaxed",
+}
+
+_UNCHOSEN = {
+    "": ", for few trips",
+    "time_limit": ", because the time limit ended its choice",
+    "interrupted": ", because Ctrl-C ended its choice",
 }
 
 loss_options = added(
@@ -155,6 +162,7 @@ def _words(options: PlanOptions) -> dict[str, str]:
     remedies = ", ".join([strength, "other features", *signs])
     missed = "" if options.loss == "missed" else ", and --loss missed"
     return _SPOKEN | {
+        r"give a strength, such as .*": "pass --strength",
         r"give less strength .*": f"try {remedies} or relaxboost plan boost",
         r"allow more rounds or more time": "pass a larger --max-rounds or --time-limit",
         r", and a loss such as Missed\(\)": missed,
@@ -176,7 +184,7 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     regulariser = problem.regulariser
     if fit.chosen is not None:
         regulariser = replace(regulariser, strength=float(f"{regulariser.strength:.3g}"))
-        how = f", chosen on {fit.chosen.folds} folds" if fit.chosen.folds else ", for few trips"
+        how = _how_chosen(fit.chosen)
     lines = [
         f"data:       {source}, {number_of(len(problem.tasks), 'trip')}",
         f"problem:    {regulariser!r}{how}, loss {problem.tasks[0].loss!r}",
@@ -190,12 +198,22 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
         )
     elif not fit.problem.tight:
         lines.append("            R is a convex bound above the loss, equal to it at these weights")
-    # Weights of different units are compared by what they add to the costs of arcs.
+    # The root mean square (RMS) of a feature makes the order independent of units.
     sizes = dict(zip(fit.names, abs(problem.rms * fit.w), strict=True))
     least = NEGLIGIBLE_SHARE * max(sizes.values())
     weights = {name: w if sizes[name] > least else 0.0 for name, w in fit.weights.items()}
-    lines += ["weights, by what they add to costs:", *largest(weights, sizes=sizes)]
+    lines += [
+        "weights, by weight times RMS of the feature:",
+        *largest(weights, sizes=sizes),
+    ]
     return "\n".join(lines)
+
+
+def _how_chosen(chosen: Any) -> str:
+    if not chosen.folds:
+        return _UNCHOSEN[chosen.ended]
+    tried = f", of {number_of(len(chosen.strengths), 'strength')} tried" if chosen.ended else ""
+    return f", chosen on {chosen.folds} folds{tried}"
 
 
 def fit_data(fit: Any, source: PlanInput, tol: float) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class ModelPath(OutputFile):
 
 CYCLE = (
     r"raise the costs to >= 0, or plan over paths that visit no node twice "
-    r'\(planner="simple"; negative="simple" in Problem and evaluate\)'
+    r'\(planner="simple", or negative="simple" in evaluate\)'
 )
 LACKS = r"make the graph with all of these, as from_pandas\(.*\) does"
 USED = {
@@ -182,14 +182,14 @@ class PlanOptions(SimpleNamespace):
 
         if path is None:
             raise InputError("--trips is missing; pass a CSV of demonstrated trips")
-        table, weights = self._trips(path)
+        table = self._trips(path)
         options = {"parallel": self.parallel, "gaps": self.gaps, "loss": loss}
         options["bad"] = "drop" if self.drop_bad else "refuse"
-        # Only rows with paths have weights, and spaces separate the nodes of paths.
-        labels = map(source.graph.label, range(source.graph.nodes if weights else 0))
+        # Spaces separate the nodes of paths.
+        labels = map(source.graph.label, range(source.graph.nodes if "path" in table else 0))
         spaced = next((label for label in labels if len(str(label).split()) > 1), None)
         words = TABLES if spaced is None else TABLES | {UNKNOWN: SPACED.format(spaced)}
-        with spoken(words):
+        with spoken({**words, "^task trip (?=.*: weight)": f"{path}, trip "}):
             made = paths_from_pandas(table, source.graph, **options)
         if made.dropped:
             why = reworded(next(iter(made.dropped.values())), words)
@@ -199,24 +199,23 @@ class PlanOptions(SimpleNamespace):
             self.note(f"joined {number_of(len(made.joined), 'gap')} of {trips} by {self.gaps}")
         # The names in messages are those of the file, not those of the objects.
         with spoken({r"^task": f"{path}, trip"}):
-            names = [trip.name.removeprefix("trip ") for trip in made]
             return [
-                Task.along(trip.demonstration, loss, name=name, weight=weights.get(name, 1.0))
-                for name, trip in zip(names, made, strict=True)
+                Task.along(
+                    trip.demonstration,
+                    loss,
+                    name=trip.name.removeprefix("trip "),
+                    weight=trip.weight,
+                )
+                for trip in made
             ]
 
-    def _trips(self, path: Path) -> tuple[Any, dict[str, float]]:
-        """Return a table with a row for each step of a trip, and the weights of trips by name.
-
-        If the rows of the file are steps, there are no weights.
-        """
+    def _trips(self, path: Path) -> Any:
+        """Return a table with a row for each trip, or for each step of a trip."""
         import pandas as pd
 
         table = self._table(path, ["trip", "node", "edge", "name", "path"])
-        weights: dict[str, float] = {}
-        if "path" in table.columns:
-            table, weights = _steps(path, table)
-        elif "trip" not in table.columns or not {"node", "edge"} & set(table.columns):
+        found = {"node", "edge"} & set(table.columns)
+        if "path" not in table.columns and ("trip" not in table.columns or not found):
             known = ("path", "trip", "node", "edge")
             others = [str(column) for column in table.columns if column not in known]
             near = [said for said in (did_you_mean(x, known, 0.6) for x in others) if said]
@@ -228,7 +227,7 @@ class PlanOptions(SimpleNamespace):
         if "order" in table.columns and table["order"].dtype.kind not in "iuf":
             with suppress(ValueError):  # other text is refused later, with its line
                 table["order"] = pd.to_datetime(table["order"], format="ISO8601")
-        return table, weights
+        return table
 
 
 plan_files = added(
@@ -270,27 +269,3 @@ def _features(edges: Any, ends: tuple[str, str], wanted: Any) -> list[str]:
                 "other lines have numbers; write a number, or choose other columns with --features"
             )
     return found
-
-
-def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
-    unknown = sorted(set(table.columns) - {"path", "name", "weight"})
-    if unknown:
-        raise InputError(
-            f"{path} has an unknown column {unknown[0]!r}; use only path, name and weight"
-        )
-    check_table("trips", table, ["path"])
-    # A trip without a name has the number of its row, by which --trip finds it.
-    places = [str(place) for place in range(1, len(table) + 1)]
-    table["trip"] = table["name"].fillna("") if "name" in table.columns else ""
-    table["trip"] = table["trip"].mask(table["trip"] == "", places)
-    # Messages and --trip name a trip, so that names must differ.
-    twice = table["trip"].duplicated()
-    if twice.any():
-        name, line = table["trip"][twice].iloc[0], twice.idxmax()
-        raise InputError(
-            f"{path}, line {line}: an earlier trip has the same name {name!r}; rename one of the "
-            "trips"
-        )
-    weights = table["weight"].tolist() if "weight" in table.columns else [1.0] * len(table)
-    table["node"] = table["path"].str.split()
-    return table[["trip", "node"]].explode("node"), dict(zip(table["trip"], weights, strict=True))

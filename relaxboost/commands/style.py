@@ -146,8 +146,9 @@ def check_name(option: str, given: str | None, known: Iterable[str]) -> None:
 def spoken_matrix(message: str) -> str:
     """Return a message in which the option --matrix replaces the Python argument A."""
     # The import is here so that --help does not load the modules of certificates.
-    from relaxboost.certificates.certificate import MATRIX_ARGUMENT
+    from relaxboost.certificates.certificate import BINARY_REMEDY, MATRIX_ARGUMENT
 
+    message = message.replace(BINARY_REMEDY, BINARY_REMEDY.partition(", or")[0])
     return message.replace(MATRIX_ARGUMENT, "--matrix FILE")
 
 

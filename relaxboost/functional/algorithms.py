@@ -44,15 +44,18 @@ ITERATES = ("last", "best", "average")
 
 
 class Projected(NamedTuple):
-    """The projection of a vector onto H: the nearest multiple of a hypothesis (GB11, Eq. 2)."""
+    """The projection of a vector v onto the hypothesis class H (GB11, Eq. 2).
+
+    It is the multiple of a hypothesis h of the class that is nearest to v.
+    """
 
     hypothesis: Hypothesis
     coefficient: float
-    """The coefficient <h, v>/‖h‖² of the hypothesis h, where v is the projected vector."""
+    """The coefficient <h, v>/‖h‖² by which the hypothesis is multiplied."""
     point: Array
-    """The values of the projection, coefficient · h, on the training set."""
+    """The values of the projection on the training set: the coefficient times the outputs of h."""
     edge: float
-    """The edge |<h, v>|/(‖h‖‖v‖) of the hypothesis h, the γ of GB11's Definition 1."""
+    """The edge |<h, v>|/(‖h‖‖v‖) of the hypothesis, called γ in GB11's Definition 1."""
 
 
 Project: TypeAlias = Callable[[Array], Projected | None]
@@ -62,46 +65,52 @@ orthogonal to every hypothesis of H."""
 
 @dataclass(frozen=True)
 class Direction:
-    """A sum of hypotheses times coefficients. A round subtracts the step times this sum from f."""
+    """The direction of a round: a sum of hypotheses times coefficients.
+
+    The round multiplies the direction by the step, and subtracts the product from the function f.
+    """
 
     parts: tuple[Projected, ...]
-    """The multiples of hypotheses whose sum is the direction."""
+    """The projections whose sum is the direction."""
     values: Array
     """The values of the direction on the training set, in the shape of the gradient."""
     waits: bool = False
-    """Whether the run continues even if this round found no hypothesis."""
+    """Whether boosting continues even if this round found no hypothesis."""
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """The edge γ of each projection in the round."""
+        """The edge of each projection in the round."""
         return tuple(part.edge for part in self.parts)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Algorithm(ABC):
-    """A boosting algorithm. In each round it turns the subgradient into a sum of hypotheses from H.
+    """A boosting algorithm. In each round it approximates the subgradient by a sum of hypotheses.
 
-    A subclass defines `direction`. If it defines a `name`, `boost` accepts this name for it.
+    A subclass defines the method `direction`. If it also defines a `name`, `boost` accepts this
+    name as an argument.
 
     Parameters
     ----------
     step : str, float or callable, optional
-        A number > 0, a function of t = 1, 2, ..., or a name. "1/Lambda" needs the smoothness Λ of
-        the risk (GB11, Theorem 3). "2/(lambda t)" and "1/(lambda t)" need its strong convexity λ
-        (Theorems 4 and 6). "1/sqrt(t)" needs no constant (Theorems 5 and 7). "line-search" takes
-        the best step along the direction that is at most 2^40. The default is the step for which a
-        theorem covers the algorithm and the risk. No theorem covers `Naive` on risks that are not
-        both smooth and strongly convex.
+        The step size: a number > 0, a function of the round t = 1, 2, ..., or a name. "1/Lambda"
+        needs the smoothness Λ of the risk (GB11, Theorem 3). "2/(lambda t)" and "1/(lambda t)" need
+        its strong convexity λ (Theorems 4 and 6). "1/sqrt(t)" needs no constant (Theorems 5 and 7).
+        "line-search" takes the best step along the direction that is at most 2^40. The default is
+        the step in the theorem on the algorithm and the risk. There is no theorem on `Naive` for
+        risks that are not both smooth and strongly convex.
     scale : float, optional
         A positive number that multiplies every step; by default 1. The steps 1/√t suit functions
-        and gradients of size one. If targets are in the hundreds, the scale should also be;
-        otherwise `boost` warns.
+        and gradients of size one. If targets are in the hundreds, the scale should also be in the
+        hundreds; otherwise `boost` warns.
     projection : {"least-squares", "inner"}, optional
-        GB11, Eq. 4 and Eq. 3, respectively; by default the first of `WeakLearner.projections`.
+        The rule that selects a hypothesis: GB11, Eq. 4 and Eq. 3, respectively. The default is the
+        first rule in `WeakLearner.projections`.
     iterate : {"last", "best", "average"}, optional
-        The function that is used for predictions. "last", the default, is f_T. "best" is the f_t of
-        least validation risk, or of least training risk if there is no validation set. "average" is
-        the mean of f_1..f_T. The theorems for the steps 1/√t refer to this mean.
+        The function that is used for predictions. Let f_t be the function after round t, and T the
+        last round. "last", the default, is f_T. "best" is the f_t of least validation risk, or of
+        least training risk if there is no validation set. "average" is the mean of f_1, ..., f_T.
+        The theorems for the steps 1/√t refer to this mean.
 
     Raises
     ------
@@ -143,34 +152,40 @@ class Algorithm(ABC):
         Parameters
         ----------
         gradient : array of shape (N,) or (N, K)
-            The subgradient at f_{t−1}, which must not be changed.
+            The subgradient of the risk before the round. The array must not be changed.
         project : callable
             A function that projects a vector onto the nearest multiple of a hypothesis; see
             `Projected`.
         """
 
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
-        """Return the function that is projected onto H, which is usually the gradient at F."""
+        """Return the function that is projected onto the hypotheses, as values on the training set.
+
+        By default this is the given subgradient of the risk at the predictions F.
+        """
         return gradient
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return the direction, with refitted leaf values if the algorithm refits them."""
+        """Return the direction with new leaf values, if the algorithm computes new values.
+
+        By default the direction is returned without changes.
+        """
         return direction
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return the default of `step` for this algorithm, a risk and a learner."""
+        """Return the step that is used for a risk and a learner if `step` is None."""
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def fresh(self, after: Algorithm | None = None) -> Algorithm:
         """Return the algorithm in its initial state.
 
-        If an earlier run used the algorithm `after`, return the algorithm in the final state of
-        that run. A subclass with state that changes during a run returns a copy.
+        If `after` is the algorithm of an earlier run, return the algorithm in the final state of
+        that run. A subclass whose state changes during a run returns a copy.
         """
         return self
 
     def filled(self, **options: Any) -> Algorithm:
-        """Return a copy in which the given values replace options that are None."""
+        """Return a copy of the algorithm, with the given values for options that are None."""
         made = copy.copy(self)
         for option, value in options.items():
             if getattr(self, option) is None:
@@ -179,7 +194,10 @@ class Algorithm(ABC):
         return made
 
     def projection_for(self, learner: WeakLearner) -> str:
-        """Return the projection for a learner. Raise an InputError if it is not supported."""
+        """Return the name of the projection for a learner.
+
+        If the learner does not support the option `projection`, raise an InputError.
+        """
         if self.projection is None:
             return learner.projections[0]
         if self.projection not in learner.projections:
@@ -265,9 +283,10 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
 class Naive(Algorithm):
     """Algorithm 1 of GB11: take a step along the hypothesis that is nearest to the gradient.
 
-    f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. The remainder of the projection is discarded. The algorithm
-    converges for smooth strongly convex risks (GB11, Theorem 3). For other risks it can stop far
-    from the optimum.
+    Round t sets f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. Here η_t is the step, ∇ the gradient of the
+    risk at f_{t−1}, and h the hypothesis whose multiple is nearest to ∇. The remainder of the
+    projection is discarded. The algorithm converges for smooth strongly convex risks (GB11,
+    Theorem 3). For other risks it can stop far from the optimum.
     """
 
     name = "naive"
@@ -287,17 +306,20 @@ class Naive(Algorithm):
 class Repeated(Algorithm):
     """Algorithm 2 of GB11: project the gradient, then the remainder, and so on, t times in round t.
 
-    f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where ∇' is the remainder of the gradient after
-    k − 1 projections. Projection k leaves the remainder ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper has
-    ∇' − h_k instead. With this formula its theorems fail unless h_k itself is the nearest point.
+    Round t sets f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k. Here η_t is the step, ∇' the
+    remainder of the gradient after k − 1 projections, and h_k the hypothesis whose multiple is
+    nearest to ∇'. Projection k leaves the remainder ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper has
+    ∇' − h_k instead. With the formula of the paper, its theorems fail unless h_k itself is the
+    nearest point.
 
     Parameters
     ----------
     step, scale, projection, iterate
         See `Algorithm`.
     threshold : float, optional
-        A number in (0, 1). If it is set, a round ends as soon as ‖∇'‖ <= threshold · ‖∇‖, and not
-        after t projections (GB11, Sec. 4.2, last paragraph on Theorem 5).
+        A number in (0, 1). If it is set, a round ends when the norm of the remainder ∇' is at most
+        the threshold times the norm of the gradient, and not after t projections (GB11, Sec. 4.2,
+        last paragraph on Theorem 5).
     most : int, optional
         The maximum number of projections in a round. If a threshold is set, the default is 1000,
         because the span of H may contain no point within the threshold.
@@ -342,15 +364,17 @@ class Repeated(Algorithm):
 class Residual(Algorithm):
     """Algorithm 3 of GB11: add the remainder of each projection to the next gradient.
 
-    Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; Δ ← Δ − (<h, Δ>/‖h‖²) h, where h is the
-    hypothesis nearest to Δ.
+    Round t has three steps: Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; and then
+    Δ ← Δ − (<h, Δ>/‖h‖²) h. Here Δ is the residual, which is 0 before the first round, η_t the
+    step, ∇ the gradient of the risk at f_{t−1}, and h the hypothesis whose multiple is nearest to
+    Δ.
     """
 
     name = "residual"
 
     residual: Array | None = field(default=None, init=False)
-    """The residual Δ after the last round: the part of the gradients that no hypothesis has covered
-    yet. None before the first round."""
+    """The residual Δ after the last round: the sum of all gradients minus all projections. It is
+    None before the first round."""
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
         total = gradient.copy() if self.residual is None else self.residual + gradient
@@ -375,14 +399,15 @@ class Refitted(Naive):
     """Friedman's TreeBoost: project the gradient onto a tree, then fit the value of each leaf to
     the loss.
 
-    f_t = f_{t−1} + η Σ_j v_j [x in leaf j], where v_j is the value of leaf j. For regression, v_j
-    minimises the loss of the examples in leaf j: it is a weighted mean, median or quantile, or
-    Huber's estimate. The logistic and exponential losses may have no minimum in a leaf. For them
-    v_j is a damped Newton step for each class. With all these losses the risk R never increases if
-    η <= 1 (1/K for K classes). For hinges, the algorithm decreases a smooth risk R' with
-    R <= R' <= R + (log K)/2, and R' never increases. With the ranking hinge R may increase, because
-    its pairs connect different leaves. If a loss has no rule for leaf values, the step is the
-    multiple of the projection that decreases R most. This algorithm is not in GB11.
+    Round t adds η v_j to the prediction for each x in leaf j of the tree, where η is the step and
+    v_j the value of the leaf. For regression, v_j minimises the loss of the examples in leaf j: it
+    is a weighted mean, median or quantile, or Huber's estimate. The logistic and exponential losses
+    may have no minimum in a leaf. For them v_j is a damped Newton step for each class. With all
+    these losses the risk R never increases if η <= 1 (1/K for K classes). For hinges, the algorithm
+    decreases a smooth risk R' with R <= R' <= R + (log K)/2, and R' never increases. With the
+    ranking hinge R may increase, because its pairs connect different leaves. If a loss has no rule
+    for leaf values, the step is the multiple of the projection that decreases R most. This
+    algorithm is not in GB11.
 
     Parameters
     ----------

@@ -57,10 +57,10 @@ def boost(
         the queries, if there are any.
     learner : WeakLearner
     algorithm : {"residual", "repeated", "naive", "refitted"} or Algorithm
-        GB11's Algorithms 3, 2 and 1, and `Refitted`. To set the step, the projection or the
-        iterate, pass an object, as in ``Residual(step=0.1)``. ``"naive"`` may stop far from the
-        optimum if the risk is not smooth. With a warm start, a name selects the algorithm of the
-        earlier run with its options.
+        The algorithm: GB11's Algorithms 3, 2 and 1, or `Refitted`. To set the step, the projection
+        or the iterate, pass an object, as in ``Residual(step=0.1)``. ``"naive"`` may stop far from
+        the optimum if the risk is not smooth. With a warm start, a name selects the algorithm of
+        the earlier run with its options.
     stopping : int or Stopping
         The number of rounds, or all limits of the run.
     warm_start : Boosted, optional
@@ -73,7 +73,8 @@ def boost(
     Returns
     -------
     Boosted
-        The result. After Ctrl-C the last complete round is returned with the status "interrupted".
+        The function that boosting found, and the history of the run. After Ctrl-C it is the result
+        of the last complete round, with the status "interrupted".
 
     Raises
     ------

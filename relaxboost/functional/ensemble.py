@@ -16,7 +16,10 @@ from relaxboost.functional.losses.targets import decided
 
 
 class BoostRecord(NamedTuple):
-    """The record of one boosting round. Round 0 is the state before the first step."""
+    """The record of the boosting round t, after which the function is f_t.
+
+    Round 0 is the state before the first step.
+    """
 
     round: int
     value: float
@@ -25,20 +28,23 @@ class BoostRecord(NamedTuple):
     """The risk of f_t on the validation set, or nan without a validation set. If the iterate is
     "average", this is the validation risk of the mean of f_1..f_t."""
     average: float
-    """The training risk of the mean of f_1..f_t; nan unless the iterate is "average"."""
+    """The training risk of the mean of f_1..f_t. It is nan unless the iterate is "average"."""
     gradient: float
-    """The norm ‖∇R[f_t]‖ of the risk's subgradient at f_t."""
+    """The norm of the risk's subgradient at f_t."""
     edge: float
-    """The smallest edge γ among the projections of the round; nan in round 0."""
+    """The smallest edge among the projections of the round. It is nan in round 0."""
     step: float
-    """The step size η_t of the round; nan in round 0."""
+    """The step size of the round. It is nan in round 0."""
     learners: int
     """The number of hypotheses in the sum f_t."""
     seconds: float
 
 
 class Term(NamedTuple):
-    """A hypothesis in the sum f_t, with its coefficient and the round in which it was added."""
+    """A hypothesis in the sum that `boost` returns, with its coefficient and its round.
+
+    The round is the one that added the hypothesis.
+    """
 
     round: int
     coefficient: float
@@ -52,19 +58,20 @@ class Boosted:
     Attributes
     ----------
     terms : tuple of Term
-        The hypotheses and their coefficients, in the order of their rounds. f_t is the sum of
-        coefficient · h over the terms of the rounds up to t.
+        The hypotheses and their coefficients, in the order of their rounds. The function f_t after
+        round t is the sum of the hypotheses of the rounds up to t, times their coefficients.
     history : tuple of BoostRecord
     rounds : int
-        The last round T.
+        The number T of the last round.
     chosen : int
         The round that is used for predictions: T for "last" and "average", and the round of least
         risk for "best". If `stopping` has a patience, "average" also uses the round of least risk,
         and takes the mean over the rounds up to this round.
     iterate : str
     status : str
-        "max_rounds", "max_learners", "early stopping", "time_limit", "callback", "interrupted", or
-        "stationary" if every hypothesis is orthogonal to the function that is projected.
+        The reason why the run ended: "max_rounds", "max_learners", "early stopping", "time_limit",
+        "callback", "interrupted", or "stationary" if every hypothesis is orthogonal to the function
+        that is projected.
     """
 
     loss: Loss
@@ -91,7 +98,8 @@ class Boosted:
     def weights(self, upto: int | None = None) -> Array:
         """Return the coefficient of each term in the function that is used for predictions.
 
-        If `upto` is given, return the coefficients in f_t for t = `upto`, without averaging.
+        If `upto` is given, return the coefficients in the function after round `upto`, without
+        averaging over rounds.
         """
         coefficients = np.array([term.coefficient for term in self.terms])
         # A term of round t is in f_t and in all later iterates.
@@ -104,9 +112,9 @@ class Boosted:
         return np.where(born <= self.chosen, coefficients, 0.0)
 
     def decision(self, X: Any, upto: int | None = None) -> Array:
-        """Return the outputs f(x) for the rows x of X, as an array of shape (N,) or (N, K).
+        """Return the outputs f(x) for the N rows x of X, as an array of shape (N,) or (N, K).
 
-        If `upto` is given, f is f_t for t = `upto`, even if the iterate is "average".
+        If `upto` is given, f is the function after round `upto`, even if the iterate is "average".
         """
         total = self._zero(X)
         weights = self.weights(upto)
@@ -119,7 +127,7 @@ class Boosted:
         return total
 
     def staged(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """Yield pairs (t, f_t(X)): the outputs after each of the rounds t = 1, 2, ..."""
+        """For each round t = 1, 2, ..., yield t and the outputs after round t for the rows of X."""
         total = self._zero(X)
         place = 0
         for t in range(1, self.rounds + 1):
@@ -130,10 +138,11 @@ class Boosted:
             yield t, total
 
     def contributions(self, X: Any) -> Array:
-        """Return the SHAP values of f(x): the contribution of each feature.
+        """Return the SHAP values of the rows of X: the contribution of each feature to the outputs.
 
-        The shape is (N, d + 1), or (N, d + 1, K). The last column is the weighted mean of f over
-        the training rows, and the columns sum to `decision(X)`.
+        The shape is (N, d + 1) for N rows of d features, or (N, d + 1, K) for K outputs. The last
+        column is the weighted mean output over the training rows, and the columns sum to
+        `decision(X)`.
 
         Raises
         ------
@@ -156,7 +165,7 @@ class Boosted:
         return type(some[0]).contributions(weights[places], some, X)
 
     def importances(self, features: int) -> Array:
-        """Return the importance of each of d features.
+        """Return the importance of each feature, as an array of length `features`.
 
         Each split decreases the squared error with which a hypothesis fits the target of its round.
         The importance of a feature is the sum of these decreases over its splits, divided by the
@@ -173,7 +182,7 @@ class Boosted:
         return total / (total.sum() or 1.0)
 
     def predict(self, X: Any) -> Any:
-        """Return the predicted label of each row of X, or the predicted number without classes."""
+        """Return the predicted label of each row of X. If there are no classes, return a number."""
         return decided(self.decision(X), self.classes)
 
     def _zero(self, X: Any) -> Array:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from relaxboost._core.arrays import Array, doubles
-from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
 
 
 class Empirical:
     """The empirical measure of N points x_n with weights p_n >= 0 that sum to 1.
 
-    The measure defines the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of functions.
-
-    A function is represented by the array of its values at the points, of shape (N,) or (N, K).
+    The measure defines the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of functions. A function
+    is represented by the array of its values at the points. The array has shape (N,), or (N, K) if
+    the values are vectors of K numbers.
 
     Parameters
     ----------
@@ -53,40 +52,29 @@ class Empirical:
         self.p = weights / total
 
     def inner(self, f: Array, g: Array) -> float:
-        """Return the inner product <f, g> = Σ p_n <f(x_n), g(x_n)>."""
+        """Return the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of two functions.
+
+        The functions f and g are given by the arrays of their values at the points.
+        """
         if f.shape != g.shape or f.shape[:1] != (self.size,):
             raise ValueError(
                 f"both functions must have values at {self.size} points, got {f.shape} and "
                 f"{g.shape}"
             )
-        return _inner(self.p, np.ascontiguousarray(f), np.ascontiguousarray(g))
+        # Sums must not depend on the order of the entries in memory.
+        f = np.ascontiguousarray(f).reshape(self.size, -1)
+        g = np.ascontiguousarray(g).reshape(self.size, -1)
+        return float(np.einsum("n,nk,nk", self.p, f, g))
 
     def norm(self, f: Array) -> float:
-        """Return the norm ‖f‖ = √<f, f>."""
+        """Return the norm ‖f‖ = √<f, f> of the function with the values f at the points."""
         return float(np.sqrt(self.inner(f, f)))
 
     def mean(self, values: Array) -> float:
-        """Return the weighted mean Σ p_n values_n of values of shape (N,)."""
+        """Return the weighted mean of an array of values, one for each point."""
         if np.shape(values) != (self.size,):
             raise ValueError(
                 f"values must have shape ({self.size},), with a number for each point, got "
                 f"{np.shape(values)}"
             )
         return float(np.einsum("n,n", self.p, values))
-
-
-@njit(fastmath={"reassoc", "contract"})
-def _inner(p: Array, f: Array, g: Array) -> float:
-    # One pass takes a quarter of the time of einsum, and stays in one thread: the threads of BLAS
-    # cost more than such short sums.
-    total = 0.0
-    if f.ndim == 1:
-        for n in range(p.size):
-            total += p[n] * (f[n] * g[n])
-        return total
-    for n in range(p.size):
-        row = 0.0
-        for k in range(f.shape[1]):
-            row += f[n, k] * g[n, k]
-        total += p[n] * row
-    return total

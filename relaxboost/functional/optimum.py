@@ -35,11 +35,12 @@ class LossOptimum:
     Attributes
     ----------
     alpha : array of shape (n,)
-        The coefficients of the hypotheses.
+        The coefficients α of the n hypotheses h_j.
     F : array of shape (N,) or (N, K)
-        The predictions H alpha.
+        The predictions on the training set: the sum of the hypotheses times their coefficients.
     Z : array of the shape of F
-        The dual point of the lower bound, near a subgradient at F that is orthogonal to H.
+        The point at which the conjugate R* of the risk R gives the lower bound. It is near a
+        subgradient at F that is orthogonal to all hypotheses.
     lower, upper : float
         The bounds −R*(Z) and R[F], each widened by an allowance for rounding errors.
     radius : float
@@ -82,11 +83,12 @@ class LossOptimum:
 def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     """Compute a lower and an upper bound on the least risk R[H α] over all coefficients α.
 
-    A solver proposes α and multipliers. The upper bound is R[H α]. Every Z with <Z, h> = 0 for all
-    h in H gives a lower bound: by the Fenchel–Young inequality, R[H α] >= <Z, H α> −
-    R*(Z) = −R*(Z). To obtain Z, the multipliers, or the subgradient at H α, are moved into the
-    domain of R*, and then corrected to satisfy <Z, h> = 0. The correction of each entry is
-    proportional to `Risk.room`. For Z = 0 the bound is the infimum of R over all functions.
+    H contains the outputs of hypotheses h, and R* is the conjugate of the risk R. A solver proposes
+    α and multipliers. The upper bound is R[H α]. Every Z with <Z, h> = 0 for all h in H gives a
+    lower bound: by the Fenchel–Young inequality, R[H α] >= <Z, H α> − R*(Z) = −R*(Z). To obtain Z,
+    the multipliers, or the subgradient at H α, are moved into the domain of R*, and then corrected
+    to satisfy <Z, h> = 0. The correction of each entry is proportional to `Risk.room`. For Z = 0
+    the bound is the infimum of R over all functions.
 
     Parameters
     ----------
@@ -162,9 +164,10 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
 
 
 def corners(risk: Risk) -> CornerLosses | None:
-    """Return the corner of each example's loss if each loss has two slopes and one corner.
+    """Return the corner and the two slopes of each example's loss.
 
-    Otherwise the result is None.
+    If the losses of some examples are not piecewise linear with exactly one corner, the result is
+    None.
     """
     # The conjugate of a loss with one corner is linear between the slopes. A convex function is
     # linear on an interval if its value at the midpoint is the mean of the values at the ends.
@@ -193,7 +196,11 @@ class _Bracket(NamedTuple):
 
 
 class _Space:
-    """The problem of minimising R[H α] over α, with H of shape (N·K, n), and its dual bounds."""
+    """The problem of minimising the risk R[H α] over the coefficients α of n hypotheses.
+
+    H contains the outputs of the hypotheses. It has n columns, and a row for each output of each
+    example.
+    """
 
     def __init__(self, risk: Risk, H: Array) -> None:
         self.risk = risk
@@ -205,13 +212,14 @@ class _Space:
         self.roundoff = roundoff(H.shape[0] + H.shape[1] + 64)
 
     def at(self, alpha: Array) -> Array:
-        """Return the predictions H α, in the shape that the risk expects."""
+        """Return the predictions for given coefficients, in the shape that the risk expects."""
         return (self.H @ alpha).reshape(self.shape)
 
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
-        """Return the tightest bounds of several solvers.
+        """Return the tightest bounds on the least risk that several solvers give.
 
-        If `ray` is not 0, R decreases along it.
+        If the array `ray` is not 0, it is a direction of coefficients along which the risk
+        decreases forever.
         """
         # Some solvers report success far from the optimum. If the gap is large, the next one is
         # tried.
@@ -302,7 +310,7 @@ class _Space:
         return best
 
     def is_interior(self, Z: Array) -> bool:
-        """Return whether Z proves that the risk has a minimiser."""
+        """Return whether the dual point Z proves that the risk has a minimiser."""
         # A minimiser exists if a point near Z is orthogonal to all h and in the interior of the
         # domain of R* (Rockafellar 1970, Theorems 6.6 and 27.1(b)). <Z, h> is 0 up to rounding. The
         # correction that makes it exact must be small compared with `Risk.room`.

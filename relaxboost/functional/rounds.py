@@ -19,24 +19,25 @@ from relaxboost.functional.schedules import Schedule
 
 @dataclass(frozen=True)
 class BoostState:
-    """The state of a run after round t: the values f_t on the training set, and the last step."""
+    """The state of a run after boosting round t: the predictions f_t, and the step of the round."""
 
     round: int
     """The number t of the boosting round; 0 before the first step."""
     F: Array
     """The predictions f_t on the training set, which must not be changed."""
     value: float
-    """The risk R[f_t] on the training set."""
+    """The risk of f_t on the training set."""
     gradient: Array
-    """The subgradient of the risk R at f_t."""
+    """The subgradient of the risk at f_t."""
     direction: Direction | None
-    """The direction, with f_t = f_{t−1} − step · direction; None before the first step."""
+    """The direction of the round: f_t = f_{t−1} − step · direction. It is None before the first
+    step."""
     step: float
-    """The step size η_t of the round; nan before the first step."""
+    """The step size of the round. It is nan before the first step."""
 
     @property
     def terms(self) -> list[Term]:
-        """The hypotheses that the round added to f_{t−1}, with their coefficients."""
+        """The hypotheses that the round added to the sum, with their coefficients."""
         parts = () if self.direction is None else self.direction.parts
         return [Term(self.round, -self.step * p.coefficient, p.hypothesis) for p in parts]
 
@@ -53,9 +54,10 @@ def rounds(
     """Yield the state at the start and after each boosting round.
 
     The generator ends when every hypothesis is orthogonal to the function that the algorithm
-    projects. The risk is a `Risk` or any object with `measure` and `evaluate`. The schedule is
-    created by `schedules.make`. The loop continues from the predictions `start` of round `first`.
-    If no time is left, the generator raises `TimeUp` between two projections.
+    projects. The risk is a `Risk` or any object with `measure` and `evaluate`. The schedule of
+    steps is created by `schedules.make`. The predictions on the training set are `start` after
+    round `first`, and the next round is `first` + 1. If the clock has no time left, the generator
+    raises `TimeUp` between two projections.
     """
     project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)

@@ -20,7 +20,7 @@ from relaxboost.functional.stopping import Stopping
 
 
 class _Validation:
-    """The held-out examples of a run, with their predictions and their risk after each round."""
+    """The validation set of a run: its examples, and their current predictions and risk."""
 
     def __init__(self, X: Any, risk: Risk, given: Any) -> None:
         if not isinstance(given, tuple) or len(given) not in (2, 3, 4):
@@ -51,7 +51,7 @@ class _Validation:
         self._seen = 0
         self._lowest = math.inf
         self.stale = 0
-        """The number of successive rounds without a new lowest risk."""
+        """The number of rounds since the round with the lowest validation risk."""
 
     def add(self, terms: list[Term]) -> None:
         """Add the terms of the next round to the predictions."""
@@ -63,11 +63,15 @@ class _Validation:
         self._seen += 1
 
     def value(self, average: bool) -> float:
-        """Return the risk of f_t or, if `average` is true, the risk of the mean of f_1..f_t."""
+        """Return the validation risk after the last round.
+
+        If `average` is true, it is the risk of the mean of the functions after all rounds so far.
+        Otherwise it is the risk of the function after the last round.
+        """
         return self.risk.value(self._total / self._seen if average and self._seen else self.F)
 
     def watch(self, risk: float) -> None:
-        """Update `stale` after a round, given the validation risk."""
+        """Update the number `stale` after a round with the given validation risk."""
         if risk < self._lowest:
             self._lowest = risk
             self.stale = 0
@@ -93,9 +97,10 @@ class _Kept(NamedTuple):
 
 
 class BoostRun:
-    """The terms and the history of a run. `result` returns them as a `Boosted` after any round.
+    """The hypotheses and the history of a run of `boost`, which grow with each round.
 
-    If there is an earlier run `before`, the random numbers `rng` continue those of that run.
+    The method `result` returns them as a `Boosted` after any round. If the run continues an earlier
+    run `before`, the generator `rng` continues the random numbers of that run.
     """
 
     def __init__(
@@ -132,7 +137,7 @@ class BoostRun:
 
     @property
     def iterate(self) -> str:
-        """The iterate that is used for predictions: that of the algorithm, by default "last"."""
+        """The name of the function that is used for predictions: "last", "best" or "average"."""
         return self.algorithm.iterate or "last"
 
     @property

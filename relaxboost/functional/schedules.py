@@ -12,8 +12,9 @@ from relaxboost._core.errors import InputError
 from relaxboost.functional.losses import Risk
 
 Schedule: TypeAlias = Callable[[int, Array, Array], float]
-"""A function that returns the step size η_t. Its arguments are t, and the values of f_{t−1} and of
-the direction on the training set."""
+"""A function that returns the step size of a round. Its arguments are the number t of the round,
+the predictions on the training set before the round, and the values of the direction on this set.
+"""
 
 
 def _by_smoothness(risk: Risk) -> Schedule:
@@ -48,7 +49,9 @@ the schedules of GB11's Theorems 3, 4 and 6, and "1/sqrt(t)" is the schedule of 
 
 
 def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 1.0) -> Schedule:
-    """Return the step schedule for a name, a number or a function of t, multiplied by `scale`.
+    """Return a function that computes the step size of each round, multiplied by `scale`.
+
+    The step is given by a name, a number or a function of the round t.
 
     Raises
     ------
@@ -68,7 +71,7 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
 
 
 def check_step(step: Any) -> None:
-    """Raise an InputError unless a step is a name, a number > 0 or a function of t."""
+    """Raise an InputError unless a step is a known name, a number > 0 or a function."""
     # Python counts True as a number.
     if not isinstance(step, bool) and isinstance(step, Real):
         if not 0.0 < float(step) < math.inf:
@@ -80,7 +83,10 @@ def check_step(step: Any) -> None:
 
 
 def line_search(risk: Any, F: Array, direction: Array) -> float:
-    """Return the η in [0, 2^40] that minimises R[f − η·direction], by bisection on the slope."""
+    """Return the step η in [0, 2^40] for which the risk of F − η · direction is least.
+
+    The step is found by bisection on the derivative of the risk along the direction.
+    """
     inner = risk.measure.inner
 
     def rises(eta: float) -> bool:

@@ -17,7 +17,7 @@ class Stopping(Limits):
     Parameters
     ----------
     max_rounds : int
-        The number T >= 1 of rounds, including the rounds of a warm start.
+        The number >= 1 of rounds, including the rounds of a warm start.
     time_limit : float, optional
         A positive number of seconds, counted from the start of the call. The time is checked after
         each round and between the projections of a round.

@@ -193,6 +193,8 @@ def _whole(
     where: str, given: dict[str, Any], key: str, low: int, default: int | None = None
 ) -> int:
     value = given.get(key, default)
+    if value is None:
+        raise InputError(f"{where}: {key} is missing; add a line such as {key} = 20")
     if type(value) is not int or not low <= value <= MAX_WHOLE_NUMBER:
         raise InputError(
             f"{where}: {key} must be a whole number from {low} to {MAX_WHOLE_NUMBER}, got {value!r}"

@@ -15,6 +15,7 @@ from relaxboost import functional
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.loop import Clock
+from relaxboost._core.names import explains_arguments
 from relaxboost._core.seeds import Rng, accepts_seed, seed_of
 from relaxboost.functional import Algorithm, Boosted, Stopping, WeakLearner
 from relaxboost.functional.algorithms import algorithm_of
@@ -35,8 +36,17 @@ FOLDS = "folds"
 """The value of `Stopping.validation` that requests cross-validation over the tasks, which chooses
 the number of rounds."""
 
+STOPPING = "pass the number of rounds as stopping=, as in boost(tasks, learner, stopping=100)"
+"""The remedy for users who pass a number of rounds under another name."""
+
 
 @accepts_seed
+@explains_arguments(
+    rounds=STOPPING,
+    max_rounds=STOPPING,
+    time_limit="pass stopping=Stopping(time_limit=...), with Stopping from relaxboost.functional",
+    base="pass a loss, such as PlanningLoss(base=...)",
+)
 def boost(
     tasks: Sequence[Task],
     learner: WeakLearner,
@@ -154,7 +164,7 @@ def boost(
     # Single rounds may raise the loss, because steps in 1/√t do not depend on it.
     method = method.filled(iterate="average" if by_folds or choice is not None else "best")
     if zeros := zero_features(graphs):
-        warnings.warn(zeros, UserWarning, stacklevel=2)
+        warnings.warn(zeros, UserWarning, stacklevel=4)
     seed = seed_of(rng)
     clock = Clock(stop.time_limit)
     if given.base is None:
@@ -337,7 +347,7 @@ def _with_choice(boosted: Boosted, choice: ChosenRounds) -> Boosted:
             "costs, or those given by base=; give more trips, other features or another "
             f"learner, or stopping={tried} to make all rounds",
             UserWarning,
-            stacklevel=4,
+            stacklevel=6,
         )
     return replace(boosted, status=status)
 

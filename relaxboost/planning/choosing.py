@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.errors import number_of
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost.planning.bundle import Bundle
 from relaxboost.planning.evaluation import arc_f1, plan_of
@@ -35,6 +36,19 @@ class Chosen(NamedTuple):
     """The number of folds, or 0 if there were too few trips for folds."""
     ended: str
     """The reason why smaller strengths were not tried: "time_limit", "interrupted", or ""."""
+
+    @property
+    def cut_short(self) -> str:
+        """A warning if the time limit ended the cross-validation, and otherwise ""."""
+        if self.ended != "time_limit":
+            return ""
+        count = number_of(len(self.strengths), "strength")
+        tried = f"only {count}" if self.folds else "no strength"
+        return (
+            f"the time limit ended the choice of the strength of the ridge, which tried {tried}; "
+            f"{self.strength:.3g} may be far from the best strength. Pass a larger time_limit, or "
+            "give a strength, such as Ridge(1e-2)"
+        )
 
     def __repr__(self) -> str:
         pairs = zip(self.strengths, self.scores, strict=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.loop import Clock, Limits, run
+from relaxboost._core.names import explains_arguments
 from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
 from relaxboost.planning.bundle import Bundle, FitState
@@ -81,6 +82,14 @@ class Fit(LinearCosts):
     chosen: Chosen | None = field(default=None, repr=False)
 
 
+@explains_arguments(
+    Ends.__annotations__,
+    loss="the loss belongs to each task, as in Task(graph, source, target, path, Strayed())",
+    strength="pass a regulariser, such as Ridge(1e-2)",
+    negative="pass a Problem, such as Problem(tasks, negative=...)",
+    nonnegative="pass a Problem, such as Problem(tasks, nonnegative=...)",
+    scale="pass a Problem, such as Problem(tasks, scale=...)",
+)
 def fit(
     tasks: Sequence[Task] | Problem,
     regulariser: Regulariser | None = None,
@@ -123,7 +132,8 @@ def fit(
     -----
     UserWarning
         If all learned costs are 0, if the demonstrations are shortest paths by each of the features
-        alone, or if a feature is 0 on every arc. The warning suggests what to change.
+        alone, if a feature is 0 on every arc, or if the time limit ends the choice of the strength
+        before all strengths are tried. The warning suggests what to change.
 
     Returns
     -------
@@ -205,8 +215,9 @@ def fit(
     # These warnings also concern costs that satisfy the optimality conditions: costs of 0, and
     # costs of demonstrations that are optimal for every feature.
     remedy = _remedy(found, min(one.value for one in found.history), problem, clock)
-    for said in filter(None, (zero_features(problem.oracle.graphs), remedy)):
-        warnings.warn(said, UserWarning, stacklevel=2)
+    brief = chosen.cut_short if chosen else ""
+    for said in filter(None, (zero_features(problem.oracle.graphs), brief, remedy)):
+        warnings.warn(said, UserWarning, stacklevel=3)
     return found
 
 

@@ -23,7 +23,7 @@ from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.losses import Gains, checked
 from relaxboost.planning.planners import shortest_arcs, simple_if_needed
-from relaxboost.planning.plans import Plan, arc_costs, check_plan
+from relaxboost.planning.plans import NegativeCycle, Plan, arc_costs, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 
 NEGATIVE = ("exact", "simple", "relaxed")
@@ -75,6 +75,14 @@ class AugmentedPlans(NamedTuple):
     def exact(self) -> bool:
         """Whether every plan is exact, so that no plan was relaxed."""
         return all(answer.exact for answer in self.each)
+
+
+OTHER_TREATMENTS = (
+    'pass negative="relaxed", which is fast and minimises a convex bound of the loss, or '
+    'negative="simple", which is slow and plans over paths that visit no node twice, to Problem or '
+    "PlanningLoss"
+)
+"""The remedy if the costs minus the loss are negative around a cycle."""
 
 
 class Oracle:
@@ -197,9 +205,13 @@ class Oracle:
                 plan = Plan(Path(graph, taken), ordered[graph.place], π, "dijkstra")
                 least = check_plan(plan).lower
         else:
+            costs = ordered[graph.place]
             with error_prefix(f"task {self.tasks[row.task].name}: "):
-                costs = ordered[graph.place]
-                plan = simple_if_needed(graph, costs, row.source, row.target, self.negative)
+                try:
+                    plan = simple_if_needed(graph, costs, row.source, row.target, self.negative)
+                except NegativeCycle as error:
+                    what = "the costs minus the loss"
+                    raise NegativeCycle(error.cycle, costs, what, OTHER_TREATMENTS) from None
             taken = plan.path.arcs
             exact = plan.complete
             least = plan.claimed if plan.potential is None else check_plan(plan).lower

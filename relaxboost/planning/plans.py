@@ -45,6 +45,13 @@ class NoPath(InputError):
     """The error raised if no path leads from the source to the target."""
 
 
+POSITIVE_COSTS = (
+    "raise the costs to >= 0, or plan over paths that visit no node twice "
+    '(planner="simple", or negative="simple" in evaluate)'
+)
+"""The remedy in the message about a cycle of negative cost."""
+
+
 class NegativeCycle(InputError):
     """The error raised if a cycle has negative cost, because then no path is shortest.
 
@@ -56,7 +63,9 @@ class NegativeCycle(InputError):
         The sum of the costs around the cycle, < 0.
     """
 
-    def __init__(self, cycle: Path, costs: Array) -> None:
+    def __init__(
+        self, cycle: Path, costs: Array, what: str = "the costs", remedy: str = POSITIVE_COSTS
+    ) -> None:
         self.cycle = cycle
         # An exact sum has the right sign, also for cycles of almost no cost.
         self.cost = math.fsum(costs[cycle.arcs].tolist())
@@ -64,9 +73,7 @@ class NegativeCycle(InputError):
         if len(cycle.nodes) > 6:
             shown += " -> ..."
         super().__init__(
-            f"the costs around a cycle of {len(cycle)} arcs, {shown}, sum to {self.cost:.6g}; "
-            "raise the costs to >= 0, or plan over paths that visit no node twice "
-            '(planner="simple"; negative="simple" in Problem and evaluate)'
+            f"{what} around a cycle of {len(cycle)} arcs, {shown}, sum to {self.cost:.6g}; {remedy}"
         )
 
 

@@ -16,8 +16,8 @@ from relaxboost._core.registry import Registry
 
 
 class Form(NamedTuple):
-    """The numbers that define a `Regulariser`: two coefficients and the radius of an l1 ball, all
-    >= 0."""
+    """The numbers >= 0 that define a `Regulariser`: two coefficients, and the radius of an l1
+    ball."""
 
     square: float = 0.0
     absolute: float = 0.0

@@ -57,14 +57,16 @@ def paths_from_pandas(
     loss: PathLoss | None = None,
     bad: str = "refuse",
 ) -> Trips:
-    """Return the trips of a table as tasks. Each row is a node or an edge of a trip.
+    """Return the trips of a table as tasks. Each row is a trip, or a node or an edge of a trip.
 
     Parameters
     ----------
     trips : pandas.DataFrame
         The table, with a column ``trip`` of trip labels, and a column ``edge`` or, if there is
         none, ``node``. An edge is an entry of the graph's `keys`, or a tuple (source, target, key).
-        If the rows of a trip are not in order, a column ``order`` must contain numbers or times.
+        If the rows of a trip are not in order, a column ``order`` must contain numbers or times. A
+        table without these columns has a row for each trip: a column ``path`` with its nodes, as a
+        list or as text with spaces, and optional columns ``name`` and ``weight``.
     graph : Graph
         The graph of the trips, or a `TurnGraph` whose original graph is that of the trips.
     parallel : str, optional
@@ -83,7 +85,8 @@ def paths_from_pandas(
     Returns
     -------
     Trips
-        A tuple of tasks. The name of each task is ``trip`` followed by its label in the table.
+        A tuple of tasks. The name of each task is ``trip`` followed by its label in the table, or
+        by the number of its row from 1 if the table has paths without names.
 
     Raises
     ------
@@ -99,6 +102,10 @@ def paths_from_pandas(
         raise InputError(
             f"graph must be a planning.Graph, got {kind}; from_networkx converts a networkx graph"
         )
+    weights: dict[Hashable, float] = {}
+    columns = set(getattr(trips, "columns", ()))
+    if "path" in columns and not columns & set(STEPS):
+        trips, weights = _steps(trips)
     # If both columns exist, edges are used, because nodes do not identify parallel arcs.
     step = "edge" if "edge" in getattr(trips, "columns", ()) else "node"
     trips = _checked(trips, step)
@@ -120,10 +127,43 @@ def paths_from_pandas(
         remedy = '; bad="drop" leaves them out' if tasks else ""
         count = f"{len(dropped)} of {len(dropped) + len(tasks)} trips are refused{remedy}"
         raise InputError(f"{next(iter(dropped.values()))} ({count})")
+    if weights:
+        read = [name for name in weights if name not in dropped]
+        tasks = [
+            Task.along(task.demonstrations[0], loss, name=task.name, weight=weights[name])
+            for task, name in zip(tasks, read, strict=True)
+        ]
     made = Trips(tasks)
     made.joined = tuple(joined)
     made.dropped = dropped
     return made
+
+
+def _steps(trips: Any) -> tuple[Any, dict[Hashable, float]]:
+    """Return a table with a row for each step, and the weights of trips, from a table of paths."""
+    unknown = sorted(set(map(str, trips.columns)) - {"path", "name", "weight"})
+    if unknown:
+        raise InputError(
+            f"{called('trips', trips)} has an unknown column {unknown[0]!r}; use only path, name "
+            "and weight"
+        )
+    check_table("trips", trips, ["path"])
+    # A trip without a name gets the number of its row.
+    places = [str(place) for place in range(1, len(trips) + 1)]
+    names = trips["name"].fillna("") if "name" in trips.columns else ""
+    table = trips.assign(trip=names)
+    table["trip"] = table["trip"].mask(table["trip"] == "", places)
+    twice = table["trip"].duplicated().to_numpy()
+    if twice.any():
+        row = table.index.tolist()[int(twice.argmax())]
+        raise InputError(
+            f"{at('trips', trips, row)}: an earlier trip has the same name "
+            f"{table['trip'].iloc[int(twice.argmax())]!r}; rename one of the trips"
+        )
+    weights = table["weight"].tolist() if "weight" in table.columns else [1.0] * len(table)
+    table["node"] = [x.split() if isinstance(x, str) else x for x in table["path"]]
+    steps = table[["trip", "node"]].explode("node")
+    return steps, dict(zip(table["trip"], weights, strict=True))
 
 
 def _checked(trips: Any, step: str) -> Any:

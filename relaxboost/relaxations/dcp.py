@@ -217,7 +217,10 @@ def compiled(given: Parts) -> ConeProgram:
     value, constraints = given.at(d)
     value = value + 0.0 * cp.sum(d)  # A constant f would leave no columns for d.
     problem = cp.Problem(cp.Minimize(height), [value <= height, *constraints])
-    data = problem.get_problem_data(solver="CLARABEL")[0]
+    with warnings.catch_warnings():
+        # cvxpy warns of powers that need many cones.
+        warnings.simplefilter("ignore", UserWarning)
+        data = problem.get_problem_data(solver="CLARABEL")[0]
     columns = data["param_prob"].var_id_to_col
     matrix = data["A"].tocsc()
     matrix.sum_duplicates()

@@ -54,9 +54,10 @@ class Description:
         return numerical.solver_form(self, m)
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the entry for f in a certificate, in the format of FORMAT.md.
+        """Return the entry for f in a certificate.
 
-        By default the entry is the linear program `exact_form`. Return None if f has no entry.
+        The page "Format of certificates", certificates/FORMAT.md in the package, describes it. By
+        default the entry is the linear program `exact_form`. Return None if f has no entry.
         """
         form = self.exact_form(m)
         return None if form is None else form.describe(m)

@@ -338,6 +338,7 @@ def _labels(groups: Any) -> tuple[int, ...]:
         if isinstance(label, bool) or not isinstance(label, Integral) or label < -1:
             raise InputError(
                 f"GroupCaps needs groups[{i}] to be an integer >= 0, or -1 for an example in no "
-                f"group, got {label!r}"
+                f"group, got {label!r}; np.unique(groups, return_inverse=True)[1] turns other "
+                "labels into such integers"
             )
     return tuple(map(int, given))

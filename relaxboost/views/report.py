@@ -55,7 +55,7 @@ def text(solution: Solution, most: int = 10) -> str:
     said = f"none: {_why_none(s, upper)}"
     if listed:
         count = "1 hypothesis has" if len(s.support) == 1 else f"{len(s.support)} hypotheses have"
-        said = f"{count} one; the largest are"
+        said = f"{count} a nonzero weight; the largest weights are"
     lines.append(f"weights:    {said}")
     weights = _aligned([weight for weight, _ in listed], 8)
     lines += [f"  {weight}  {name}" for weight, (_, name) in zip(weights, listed, strict=True)]

@@ -14,6 +14,7 @@ import pytest
 import relaxboost as rb
 from relaxboost.certificates import Certificate, check
 from tests.certificates.tampering import matrix_digest, with_digest
+from tests.command import run as run_command
 
 
 @pytest.fixture
@@ -243,6 +244,20 @@ def test_what_is_no_file_is_not_read(tmp_path, simple):
                 call(bad)
         with pytest.raises(rb.InputError, match=r"no file|not exist"):
             rb.check_certificate(path, bad)
+
+
+def test_a_binary_file_is_no_text(tmp_path, simple, capsys):
+    path, matrix = tmp_path / "c.json", tmp_path / "A.npy"
+    path.write_text(json.dumps(simple))
+    np.save(matrix, np.eye(2))
+    said = (
+        f"unreadable: the matrix {matrix} is not a text file; write each row as a line of numbers"
+    )
+    reason = rb.check_certificate(path, matrix).reason
+    assert reason == f"{said} separated by commas, or pass the array as A"
+    assert rb.check_certificate(matrix).reason == f"unreadable: {matrix} is not a text file"
+    status, printed, _ = run_command(capsys, "check", path, "--matrix", matrix)
+    assert (status, printed) == (1, f"REJECTED: {said} separated by commas\n")
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path, simple, monkeypatch):

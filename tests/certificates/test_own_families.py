@@ -125,6 +125,13 @@ def test_proved_bounds_without_a_description_have_numerical_certificates():
         rb.certify(rb.solve(game, tol=1e-3), "enclosed")
 
 
+def test_numerical_certificates_say_why():
+    f = rb.Custom(f=cp.sum_squares, name="squares")
+    found = rb.certify(rb.solve(rb.Game(signs(), f), tol=1e-3))
+    assert found.level == "numerical"
+    assert found.reason.startswith("Custom(squares) is not piecewise linear and has no formulas")
+
+
 def test_bounds_are_not_blamed_for_the_accuracy_of_a_solver():
     class Bounded(LineBall, Bounds):
         """Bounds of an exact linear program, while cvxpy evaluates f and F."""

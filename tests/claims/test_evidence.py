@@ -88,6 +88,7 @@ def test_an_enumeration_is_taken_whole():
         ({"ruling": "open", "counterexamples": [{"x": 1}]}, "must not have a counterexample"),
         ({"ruling": "wrong"}, "the ruling must be"),
         ({"pages": "3"}, "a claim has no entry pages"),
+        ({"every": None}, r"no entry every.* Pass trials, resolution and every to checked\(\)"),
         ({"printed": ILLEGIBLE, "counterexamples": [{"x": 1}]}, "must not have counterexamples"),
     ],
 )

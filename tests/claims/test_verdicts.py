@@ -382,3 +382,9 @@ class TestRegistry:
         (tmp_path / "claims.txt").write_text("")
         with pytest.raises(InputError, match=r"claims\.txt is not a Python file"):
             claims.load(tmp_path / "claims.txt")
+
+
+def test_sides_that_are_equal_up_to_the_resolution_are_called_tight():
+    verdict = toy(lambda x: at_most(1e-13, 0.0), SQUARES).check(trials=2)
+    assert "    least slack: 1e-13 <= 0 (tight), instance 0" in str(verdict)
+    assert "(tight)" not in str(toy(lambda x: at_most(0.0, 1.0), SQUARES).check(trials=2))

@@ -125,6 +125,9 @@ def test_bad_input_is_one_line_and_status_two(tmp_path, run):
     assert run(file, "--format", "vipr", "--matrix", tmp_path / "none")[0] == 2
     status, printed, error = run(file, "--format", "vipr", "--out", tmp_path / "no" / "name")
     assert (status, printed, error.count("\n")) == (2, "", 1)
+    for form, ending in (("vipr", "lower.vipr"), ("latex", "tex"), ("certo", "certo.json")):
+        error = run(file, "--format", form, "--out", tmp_path / "no" / "name")[2]
+        assert f"cannot write {tmp_path / 'no' / 'name'}.{ending}: folder" in error
     file.write_text(json.dumps({**good, "upper": "1/100"}))
     assert "not accepted" in run(file, "--format", "vipr")[2]
     file.write_text("{")

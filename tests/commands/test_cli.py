@@ -374,7 +374,7 @@ def test_small_weights_are_told_from_zero(csv, capsys):
     with pytest.raises(SystemExit, match="1"):
         main(["solve", str(csv), "--label", "quality", "--k", "9", *fig1])
     out = capsys.readouterr().out
-    assert re.search(r"largest are\n +\d\.\de-\d\d  \w+ [<>]", out)
+    assert re.search(r"largest weights are\n +\d\.\de-\d\d  \w+ [<>]", out)
     assert re.search(r"quantile\n.*max\n +-?\d\.\de-\d\d ", out)
 
 

@@ -82,6 +82,16 @@ def test_a_pointwise_of_ones_own(rng):
             {"pointwise": lambda F, y: (np.abs(F - y).mean(), np.sign(F - y))},
             r"losses of shape \(3,\)",
         ),
+        (
+            lambda F, y: np.maximum(F - y, 0),
+            {},
+            r"wrong\) failed on a cvxpy variable of shape \(3,\): RuntimeError: .*use cvxpy's func",
+        ),
+        (
+            lambda F, y: cp.abs(F - y),
+            {"pointwise": lambda F, y: np.abs(F - y)},
+            r"must return a pair \(losses, subgradients\), .* but returned array\(\[0., 1., 2.\]\)",
+        ),
     ],
 )
 def test_wrong_expressions(expression, more, message):

@@ -102,8 +102,8 @@ def test_roots_of_slopes_with_and_without_second_derivatives():
     plain = roots(lambda v: (np.clip(v - y, -0.7, 0.7), None), p, leaf, 3)
     newton = roots(lambda v: (np.clip(v - y, -0.7, 0.7), 1.0 * (abs(v - y) < 0.7)), p, leaf, 3)
     np.testing.assert_allclose(newton, plain, atol=1e-12)
-    compiled = fn.Huber(0.7).minimisers(np.zeros(200), y, p, leaf, 3)
-    np.testing.assert_allclose(compiled, plain, atol=1e-12)
+    huber = fn.Huber(0.7).minimisers(np.zeros(200), y, p, leaf, 3)
+    np.testing.assert_allclose(huber, plain, atol=1e-12)
 
 
 def test_hubers_leaves_of_extreme_targets_and_without_weight():

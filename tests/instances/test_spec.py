@@ -97,8 +97,12 @@ BAD = {
         "has no option 'density'. Besides rows, columns and seed, it takes digits",
     ),
     "digits": (UNIFORM + "digits = 40", "digits must be a whole number from 1 to 15, got 40"),
+    "no rows": (UNIFORM.replace("rows", "#"), "rows is missing; add a line such as rows = 20"),
     "rows": (UNIFORM.replace("4", "0"), "rows must be a whole number from 1 to 1000000, got 0"),
-    "columns": ('[[game]]\ngenerator = "signs"\nrows = 2', "columns must be a whole number"),
+    "columns": (
+        '[[game]]\ngenerator = "signs"\nrows = 2',
+        "columns is missing; add a line such as columns = 20",
+    ),
     "count": (UNIFORM + "count = 1.5", "count must be a whole number"),
     "too large": (
         '[[game]]\ngenerator = "signs"\nrows = 100000\ncolumns = 100000',

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relaxboost import planning as pl
-from relaxboost._core.loop import Clock
+from relaxboost._core.loop import Clock, TimeUp
 from relaxboost.planning import choosing
 
 from . import small
@@ -118,6 +118,27 @@ def test_a_problem_without_a_regulariser_is_chosen_for_too():
     assert first.problem.regulariser == pl.Ridge(first.chosen.strength)
     assert pl.fit(pl.Problem(tasks, pl.Ridge())).chosen is None
     assert not pl.Problem(tasks, nonnegative=False).chooses
+
+
+@pytest.mark.parametrize("calls", [1, 4])
+def test_a_time_limit_that_ends_the_choice_is_warned_of(monkeypatch, calls):
+    rng = np.random.default_rng(2)
+    graph, costs = roads(rng, 60)
+    tasks = trips(rng, graph, costs, 14, 0.3)
+    done, step = [], choosing._Fold.fit
+
+    def slow(fold, *given):
+        done.append(fold)
+        if len(done) > calls:
+            raise TimeUp
+        return step(fold, *given)
+
+    monkeypatch.setattr(choosing._Fold, "fit", slow)
+    said = "which tried no strength" if calls < 3 else "which tried only 1 strength"
+    with pytest.warns(UserWarning, match=f"ended the choice of the strength .*, {said}") as caught:
+        found = pl.fit(tasks)
+    assert found.chosen.ended == "time_limit"
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.filterwarnings("ignore:the learned costs are all 0")

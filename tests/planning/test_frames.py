@@ -191,6 +191,23 @@ def test_trips_by_nodes_by_edges_and_in_any_order():
     assert loss == pl.Strayed()
 
 
+def test_trips_may_be_rows_with_a_path():
+    graph = pl.from_pandas(roads(), features="length")
+    table = pd.DataFrame({"path": ["b c d", ["a", "d"]], "weight": [2, 1], "name": ["x", None]})
+    made = pl.paths_from_pandas(table, graph)
+    assert [one.demonstration.nodes for one in made] == [["b", "c", "d"], ["a", "d"]]
+    assert [(one.name, one.weight) for one in made] == [("trip x", 2.0), ("trip 2", 1.0)]
+    table.loc[0, "path"] = "b d"
+    with pytest.raises(InputError, match=r"^trip 'x', row 0: no arc leads from 'b' to 'd'"):
+        pl.paths_from_pandas(table, graph)
+    (kept,) = pl.paths_from_pandas(table, graph, bad="drop")
+    assert (kept.name, kept.weight) == ("trip 2", 1.0)
+    with pytest.raises(InputError, match="trips has an unknown column 'w'; use only path, name"):
+        pl.paths_from_pandas(table.rename(columns={"weight": "w"}), graph)
+    with pytest.raises(InputError, match="row 1: an earlier trip has the same name 'x'"):
+        pl.paths_from_pandas(table.assign(name="x"), graph)
+
+
 def test_parallel_arcs_are_refused_or_the_least_is_taken():
     for options in ({"edge": "id"}, {}):
         graph = pl.from_pandas(NAMED, features=["length", "highway"], **options)

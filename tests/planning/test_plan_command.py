@@ -24,7 +24,7 @@ def test_fit_prints_weights_and_bracket(folder, capsys):
     lower, upper = map(float, re.search(r"bracket: +(\S+) <= .* <= (\S+)$", out, re.M).groups())
     assert 0.0 < lower <= upper <= 1.01 * lower
     assert re.search(r"^status: +optimal: a relative gap of", out, re.M)
-    rows = out.split("add to costs:\n")[1].splitlines()
+    rows = out.split("RMS of the feature:\n")[1].splitlines()
     assert [line.split()[1:] for line in rows[:2]] == [["toll"], ["1", "other"]]
     assert out.endswith("written:    costs.json\n")
 
@@ -45,7 +45,7 @@ def test_weights_are_sorted_by_what_they_add_to_costs(folder, capsys):
         found = pl.fit(tasks, pl.Ridge(1e-3))
     sizes = np.abs(found.w) * found.problem.rms
     order = [found.names[k] for k in np.argsort(-sizes) if sizes[k] > 1e-6 * sizes.max()]
-    shown = [line.split() for line in out.split("add to costs:\n")[1].splitlines()]
+    shown = [line.split() for line in out.split("RMS of the feature:\n")[1].splitlines()]
     assert status == 0
     assert order == [word[1] for word in shown[: len(order)]] != sorted(order)
     assert shown[len(order) :] == [["0", "2", "others"]]
@@ -272,6 +272,12 @@ def test_a_short_time_limit_is_kept_while_a_strength_is_chosen(folder, capsys):
     command = "fit --edges edges.csv --trips trips.csv --time-limit 1e-9 --json"
     status, out, _ = run(command, capsys)
     assert (status, parsed(out)["status"]) == (1, "time_limit")
+    walks(folder)
+    command = "fit --edges land.csv --trips walks.csv --time-limit 1e-9"
+    status, out, err = run(command, capsys)
+    assert status == 1
+    assert "), because the time limit ended its choice, loss" in out
+    assert "from the best strength. Pass a larger --time-limit, or pass --strength" in err
 
 
 def test_ties_are_told(folder, capsys):
@@ -349,6 +355,8 @@ def test_costs_that_fall_around_a_cycle_are_named(folder, capsys):
     fit = "fit --edges edges.csv --trips trips.csv --loss hamming --negative exact"
     status, _, err = run(fit, capsys)
     assert status == 2
+    assert "sum to" in err
+    assert "the costs minus the loss around a cycle" in err
     assert "use --negative simple, for paths that visit no node twice, or relaxed" in err
     (folder / "edges.csv").write_text(ARCS.replace("work,home,1,1", "work,home,-9,1"))
     weights = {"names": ("length", "toll"), "lower": 0.0, "upper": 1.0, "status": "optimal"}

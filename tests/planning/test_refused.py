@@ -265,6 +265,17 @@ CASES = [
     (lambda: pl.split(TRIPS, 2, by="weather"), "by must be one of overlap, pair"),
     (lambda: pl.split(TRIPS, 2, by=None), "by must be one of overlap, pair"),
     (lambda: pl.split(TRIPS, 2, by=["x"]), "1 entries for 2"),
+    # unknown arguments
+    (
+        lambda: pl.fit(TRIPS, loss=pl.Strayed()),
+        "fit has no argument loss; the loss belongs to each",
+    ),
+    (
+        lambda: pl.fit(TRIPS, max_round=5),
+        r"fit has no argument max_round; did you mean max_rounds\?",
+    ),
+    (lambda: pl.fit(TRIPS, seed=5), "fit has no argument seed; its arguments are tasks, regular"),
+    (lambda: pl.boost(TRIPS, rounds=5), "boost has no argument rounds; .* stopping=100"),
     # pictures
     (lambda: maps.paths("map"), "a picture needs a Task, a list of tasks or a Graph"),
     (lambda: maps.paths([LAND]), "a picture needs a Task, a list of tasks or a Graph"),

@@ -309,6 +309,7 @@ WRONG = [
     (lambda: GroupCaps([0, -1], {0: 1, -1: 0.5}), "no cap for -1, the label"),
     (lambda: GroupCaps([0, -2], 1), r"groups\[1\] to be an integer >= 0, or -1"),
     (lambda: GroupCaps([0.0, 1.0], 1), r"groups\[0\] to be an integer"),
+    (lambda: GroupCaps(["a", "b"], 1), r"got 'a'; np\.unique\(groups, return_inverse=True\)\[1\]"),
     (lambda: GroupCaps([True, 1], 1), r"groups\[0\] to be an integer"),
     (lambda: GroupCaps(3, 1), "a vector of labels"),
     (lambda: GroupCaps([], 1), "a vector of labels"),

@@ -30,6 +30,14 @@ def group_spread(d):
     return cp.norm1(d - z)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("f", [lambda d: cp.pnorm(d, 1.3), lambda d: -cp.geo_mean(d)])
+def test_powers_that_need_many_cones_give_no_warnings(f):
+    solution = rb.solve(rb.Game([[1, -1], [-1, 1], [1, 1]], rb.Custom(f=f)))
+    assert solution.status == "optimal"
+    assert rb.certify(solution).level == "numerical"
+
+
 def test_a_conjugate_alone_conforms():
     """Its upper bound, which takes seconds here, is held against a twin in `test_pointwise`."""
     f = rb.Custom(conjugate=lambda x: cp.norm1(x) / 2)

@@ -1,4 +1,4 @@
-"""The interface of weak learners, which search a class H for the hypothesis nearest to a target."""
+"""The interface of weak learners, which search a class for the hypothesis nearest to a target."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from relaxboost._core.registry import Registry
 from relaxboost.functional.measure import Empirical
 
 PROJECTIONS = ("least-squares", "inner")
-"""The rules that select a hypothesis for a target. "least-squares" selects the nearest one (GB11,
-Eq. 4), and "inner" the one with the smallest angle to the target (Eq. 3)."""
+"""The rules that select a hypothesis for a target. "least-squares" selects the hypothesis with
+the multiple nearest to the target (GB11, Eq. 4). "inner" selects the hypothesis with the smallest
+angle to the target (Eq. 3)."""
 
 
 class Hypothesis(ABC):
-    """A hypothesis of H, which maps rows of features to outputs of shape (N,) or (N, K)."""
+    """A hypothesis, which maps N rows of features to outputs of shape (N,) or (N, K).
+
+    K is the number of outputs for each row.
+    """
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
@@ -30,7 +34,8 @@ class Hypothesis(ABC):
     def with_leaves(self, values: Array) -> Hypothesis:
         """Return the hypothesis with the same splits and new leaf values.
 
-        Row i of `values`, shape (leaves,) or (leaves, K), is the value of leaf i of `Pool.leaves`.
+        Row i of `values`, which has the shape (leaves,) or (leaves, K), is the value of the leaf to
+        which `Pool.leaves` gives the index i.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no method with_leaves; the hypotheses of a learner with "
@@ -38,11 +43,12 @@ class Hypothesis(ABC):
         )
 
     def described(self) -> dict[str, Any]:
-        """Return the hypothesis as values for JSON, without loss of accuracy.
+        """Return a dictionary for JSON that describes the hypothesis without loss of accuracy.
 
         A class with this method must also have a class method ``restored(given, width)`` that
-        rebuilds the hypothesis for rows of `width` features. `restored` raises a KeyError,
-        TypeError or ValueError if the values are damaged, and never executes code from them.
+        rebuilds the hypothesis from the dictionary, for rows of `width` features. `restored` raises
+        a KeyError, TypeError or ValueError if the values are damaged, and never executes code from
+        them.
         """
         raise InputError(
             f"{type(self).__name__} cannot be written as JSON, but stumps and trees can; boost "
@@ -53,7 +59,7 @@ class Hypothesis(ABC):
     def combined(
         cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
     ) -> None:
-        """Add the weighted sum Σ w h(X) of hypotheses to `total`, in place.
+        """Add the weighted sum of the hypotheses' outputs for the rows X to `total`, in place.
 
         Every hypothesis is an instance of exactly this class. A subclass may add the terms in a
         different order, which changes the rounding errors.
@@ -63,30 +69,34 @@ class Hypothesis(ABC):
 
     @classmethod
     def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
-        """Return the SHAP values of Σ w h(X), of shape (N, d + 1) or (N, d + 1, K)."""
+        """Return the SHAP values of the weighted sum of the hypotheses for the rows of X.
+
+        The shape is (N, d + 1) for N rows of d features, or (N, d + 1, K) for K outputs. The last
+        column contains the weighted mean output over the training rows.
+        """
         raise InputError(f"{cls.__name__} has no SHAP values; use learner='trees'")
 
     def gains(self) -> tuple[Whole, Array] | None:
-        """Return the feature of each split, and the decrease in squared error of each split.
+        """Return the feature of each split, and how much each split decreases the squared error.
 
-        If hypotheses of this class have no splits, return None.
+        If hypotheses of this class have no splits, the result is None.
         """
         return None
 
 
 class Pool(ABC):
-    """A weak learner that is prepared to search H on one training set."""
+    """A weak learner that is prepared to search its class of hypotheses on one training set."""
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the hypothesis that has the multiple nearest to a target, and its training
-        outputs.
+        """Return the hypothesis of which a multiple is nearest to a target, and the outputs of the
+        hypothesis on the training rows.
 
         Parameters
         ----------
         target : array of shape (N,) or (N, K)
-            The values, on the training rows, of the function that is projected onto H. This is a
-            gradient, or its remainder after earlier projections.
+            The values, on the training rows, of the function that is projected. This function is a
+            gradient, or the remainder of a gradient after earlier projections.
         """
 
     def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
@@ -109,15 +119,16 @@ class Pool(ABC):
         )
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
-        """Return the leaf values, changed so that f satisfies constraints such as monotonicity.
+        """Return leaf values that satisfy constraints such as monotonicity, near the given values.
 
-        By default there are no constraints, and the values are not changed.
+        By default there are no constraints, and the given values are returned.
         """
         return values
 
 
 class WeakLearner(ABC):
-    """A class H of hypotheses, with an algorithm that searches H. Instances should be immutable.
+    """A class H of hypotheses, with an algorithm that searches the class. Instances should be
+    immutable.
 
     If a subclass defines a `name`, the estimators accept this name for it.
     """
@@ -146,7 +157,7 @@ class WeakLearner(ABC):
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
-        """Prepare the training rows X once for all rounds, and return the pool that searches H.
+        """Prepare the training rows X once for all rounds, and return the `Pool` that searches H.
 
         Parameters
         ----------
@@ -176,7 +187,10 @@ def dense(X: Any) -> Array:
 
 
 def training(X: Any, measure: Empirical) -> Array:
-    """Return training rows as finite doubles of shape (N, d), d >= 1, or raise an InputError."""
+    """Return the training rows X as an array of finite doubles with at least one column.
+
+    If X is not such an array, or does not have a row for each target, raise an InputError.
+    """
     X = dense(X)
     if X.ndim != 2:
         raise InputError(f"X must have shape (N, d), got {X.shape}")
@@ -188,7 +202,10 @@ def training(X: Any, measure: Empirical) -> Array:
 
 
 def check_finite(X: Array, first: int = 0) -> None:
-    """Raise an InputError for nan or inf in X, whose columns are counted from `first`."""
+    """Raise an InputError if X contains nan or inf.
+
+    In the error message, the first column of X has the number `first`.
+    """
     if not np.isfinite(X).all():
         row, column = np.argwhere(~np.isfinite(X))[0]
         raise InputError(
@@ -208,13 +225,19 @@ def check_rows(X: Any, measure: Empirical) -> None:
 
 
 def check_width(X: Any, width: int, owner: str) -> None:
-    """Raise an InputError unless X has `width` features. Its message begins with `owner`."""
+    """Raise an InputError unless X has `width` features.
+
+    The error message begins with `owner`, as in "the tree was".
+    """
     if np.ndim(X) != 2 or np.shape(X)[1] != width:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
 
 
 def numbers(name: str, given: Any, *shape: int) -> Array:
-    """Return finite numbers from JSON as an array of the given shape, or raise a ValueError."""
+    """Return a value that was read from JSON as an array of finite numbers of the given shape.
+
+    Otherwise raise a ValueError, whose message begins with `name`.
+    """
     # NumPy would turn strings and booleans into numbers.
     made = np.array(given, dtype=object)
     sound = made.shape == shape and all(type(x) in (int, float) for x in made.flat)
@@ -225,7 +248,10 @@ def numbers(name: str, given: Any, *shape: int) -> Array:
 
 
 def check_outputs(h: Array, target: Array, learner: object) -> Array:
-    """Return predictions as finite numbers in the target's shape, or raise an InputError."""
+    """Return the predictions h as an array of doubles.
+
+    If they are not finite, or do not have the shape of the targets, raise an InputError.
+    """
     h = np.asarray(h, dtype=np.float64)
     if h.shape != target.shape:
         raise InputError(

@@ -1,4 +1,4 @@
-"""A finite hypothesis class given by its values on the training set."""
+"""A finite class of hypotheses, given by their outputs on the training set."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True)
 class Column(Hypothesis):
-    """A hypothesis of a finite class. Column `index` of X contains its outputs."""
+    """A hypothesis of a `FiniteSet`. Its outputs are the column `index` of the array X."""
 
     index: int
 
@@ -25,12 +25,13 @@ class Column(Hypothesis):
 
 
 class FiniteSet(WeakLearner):
-    """A finite hypothesis class. X[n, j], or X[n, k, j], is the output of h_j at x_n.
+    """A finite class of hypotheses h_j, given by the array X of their outputs.
 
-    For the target v, the projection ``"inner"`` chooses the h with the largest <v, h>/‖h‖; the
-    class need not contain −h. ``"least-squares"`` chooses the h with the largest |<v, h>|/‖h‖,
-    which is the h whose multiple is nearest to v. Among equally good hypotheses, the search returns
-    the first.
+    The entry X[n, j] is the output of h_j for example n. If there are several outputs, the entry
+    X[n, k, j] is output k. For the target v, the projection ``"inner"`` chooses the hypothesis h
+    with the largest <v, h>/‖h‖; the class need not contain −h. ``"least-squares"`` chooses the
+    hypothesis with the largest |<v, h>|/‖h‖, of which a multiple is nearest to v. Among equally
+    good hypotheses, the search returns the first.
     """
 
     def prepare(
@@ -41,7 +42,10 @@ class FiniteSet(WeakLearner):
 
 
 def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
-    """Return the outputs of n >= 1 hypotheses as finite doubles of shape (*shape, n)."""
+    """Return the outputs H of n >= 1 hypotheses as an array of finite doubles.
+
+    Its shape is `shape`, which is that of the outputs of one hypothesis, followed by n.
+    """
     H = np.asarray(H, dtype=np.float64)
     if H.shape[:-1] != shape or H.shape[-1] < 1:
         raise InputError(
@@ -70,10 +74,9 @@ class _Columns(Pool):
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         inner = (self._weights * target.ravel()) @ self._flat
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cosine = np.where(self._norms > 0.0, inner / self._norms, -np.inf)
         # The nearest multiple of h may be negative; the angle is that of h itself.
         if self._projection == "least-squares":
-            cosine = np.where(self._norms > 0.0, np.abs(cosine), -np.inf)
-        j = int(np.argmax(cosine))
+            inner = np.abs(inner)
+        none = np.full(inner.shape, -np.inf)
+        j = int(np.argmax(np.divide(inner, self._norms, out=none, where=self._norms > 0.0)))
         return Column(j), self._H[..., j]

@@ -10,14 +10,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import njit, thread_pool
 
 
 class Bins:
-    """The splits x_j <= c of a training set, and the bin of each row in each feature.
+    """The possible splits of a training set, and the bin of each row in each feature.
 
     Bin b of a feature contains the rows whose value is above threshold b − 1 and at most threshold
     b. Every bin contains rows of positive weight. A feature has at most `most` bins. If `most` is
@@ -83,12 +82,10 @@ def _cuts(x: Array, p: Array, most: int | None) -> Array:
 
 
 def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]:
-    """Return the best split over all features.
+    """Return the best split over all features, as a tuple of three entries.
 
-    Among splits that are equal up to rounding, the first is returned.
-
-    The split is described by the feature's row in `bins.codes`, the last bin of the left leaf, and
-    the sums of the target in both leaves.
+    The entries are the feature's row in `bins.codes`, the last bin of the left leaf, and the sums
+    of the target in both leaves. Among splits that are equal up to rounding, the first is returned.
 
     Parameters
     ----------
@@ -133,31 +130,16 @@ def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -
     for f in range(len(sizes)):
         # The sums of the bins give the sums of all possible leaves.
         sums = np.zeros((sizes[f], outputs))
-        # For few outputs, a pass over the rows for each output is faster.
-        if outputs <= 3:
+        row = codes[f]
+        for i in range(row.size):
+            b = row[i]
             for k in range(outputs):
-                _add_numbers(codes[f], target[:, k], sums[:, k])
-        else:
-            row = codes[f]
-            for i in range(row.size):
-                b = row[i]
-                for k in range(outputs):
-                    sums[b, k] += target[i, k]
+                sums[b, k] += target[i, k]
         scores[f], places[f] = _scan(sums, before[f], after[f], signs, tie)
         for b in range(sizes[f]):
             side = int(b > places[f])
             for k in range(outputs):
                 leaves[f, side, k] += sums[b, k]
-
-
-@njit(nogil=True)
-def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
-    # An addition to a sum waits for the previous addition to it, so rows take turns at eight sums.
-    parts = np.zeros((8, sums.size))
-    for i in range(v.size):
-        parts[i & 7, codes[i]] += v[i]
-    for part in parts:
-        sums += part
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract"})

@@ -21,7 +21,7 @@ class _Bit(IntEnum):
     MISSING_LEFT = 2
     """Rows with a missing number go to the left child, if the bit MISSING is set too."""
     MISSING = 8
-    """The feature of the node had missing numbers in training."""
+    """The feature of the node had missing values in training."""
 
 
 _LINES = {
@@ -118,7 +118,7 @@ def read(text: str, scale: float = 1.0) -> Nodes:
 
 
 def described(nodes: Nodes) -> dict[str, Any]:
-    """Return the nodes of the tree as values that can be written as JSON."""
+    """Return a dictionary that describes the nodes, and that can be written as JSON."""
     made: dict[str, Any] = {}
     for name, column in zip(_LINES.values(), nodes.table.T, strict=True):
         made[name] = (column if name in ("gain", "threshold") else column.astype(int)).tolist()
@@ -127,9 +127,10 @@ def described(nodes: Nodes) -> dict[str, Any]:
 
 
 def restored(given: dict[str, Any], width: int) -> Nodes:
-    """Return the tree from the values that `described` returned.
+    """Return the nodes from a dictionary that `described` returned, for rows of `width` features.
 
-    A contradiction raises a ValueError, because compiled code does not check the values.
+    If the dictionary is damaged, a ValueError is raised, because the compiled code does not check
+    the nodes.
     """
     size = len(given["feature"])
     table = np.stack([numbers(name, given[name], size) for name in _LINES.values()], axis=1)
@@ -165,7 +166,8 @@ def restored(given: dict[str, Any], width: int) -> Nodes:
 def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
     """Return the leaf values, changed so that the tree is monotone in some features.
 
-    The tree does not decrease in feature j if signs[j] = 1, and does not increase if it is −1.
+    The tree does not decrease in feature j if signs[j] = 1, and does not increase in feature j if
+    signs[j] = −1.
     """
     # Two rows that differ only in feature j take the same path until a split on feature j. Hence
     # the tree is monotone if, at each such split, some number separates the leaf values on the two
@@ -189,7 +191,9 @@ def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
 
 
 def model_text(width: int, trees: list[Nodes], values: list[Array]) -> str:
-    """Return trees with their leaf values as a model in LightGBM's text format.
+    """Return a model in LightGBM's text format that contains trees with the given leaf values.
+
+    The argument `width` is the number of features.
 
     Raises
     ------

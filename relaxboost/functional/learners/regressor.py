@@ -27,7 +27,7 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True, eq=False)
 class Fitted(Hypothesis):
-    """A hypothesis that predicts with a fitted regressor.
+    """A hypothesis that returns the predictions of a fitted regressor.
 
     Attributes
     ----------

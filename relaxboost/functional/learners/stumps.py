@@ -1,4 +1,4 @@
-"""Decision stumps: trees with one split x_j <= c, and a number or a vector in each leaf."""
+"""Decision stumps, which are trees with one split, and with a number or a vector in each leaf."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class StumpHypothesis(Hypothesis):
     threshold : float
         The threshold of the split, or inf if the function is constant.
     leaves : array of shape (2,) or (2, K)
-        The values of both leaves.
+        The values of both leaves, with a column for each output if there are several.
     width : int
-        The number d of features.
+        The number of features.
     gain : float
         The squared error of the best constant minus that of the stump, for the target in its round.
     """
@@ -69,7 +69,7 @@ class StumpHypothesis(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> StumpHypothesis:
-        """Return the stump from the values that `described` returned."""
+        """Return the stump from a dictionary that `described` returned, for `width` features."""
         feature = given["feature"]
         threshold = given["threshold"]
         cut = float("inf") if threshold is None else numbers("threshold", threshold).item()
@@ -116,11 +116,11 @@ def _finite_column(X: Any, feature: int, width: int) -> Array:
 class RegressionStumps(WeakLearner):
     """A weak learner whose class contains all stumps with any number, or any vector, in each leaf.
 
-    The search compares all splits. The leaves of the nearest stump contain the weighted means of
-    the target v. Its split has the largest sum of ‖Σ p v‖²/Σ p over both leaves. Because multiples
-    of stumps are stumps, Eq. 3 and Eq. 4 choose the same stump. Among splits that are equal up to
-    rounding, the first feature is chosen, then the least threshold. If all features are constant,
-    the stump is constant too.
+    The search compares all splits. The values of the leaves of the nearest stump are the weighted
+    means of the target v. The split of this stump has the largest sum of ‖Σ p v‖²/Σ p over both
+    leaves, where p are the weights. Because multiples of stumps are stumps, Eq. 3 and Eq. 4 choose
+    the same stump. Among splits that are equal up to rounding, the first feature is chosen, then
+    the least threshold. If all features are constant, the stump is constant too.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class RegressionStumps(WeakLearner):
     # The shrinkage is larger than for trees, because a stump fits a target less well than a tree.
     shrinkage = 0.3
     signs: ClassVar[bool] = False
-    """Whether the values of the leaves are restricted to −1 and +1."""
+    """Whether the leaves can only have the values −1 and +1."""
 
     def __init__(self, bins: int | None = 255) -> None:
         self.bins = None if bins is None else count("bins", bins)
@@ -163,10 +163,11 @@ class ClassificationStumps(RegressionStumps):
     """A weak learner whose class contains all stumps with −1 or +1 in each leaf, and the constants
     ±1.
 
-    If h is in the class, so is −h, and ‖h‖ = 1. Therefore Eq. 3 and Eq. 4 both choose the h with
-    the largest <v, h>. This h has the smallest error in classifying sign v_n with weights p_n
-    |v_n|. Among equal splits, the first feature is chosen, then the least threshold. If the target
-    sums to 0 in a leaf, the value of the leaf is +1.
+    If a stump h is in the class, so is −h, and ‖h‖ = 1. Therefore Eq. 3 and Eq. 4 both choose the
+    stump with the largest inner product <v, h> with the target v. This stump has the smallest error
+    in classifying the signs of v_n with the weights p_n |v_n|. Among equal splits, the first
+    feature is chosen, then the least threshold. If the target sums to 0 in a leaf, the value of the
+    leaf is +1.
 
     Parameters
     ----------

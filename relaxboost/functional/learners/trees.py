@@ -1,4 +1,4 @@
-"""Regression trees, grown by LightGBM on histograms of features."""
+"""Regression trees, which are grown by LightGBM."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Tree(Hypothesis):
 
     @property
     def depth(self) -> int:
-        """The maximum number of splits between a root and a leaf."""
+        """The maximum number of splits on a path from a root to a leaf."""
         return max(tree.depth for tree in self.nodes)
 
     def __call__(self, X: Any) -> Array:
@@ -78,7 +78,7 @@ class Tree(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> Tree:
-        """Return the tree from the values that `described` returned."""
+        """Return the tree from a dictionary that `described` returned, for `width` features."""
         tree = nodes.restored(given, width)
         return cls((tree,), numbers("leaves", given["leaves"], tree.leaves), width)
 
@@ -126,7 +126,10 @@ def _trees_and_values(
 
 
 def rows_of(X: Any, width: int | None = None) -> Array:
-    """Return rows as contiguous doubles, which may be nan but not infinite."""
+    """Return the rows X as a contiguous array of doubles, which may be nan but not infinite.
+
+    If `width` is given, the rows must have this number of features.
+    """
     X = np.ascontiguousarray(dense(X))
     if width is not None:
         check_width(X, width, "the tree was")
@@ -246,7 +249,7 @@ class Trees(WeakLearner):
         return _Grower(self, X, measure, outputs or 1, rng)
 
     def options(self, width: int) -> dict[str, Any]:
-        """Return the parameters for LightGBM, for rows of `width` features."""
+        """Return a dictionary of LightGBM's parameters for rows of `width` features."""
         leaves = self.max_leaf_nodes or min(31, 2 ** min(self.max_depth or 5, 16))
         signs = [-self.monotone.get(j, 0) for j in range(width)]
         processors = os.cpu_count() or 1
@@ -390,7 +393,10 @@ def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tupl
 def searched_both_ways(
     rows: Array, weights: Array, options: dict[str, Any], categorical: list[int]
 ) -> tuple[Array, Array, dict[str, Any]]:
-    """Append two rows of weight 0, so that LightGBM searches every cut of a feature."""
+    """Return the rows, weights and options with two more rows of weight 0.
+
+    With these rows, LightGBM searches all splits of each feature.
+    """
     # LightGBM estimates the number of rows in a bin by round(weight · N / total). It searches the
     # cuts of a feature from the largest value down, and stops when the sum of these estimates
     # exceeds N. If estimates are rounded up, it stops too early and misses cuts at small values. If

@@ -18,44 +18,49 @@ from relaxboost.functional.measure import Empirical
 
 
 class Risk(ABC):
-    """The risk R[f] = Σ p_n l(f(x_n), y_n) of a loss on data, as a functional of predictions F.
+    """The risk R[f] = Σ p_n l(f(x_n), y_n) of a function f: the weighted mean of a loss l on data.
 
-    F has shape (N,) if `outputs` is None, and (N, `outputs`) otherwise. Subgradients are taken in
-    the space L²(P̂): R[g] >= R[f] + <∇, g − f>. Hence ∇(x_n) is a subgradient of l(·, y_n) without
-    the factor p_n.
+    The data are examples x_n with targets y_n and weights p_n. Methods get the function f as the
+    array F of its predictions for the examples. F has shape (N,) if `outputs` is None, and
+    (N, `outputs`) otherwise. A subgradient ∇ satisfies R[g] >= R[f] + <∇, g − f> for all g, where
+    the inner product is that of `measure`. Hence ∇(x_n) is a subgradient of l(·, y_n) without the
+    factor p_n.
 
-    A loss of several numbers for each example needs a subclass with `outputs` = K. The constructor
-    of a subclass must set `measure`.
+    A loss of K numbers for each example needs a subclass with `outputs` = K. The constructor of a
+    subclass must set `measure`.
     """
 
     measure: Empirical
-    """The measure P̂ of the examples, such as ``Empirical(N)`` for N examples of equal weight."""
+    """The weights of the examples, such as ``Empirical(N)`` for N examples of equal weight."""
     loss: Any = None
     """The `Loss` of this risk, whose `bind` also creates the risk on a validation set."""
     outputs: int | None = None
-    """The number K of outputs of f, or None if f(x) is a number."""
+    """The number K of outputs of the predicting function f. It is None if f(x) is a number."""
     classes: Any = None
-    """The class labels in the order of the outputs. The second of two labels stands for +1."""
+    """The class labels in the order of the outputs. The second of two labels stands for the target
+    +1. It is None if the targets are numbers."""
     strong_convexity: float = 0.0
-    """The strong convexity λ: R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖² for all f and g. It is 0 if
-    R is not strongly convex."""
+    """The strong convexity λ of the risk R: R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖² for all
+    functions f and g, where ∇ is a subgradient at f. It is 0 if R is not strongly convex."""
     smoothness: float = math.inf
-    """The smoothness Λ: R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖² for all f and g. It is inf if R
-    is not smooth."""
+    """The smoothness Λ of the risk R: R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖² for all functions f
+    and g, where ∇ is the gradient at f. It is inf if R is not smooth."""
     gradient_bound: float = math.inf
-    """An upper bound on ‖∇‖ over all f; inf if there is no bound."""
+    """An upper bound on the norms of the subgradients at all functions f. It is inf if there is no
+    bound."""
     attained: bool = True
     """Whether the risk R has a minimiser on every subspace of functions."""
     shrinkage: float | None = None
-    """The default step of `Refitted`. If it is None, the weak learner sets the default."""
+    """The default step of the algorithm `Refitted`. If it is None, the weak learner sets the
+    default."""
     closed_form: bool = True
     """Whether `conjugate` evaluates a formula. If False, a solver computes the conjugate."""
     centred: bool = False
-    """Whether R*(Z) is finite only if the entries of Z for each example sum to zero."""
+    """Whether the conjugate R*(Z) is finite only if the entries of Z for each example sum to 0."""
 
     @abstractmethod
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk R[f] and a subgradient, which has the shape of F."""
+        """Return the risk of the predictions F, and a subgradient of the shape of F."""
 
     def value(self, F: Array) -> float:
         """Return the risk R[f] of the predictions F."""
@@ -63,7 +68,10 @@ class Risk(ABC):
 
     @abstractmethod
     def expression(self, F: Any) -> Any:
-        """Return the risk R as a convex cvxpy expression of F, of shape (N,) or (N, K)."""
+        """Return the risk as a convex cvxpy expression.
+
+        F is a cvxpy expression for the predictions, of shape (N,) or (N, K).
+        """
 
     @abstractmethod
     def conjugate(self, Z: Array) -> float:
@@ -74,16 +82,16 @@ class Risk(ABC):
         """
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
-        """Return a point near Z at which the conjugate R* is finite.
+        """Return an array near Z at which the conjugate R* of the risk is finite.
 
-        By default this is the last such point on the segment from 0 to Z.
+        By default this is the last such array on the segment from 0 to Z.
 
         Parameters
         ----------
-        Z : array of the shape of F
+        Z : array of the shape of the predictions
         snap : float
-            If a subclass knows the boundary, it moves an entry of Z onto the boundary if their
-            distance is less than `snap`.
+            A distance. If a subclass knows the boundary of the set on which R* is finite, it moves
+            each entry of Z that is nearer to the boundary than this distance onto the boundary.
         """
         # The domain is convex and contains 0: bisection finds its end on the way to Z.
         if math.isfinite(self.conjugate(Z)):
@@ -99,42 +107,46 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return the distance of each entry of Z from the boundary of R*'s domain.
+        """Return each entry's distance from the boundary of the set on which R* is finite.
 
-        Distances above 1 become 1. If the distances are unknown, the result is None. `optimum`
-        changes the entries in proportion to these distances.
+        The entries are those of Z, and R* is the conjugate of the risk.
+
+        Distances above 1 become 1. If the distances are unknown, the result is None. The function
+        `optimum` changes the entries in proportion to these distances.
         """
         return None
 
     def margins(self) -> Any:
-        """Return a matrix C such that the risk R decreases in the margins C F, or None.
+        """Return a matrix C such that the risk R decreases in the margins C F of predictions F.
 
         R decreases along every direction G with C G >= 0 and C G ≠ 0. R has a minimiser on every
         subspace that contains no such direction. C may be sparse, and has a column for each entry
-        of F, row by row. None means that R has a minimiser on every subspace, or that no matrix C
-        is known.
+        of F, row by row. If R has a minimiser on every subspace, or if no such matrix is known, the
+        result is None.
         """
         return None
 
     def parts(self) -> tuple[Any, Risk] | None:
-        """Return a matrix D and a simpler risk Q with R[f] = Q[D F], or None if there is none.
+        """Return a matrix D and a simpler risk Q, such that Q of D F is the risk of predictions F.
 
-        D may be sparse, and has a column for each entry of F, row by row. `optimum` minimises Q
-        instead of R.
+        D may be sparse, and has a column for each entry of F, row by row. The function `optimum`
+        minimises Q instead of this risk. If there is no simpler risk, the result is None.
         """
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
-        """Return the gradient that `Refitted` projects.
+        """Return the gradient that the algorithm `Refitted` projects onto the hypotheses.
 
-        For hinges, it is the gradient of a smooth risk that approximates R.
+        By default it is the given subgradient of the risk at the predictions F. For hinges, it is
+        the gradient of a smooth risk that approximates the risk.
         """
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
-        """Return, for each leaf, the number to add to the predictions F in this leaf to decrease R.
+        """For each leaf, return the number whose addition to the predictions F decreases the risk.
 
-        The result is None if the loss has no rule for leaf values.
+        The number is added to the predictions of the examples in the leaf. The result is None if
+        the loss has no rule for leaf values.
 
         Parameters
         ----------
@@ -147,11 +159,12 @@ class Risk(ABC):
         Returns
         -------
         array of shape (leaves,) or (leaves, K)
+            The value of each leaf, with a column for each output if there are several.
         """
         return None
 
     def zero(self) -> Array:
-        """Return the predictions of the function f = 0."""
+        """Return the predictions of the function that is 0 everywhere."""
         n = self.measure.size
         return np.zeros(n) if self.outputs is None else np.zeros((n, self.outputs))
 
@@ -170,10 +183,10 @@ def check_risk(risk: Any) -> None:
 
 
 class Loss:
-    """A convex loss. The method `bind` attaches the loss to data.
+    """A convex loss. The method `bind` returns the risk of the loss on given data.
 
     Subclasses should be frozen dataclasses. If a subclass defines a `name`, the estimators accept
-    it.
+    this name as an argument.
     """
 
     name: ClassVar[str] = ""
@@ -181,11 +194,11 @@ class Loss:
     task: ClassVar[str] = ""
     """The kind of the targets: "regression", "binary", "multiclass" or "ranking"."""
     likelihood: ClassVar[bool] = False
-    """Whether the loss is −log of the probability of the label, as computed by the logistic
-    function or by softmax."""
+    """Whether the loss is −log p, where p is the probability of the label. The logistic function or
+    softmax computes p from the outputs."""
     of_differences: ClassVar[bool] = False
-    """Whether the loss depends only on the difference f − y. If True, estimators start at the best
-    constant, and online learners accept the loss for numbers."""
+    """Whether the loss depends only on the difference of the prediction and the target. If True,
+    estimators start at the best constant, and online learners accept the loss for numbers."""
     strong_convexity: float = 0.0
     smoothness: float = math.inf
     gradient_bound: float = math.inf
@@ -193,7 +206,9 @@ class Loss:
     falling: bool = False
     """Whether the loss decreases in every margin and does not attain its infimum.
 
-    The margin is y f for two classes. For more classes, the margins are f_y − f_k for k ≠ y.
+    For two classes, the margin is the product y f of the target y = ±1 and the prediction f. For
+    more classes, the margins are f_y − f_k, where f_y is the output of the correct class y and f_k
+    that of another class k.
     """
 
     def __init_subclass__(cls) -> None:
@@ -207,7 +222,7 @@ class Loss:
         groups: Any = None,
         classes: Any = None,
     ) -> Risk:
-        """Return the risk on targets y.
+        """Return the risk of the loss on the targets y.
 
         Parameters
         ----------
@@ -230,16 +245,22 @@ class Loss:
         return self._risk(targets, Empirical(len(targets), weights), known, groups)
 
     def softened(self, F: Array, y: Any, slopes: Array) -> Array:
-        """Return the function that `Refitted` projects, which is usually the subgradient."""
+        """Return the function that the algorithm `Refitted` projects onto the hypotheses.
+
+        By default this is the subgradient of the loss at the predictions F, given as `slopes`.
+        """
         return slopes
 
     def _risk(self, y: Any, measure: Empirical, classes: Any, groups: Any) -> Risk:
-        """Return the risk on checked targets: numbers, ±1, or class indices."""
+        """Return the risk on targets that were checked. They are numbers, ±1, or class indices."""
         raise InputError(f"{self!r} needs a method bind, which returns a Risk")
 
 
 class MeanRisk(Risk):
-    """The weighted mean of a loss that defines `atoms` and `conjugates` for each example."""
+    """The risk that is the weighted mean of a loss over examples.
+
+    The loss must define the methods `atoms` and `conjugates`.
+    """
 
     def __init__(self, loss: Any, y: Any, measure: Empirical, classes: Any) -> None:
         self.loss = loss
@@ -323,7 +344,7 @@ class PointwiseRisk(MeanRisk):
 
 
 class PointwiseLoss(Loss, ABC):
-    """A loss l(f, y) of a single number f. For classification, y is −1 or +1.
+    """A loss l(f, y) of a prediction f, which is a number. For two classes, the target y is ±1.
 
     A `CustomLoss` needs only a cvxpy expression, but is slower.
 
@@ -359,26 +380,30 @@ class PointwiseLoss(Loss, ABC):
     """
 
     slopes: tuple[float, float] | None = None
-    """The smallest and the largest slope of the loss in f at the label y = 1, or None if unknown.
+    """The smallest and the largest slope of the loss in the prediction, for the target y = 1.
 
-    The conjugates are finite between these slopes. `optimum` uses the slopes to compute tighter
-    bounds on the least risk.
+    They are None if unknown. The conjugate of the loss is finite between these slopes. The function
+    `optimum` uses them to compute tighter bounds on the least risk.
     """
 
     @cached_property
     def gradient_bound(self) -> float:  # type: ignore[override]
-        """The largest absolute slope of the loss; inf if the slopes are unknown."""
+        """The largest absolute slope of the loss. It is inf if the slopes are unknown."""
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
-        """Return the first and second derivatives of the losses in F_n, or None if unknown."""
+        """Return the first and second derivatives of each example's loss in its prediction.
+
+        F contains the predictions. If the second derivatives are unknown, they are None.
+        """
         return self.pointwise(F, y)[1], None
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the number v that `Refitted` adds to f in each leaf.
+        """For each leaf, return the number that the algorithm `Refitted` adds to the predictions.
 
-        By default v minimises the loss. If the loss is `falling` and has second `derivatives`, v is
-        the step of `leaves.damped`, which requires |l'''| <= l''.
+        By default this number minimises the loss; see `minimisers`. If the loss is `falling` and
+        has second `derivatives`, the number is the step of `leaves.damped`. This step requires that
+        the absolute value of the third derivative of the loss is at most the second derivative.
         """
         if self.falling:
             # A leaf of one class has no minimiser.
@@ -389,30 +414,41 @@ class PointwiseLoss(Loss, ABC):
         return self.minimisers(F, y, p, leaf, leaves)
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return, for each leaf, the v that minimises Σ p_n l(F_n + v, y_n) over its examples.
+        """For each leaf, return the number v that minimises the loss if v is added to predictions.
 
-        The arrays have shape (N,). p contains weights >= 0, and leaf the leaf of each example, from
-        0 to leaves − 1.
+        The number v minimises Σ p_n l(F_n + v, y_n) over the examples n of the leaf. The arrays
+        have an entry for each example: F contains the predictions, y the targets, p weights >= 0,
+        and `leaf` the index of the leaf, from 0 to `leaves` − 1.
         """
         return roots(lambda v: self.derivatives(F + v, y), p, leaf, leaves)
 
     @abstractmethod
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the loss l(F_n, y_n) and a subgradient in F_n for each example n.
+        """Return the loss of each example, and a subgradient of this loss in the prediction.
 
-        Bounds of `online.hindsight` assume that both have relative errors of at most 64 ulp.
+        F contains the predictions, and y the targets. The bounds of `online.hindsight` assume that
+        losses and subgradients have relative errors of at most 64 units in the last place.
         """
 
     @abstractmethod
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return the losses l(F_n, y_n) of the examples as one cvxpy expression, shape (N,)."""
+        """Return a cvxpy expression of shape (N,) that contains the loss of each of N examples.
+
+        F is a cvxpy expression for the predictions.
+        """
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return for each example the supremum over f of z f − l(f, y_n), which may be inf."""
+        """Return the convex conjugate of each example's loss at the example's entry z of Z.
+
+        The conjugate is the supremum of z f − l(f, y) over all predictions f, and may be inf.
+        """
 
     def domain(self, y: Array) -> tuple[Array, Array] | None:
-        """Return the ends of the interval where each conjugate is finite, or None if unknown."""
+        """Return the ends of the interval on which the conjugate of each example's loss is finite.
+
+        If the slopes of the loss are unknown, the result is None.
+        """
         if self.slopes is None:
             return None
         low, high = self.slopes

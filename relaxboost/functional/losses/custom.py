@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.lazy import cp
 from relaxboost.functional.losses.base import Loss, MeanRisk, Risk
 from relaxboost.functional.measure import Empirical
@@ -32,7 +32,8 @@ class CustomLoss(Loss):
         A function of a cvxpy variable F of shape (N,), or (N, K) for several classes, and of the
         targets y of shape (N,): numbers, ±1 (+1 for the second label) or indices of classes. It
         returns the loss of each example as a convex expression of shape (N,), which must be finite
-        everywhere and bounded below. Entry n must depend only on row n of F.
+        everywhere and bounded below. The package does not check that it is bounded below. Entry n
+        must depend only on row n of F.
     task : {"regression", "binary", "multiclass"}
         The kind of the targets.
     pointwise : callable, optional
@@ -157,8 +158,17 @@ class CustomRisk(MeanRisk):
         return value / self.measure.size
 
     def _checked_expression(self, F: Any) -> Any:
-        given = self.loss._expression(F, self.y)
         shape = (self.measure.size,)
+        try:
+            given = self.loss._expression(F, self.y)
+        # The code of a user may raise anything.
+        except Exception as error:
+            why = " ".join(str(error).split()).rstrip(".")
+            raise InputError(
+                f"{self.loss!r} failed on a cvxpy variable of shape {F.shape}: "
+                f"{type(error).__name__}: {why}; use cvxpy's functions, such as cp.maximum instead "
+                f"of np.maximum, and accept a y of shape {shape}"
+            ) from error
         if not isinstance(given, cp.Expression) or given.shape != shape:
             got = f"shape {given.shape}" if hasattr(given, "shape") else repr(given)
             raise InputError(
@@ -174,7 +184,13 @@ class CustomRisk(MeanRisk):
 
     def _losses_and_slopes(self, F: Array) -> tuple[Array, Array]:
         if self.loss._pointwise is not None:
-            values, slopes = self.loss._pointwise(F, self.y)
+            given = self.loss._pointwise(F, self.y)
+            if not isinstance(given, tuple | list) or len(given) != 2:
+                raise InputError(
+                    f"pointwise of {self.loss!r} must return a pair (losses, subgradients), such "
+                    f"as (np.abs(F - y), np.sign(F - y)), but returned {brief(given)}"
+                )
+            values, slopes = given
             return np.asarray(values, dtype=np.float64), np.asarray(slopes, dtype=np.float64)
         self._variable.value = F
         with np.errstate(all="ignore"):

@@ -1,4 +1,7 @@
-"""The search for leaf values: the numbers that, added to f in a leaf, most decrease the risk."""
+"""The computation of leaf values.
+
+The value of a leaf is added to the predictions of all examples in the leaf, to decrease the risk.
+"""
 
 from __future__ import annotations
 
@@ -9,171 +12,67 @@ from itertools import count
 import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
-from relaxboost._core.compiled import njit
 from relaxboost._core.rounding import RELATIVE_ROUNDING
 
 
-@njit(nogil=True)
 def sums(leaf: Whole, values: Array, leaves: int) -> Array:
-    """Return the sum of the values in each leaf."""
-    total = np.zeros(leaves)
-    for n in range(leaf.size):
-        total[leaf[n]] += values[n]
-    return total
+    """For each leaf, return the sum of the values of its examples."""
+    return np.bincount(leaf, values, leaves).astype(np.float64, copy=False)
 
 
-@njit(nogil=True)
 def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
-    """Return the weighted mean of the values in each leaf, or 0 for a leaf of weight 0."""
-    total = np.zeros(leaves)
-    weight = np.zeros(leaves)
-    for n in range(leaf.size):
-        total[leaf[n]] += weights[n] * values[n]
-        weight[leaf[n]] += weights[n]
-    for i in range(leaves):
-        total[i] = total[i] / weight[i] if weight[i] > 0.0 else 0.0
-    return total
+    """For each leaf, return the weighted mean of the values of its examples.
+
+    If all examples of a leaf have the weight 0, the result is 0.
+    """
+    weight = sums(leaf, weights, leaves)
+    total = sums(leaf, weights * values, leaves)
+    return np.divide(total, weight, out=np.zeros(leaves), where=weight > 0.0)
 
 
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
-    """Return, for each leaf, the minimiser v of Σ w max(q (k − v), (q − 1)(k − v)) nearest to 0.
+    """For each leaf, return a weighted quantile of the corners of its examples' losses.
 
-    The sum is over the examples of the leaf. To the left of all corners k, the slope of the sum in
-    v is −L. Each corner adds its weight w >= 0 to the slope. The array `low` contains L for each
-    leaf. If a leaf has weight 0, the result is 0.
+    The quantile is the number v that minimises Σ w max(q (k − v), (q − 1)(k − v)). The sum is over
+    the examples of the leaf, with the weights w >= 0 and the corners k in `kinks`. If there are
+    several minimisers, the result is the one nearest to 0. The array `low` contains, for each leaf,
+    the product q Σ w. If a leaf has weight 0, the result is 0.
     """
-    order, ends = _by_leaf(leaf, low.size)
-    return _select(kinks[order], weights[order], ends, low)
-
-
-@njit(nogil=True)
-def _by_leaf(leaf: Whole, leaves: int) -> tuple[Whole, Whole]:
-    # A counting sort, because leaves are small numbers. `ends` holds where each leaf begins.
-    ends = np.zeros(leaves + 1, np.int64)
-    for n in range(leaf.size):
-        ends[leaf[n] + 1] += 1
-    ends = ends.cumsum()
-    at = ends.copy()
-    order = np.empty(leaf.size, np.int64)
-    for n in range(leaf.size):
-        order[at[leaf[n]]] = n
-        at[leaf[n]] += 1
-    return order, ends
-
-
-@njit(nogil=True)
-def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
-    # Quickselect reorders the corners k and the weights w in place, and takes linear time.
+    order = np.argsort(leaf, kind="stable")
+    ends = np.bincount(leaf, minlength=low.size).cumsum()
     values = np.zeros(low.size)
-    for i in range(low.size):
-        start, stop = ends[i], ends[i + 1]
-        total = w[start:stop].sum()
-        if not total > 0.0:
-            continue
-        # Sums of weights have rounding errors, which must not move v past a flat stretch.
-        slack = RELATIVE_ROUNDING * total
-        if low[i] <= slack:
-            # Every v up to the first corner is a minimiser.
-            values[i] = min(0.0, _reach(k, w, start, stop, slack)[0])
-            continue
-        v, rest = _reach(k, w, start, stop, min(low[i], total) - slack)
-        if rest > 2.0 * slack:
-            values[i] = v
-            continue
-        # The sum is flat from v to the next corner.
-        after = math.inf
-        for n in range(start, stop):
-            if k[n] > v and w[n] > 0.0:
-                after = min(after, k[n])
-        values[i] = min(max(v, 0.0), after)
+    for i, rows in enumerate(np.split(order, ends[:-1])):
+        held = rows[weights[rows] > 0.0]
+        if held.size:
+            held = held[np.argsort(kinks[held])]
+            values[i] = _quantile(kinks[held], weights[held].cumsum(), low[i])
     return values
 
 
-@njit(nogil=True)
-def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[float, float]:
-    """Return the smallest k whose cumulative weight reaches `goal`, and the excess over `goal`."""
-    # Quickselect with a three-way partition around the median of three.
-    while True:
-        a, b, c = k[start], k[(start + stop) // 2], k[stop - 1]
-        pivot = max(min(a, b), min(max(a, b), c))
-        below = 0.0
-        same = 0.0
-        first = start
-        last = stop
-        n = start
-        while n < last:
-            if k[n] < pivot:
-                k[n], k[first] = k[first], k[n]
-                w[n], w[first] = w[first], w[n]
-                below += w[first]
-                first += 1
-                n += 1
-            elif k[n] > pivot:
-                last -= 1
-                k[n], k[last] = k[last], k[n]
-                w[n], w[last] = w[last], w[n]
-            else:
-                same += w[n]
-                n += 1
-        # The search continues in the part in which the sum reaches the goal.
-        if first > start and goal <= below:
-            stop = first
-        elif goal <= below + same or last == stop:
-            return pivot, below + same - goal
-        else:
-            goal -= below + same
-            start = last
-
-
-def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int) -> Array:
-    """Return, for each leaf, a root v of Σ w clip(v − k, −most, most), summed over its examples.
-
-    Each example has a weight w and a corner k. If a leaf has weight 0, the result is 0.
-    """
-    order, ends = _by_leaf(leaf, leaves)
-    return _clipped(kinks[order], weights[order], most, ends)
-
-
-@njit(nogil=True)
-def _clipped(k: Array, w: Array, most: float, ends: Whole) -> Array:
-    # Newton's method finds each root, safeguarded by a bracket.
-    values = np.zeros(ends.size - 1)
-    for i in range(values.size):
-        start, stop = ends[i], ends[i + 1]
-        if not w[start:stop].sum() > 0.0:
-            continue
-        low, high = k[start:stop].min(), k[start:stop].max()
-        v = min(max(0.0, low), high)
-        last = math.inf
-        while low < high:
-            slope = size = bend = 0.0
-            for n in range(start, stop):
-                s = min(max(v - k[n], -most), most)
-                slope += w[n] * s
-                size += w[n] * abs(s)
-                bend += w[n] * (abs(s) < most)
-            # A sum within the rounding errors of its terms counts as 0.
-            if abs(slope) <= RELATIVE_ROUNDING * size:
-                break
-            if slope > 0.0:
-                high = v
-            else:
-                low = v
-            # Newton's step is taken only inside the bracket, and if the last step halved the slope.
-            step = v - slope / bend if bend > 0.0 and abs(slope) <= last / 2.0 else low
-            last = abs(slope)
-            if not low < step < high:
-                step = low / 2.0 + high / 2.0
-                # Doubles may have no number between the ends.
-                if not low < step < high:
-                    break
-            v = step
-        values[i] = v
-    return values
+def _quantile(k: Array, below: Array, low: float) -> float:
+    # The corners k are sorted, and `below` contains their cumulative weights.
+    total = below[-1]
+    # Sums of weights have rounding errors, which must not move v past a flat stretch.
+    slack = RELATIVE_ROUNDING * total
+    if low <= slack:
+        # Every v up to the first corner is a minimiser.
+        return min(0.0, k[np.searchsorted(below, slack)])
+    goal = min(low, total) - slack
+    v = k[np.searchsorted(below, goal)]
+    # The index of the first corner to the right of v.
+    following = np.searchsorted(k, v, side="right")
+    if below[following - 1] - goal > 2.0 * slack:
+        return v
+    # The sum is flat from v to the next corner.
+    return min(max(v, 0.0), k[following] if following < k.size else math.inf)
 
 
 def damped(gradient: Array, curvature: Array) -> Array:
-    """Return −sign(G) log(1 + |G|/H) for sums G of slopes and H of second derivatives."""
+    """For each leaf, return the damped Newton step −sign(G) log(1 + |G|/H).
+
+    The array `gradient` contains, for each leaf, the weighted sum G of the slopes of the losses.
+    The array `curvature` contains the weighted sum H of their second derivatives.
+    """
     # If |φ'''| <= φ'', as for exp and log(1 + exp), then φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1
     # − |v|). The result v minimises this bound, so that φ(v) <= φ(0). It is at most as long as
     # Newton's step, and exists even if a leaf of one class has no minimiser. If H underflows to 0,
@@ -189,17 +88,18 @@ def roots(
     weights: Array,
     leaf: Whole,
     leaves: int,
+    far: float = 1e100,
 ) -> Array:
-    """Return, for each leaf, the v at which the weighted slopes sum to zero, for any convex loss.
+    """For each leaf, return the number v at which the weighted slopes of a convex loss sum to zero.
 
-    The function `slopes` takes the numbers that are added to f(x_n), and returns the slopes of the
-    losses and their second derivatives, or None if these are unknown. If the sum jumps over 0, the
-    jump is found up to rounding. If there is no v between −1e100 and 1e100, the result is one of
-    these two numbers.
+    The function `slopes` gets an array with the number v of each example, which is added to the
+    prediction of the example. It returns the slopes of the losses, and their second derivatives.
+    If the second derivatives are unknown, it returns None instead of them. If the sum of the slopes
+    jumps over 0, the result is the position of the jump, up to rounding. If no v between −`far` and
+    `far` satisfies the condition, the result is −`far` or `far`.
     """
     # The method is Newton's, safeguarded by a bracket. If there are no derivatives, or if Newton's
     # step leaves the bracket, steps double until the sign changes, and bisection follows.
-    far = 1e100
     newton_steps = 100
     low = np.full(leaves, -math.inf)
     high = np.full(leaves, math.inf)
@@ -207,8 +107,8 @@ def roots(
     reach = np.ones(leaves)
     size = reach
     lost = np.zeros(leaves, dtype=bool)
-    # The loop ends within 1100 turns: after the Newton steps, steps double beyond 1e100 within 334
-    # turns, and bisection shortens a bracket from 2e100 to 1e-100 within 667 turns.
+    # With far = 1e100 the loop ends within 1100 turns: after the Newton steps, steps double beyond
+    # 1e100 within 334 turns, and bisection shortens a bracket from 2e100 to 1e-100 in 667 turns.
     for turn in count():
         slope, bend = slopes(np.where(lost, 0.0, v)[leaf])
         g = sums(leaf, weights * slope, leaves)

@@ -1,4 +1,8 @@
-"""Losses for two classes, as functions of the margin y f, with y = +1 for the second label."""
+"""Losses for two classes, which are functions of the margin.
+
+The margin is the product y f of the target y and the prediction f. The target is +1 for the second
+label, and −1 for the first.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,10 @@ continues as a straight line. The square of the slope, exp(700), is still a fini
 
 @dataclass(frozen=True)
 class Logistic(PointwiseLoss):
-    """The logistic loss log(1 + exp(−y f)), with smoothness Λ = 1/4 and gradients below 1.
+    """The logistic loss log(1 + exp(−y f)) of a prediction f for a target y = ±1.
 
-    If a function in the span separates the data, the infimum 0 is not attained.
+    Its smoothness Λ is 1/4, and the absolute values of its slopes are below 1. If a sum of
+    hypotheses separates the two classes, the infimum 0 of the risk is not attained.
 
     References
     ----------
@@ -79,10 +84,11 @@ def _sigmoid_and_tail(u: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Exponential(PointwiseLoss):
-    """The exponential loss exp(−y f). It is differentiable, and its slopes are unbounded.
+    """The exponential loss exp(−y f) of a prediction f for a target y = ±1.
 
-    If −y f exceeds 350, the loss is replaced by its tangent at 350 to prevent overflow. If a
-    function in the span separates the data, the infimum 0 is not attained.
+    It is differentiable, and its slopes are unbounded. If −y f exceeds 350, the loss is replaced by
+    its tangent at 350 to prevent overflow. If a sum of hypotheses separates the two classes, the
+    infimum 0 of the risk is not attained.
 
     References
     ----------
@@ -117,7 +123,9 @@ class Exponential(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Hinge(PointwiseLoss):
-    """The hinge loss max(0, 1 − y f). The subgradient at y f = 1 is 0.
+    """The hinge loss max(0, 1 − y f) of a prediction f for a target y = ±1.
+
+    The subgradient at y f = 1 is 0.
 
     References
     ----------
@@ -152,10 +160,11 @@ class Hinge(PointwiseLoss):
 
 @dataclass(frozen=True)
 class SmoothHinge(PointwiseLoss):
-    """The smoothed hinge loss, whose corner is rounded over a width w. Its smoothness is Λ = 1/w.
+    """The smoothed hinge loss, whose corner is rounded over a width w. Its smoothness Λ is 1/w.
 
-    For the margin a = y f, the loss is 0 if a >= 1, (1 − a)²/(2w) if 1 − w <= a <= 1, and 1 − a −
-    w/2 if a <= 1 − w. It lies between the hinge minus w/2 and the hinge.
+    The loss depends on the margin a = y f of a prediction f for a target y = ±1. It is 0 if a >= 1,
+    (1 − a)²/(2w) if 1 − w <= a <= 1, and 1 − a − w/2 if a <= 1 − w. It lies between the hinge minus
+    w/2 and the hinge.
 
     Parameters
     ----------

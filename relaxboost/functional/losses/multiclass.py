@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from scipy.special import softmax, xlogy
+from scipy.special import xlogy
 
 from relaxboost._core.arrays import Array, Flags, Whole
-from relaxboost._core.compiled import njit
 from relaxboost._core.lazy import cp
 from relaxboost.functional.losses.base import Loss, MeanRisk, Risk
 from relaxboost.functional.losses.leaves import damped, roots, sums
@@ -20,15 +19,17 @@ from relaxboost.functional.losses.margins import HINGE_TEMPERATURE
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
-"""A function that returns, for each leaf, the number to add to the output of a class. It gets the
-class, the weights, the leaf of each example, and the number of leaves."""
+"""A function that returns, for each leaf, the number to add to the output of a class. Its arguments
+are the index of the class, the weights of the examples, the leaf of each example, and the number of
+leaves."""
 
 
 class MulticlassRisk(MeanRisk):
-    """The weighted mean of a `MulticlassLoss` over examples. The targets are indices of classes.
+    """The risk that is the weighted mean of a `MulticlassLoss` over examples.
 
-    A loss does not change if the same number is added to all outputs of an example. Therefore R* is
-    finite only if each row of Z sums to zero, up to rounding.
+    The targets are indices of classes. A loss does not change if the same number is added to all
+    outputs of an example. Therefore the conjugate of the risk at an array Z is finite only if each
+    row of Z sums to zero, up to rounding.
     """
 
     centred = True
@@ -86,7 +87,9 @@ class MulticlassRisk(MeanRisk):
 
 
 class MulticlassLoss(Loss, ABC):
-    """A loss l(f, y) of K outputs f. It does not change if the same number is added to all outputs.
+    """A loss l(f, y) of the outputs f, one for each of K classes, if y is the correct class.
+
+    The loss does not change if the same number is added to all outputs.
 
     A subclass defines `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
     """
@@ -98,13 +101,18 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return the loss of each example, shape (N,), and its subgradient, shape (N, K)."""
+        """Return the loss of each example, and a subgradient of this loss in the outputs.
+
+        F contains a row of outputs for each example, and y the indices of the correct classes. The
+        losses have shape (N,) for N examples, and the subgradients the shape of F.
+        """
 
     def moves(self, F: Array, y: Whole) -> Moves:
         """Return a function that computes how far to move the output of one class in each leaf.
 
-        For each leaf it returns the number v that minimises Σ p_n l(F_n + v e_k, y_n) over the
-        examples of the leaf. This default implementation is slow, but works for any loss.
+        For each leaf, the function returns the number v that minimises the weighted sum of the
+        losses of the examples in the leaf, if v is added to their outputs for the class. This
+        default implementation is slow, but works for any loss.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -119,11 +127,17 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def atoms(self, F: Any, y: Whole) -> Any:
-        """Return the losses l(F_n, y_n) of the examples as one cvxpy expression, shape (N,)."""
+        """Return a cvxpy expression of shape (N,) that contains the loss of each of N examples.
+
+        F is a cvxpy expression with a row of outputs for each example.
+        """
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return for each example the supremum over f of <z, f> − l(f, y_n), which may be inf."""
+        """Return the convex conjugate of each example's loss at the example's row z of Z.
+
+        The conjugate is the supremum of <z, f> − l(f, y) over all outputs f, and may be inf.
+        """
 
     def _risk(self, y: Whole, measure: Empirical, classes: Any, groups: Any) -> Risk:
         return MulticlassRisk(self, y, measure, classes)
@@ -131,9 +145,10 @@ class MulticlassLoss(Loss, ABC):
 
 @dataclass(frozen=True)
 class MulticlassHinge(MulticlassLoss):
-    """The multiclass hinge: the maximum over classes k of f_k + [k ≠ y] − f_y.
+    """The multiclass hinge of the outputs f_k, one for each class k, if y is the correct class.
 
-    The loss is at least 1 if the class y does not have the largest output.
+    The loss is the maximum over k of f_k + [k ≠ y] − f_y, where [k ≠ y] is 1 if k ≠ y and otherwise
+    0. It is at least 1 if the class y does not have the largest output.
 
     The subgradient is e_k − e_y for the first class k that attains the maximum, and 0 if k = y. For
     example, at f = 0, k is the first class other than y.
@@ -149,7 +164,15 @@ class MulticlassHinge(MulticlassLoss):
     gradient_bound = math.sqrt(2.0)
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        return _compiled(_hinge, F, y)
+        rows = np.arange(len(y))
+        raised = F + 1.0
+        raised[rows, y] = F[rows, y]
+        # If several classes attain the maximum, argmax returns the first.
+        best = raised.argmax(axis=1)
+        slopes = np.zeros(F.shape)
+        slopes[rows, best] = 1.0
+        slopes[rows, y] -= 1.0
+        return raised[rows, best] - F[rows, y], slopes
 
     def softened(self, F: Array, y: Whole, slopes: Array) -> Array:
         # The softened hinge is τ log Σ exp((f_k + [k ≠ y])/τ) − f_y.
@@ -170,12 +193,13 @@ class MulticlassHinge(MulticlassLoss):
 
 @dataclass(frozen=True)
 class MultinomialLogistic(MulticlassLoss):
-    """The multinomial logistic loss log Σ exp(f_k) − f_y, with Λ = 1/2 and gradients of norm below
-    √2.
+    """The multinomial logistic loss log Σ exp(f_k) − f_y of the outputs f_k, one for each class k,
+    if y is the correct class.
 
-    The Hessian is diag(π) − ππᵀ for the softmax π. The absolute values of its row k sum to
-    2 π_k (1 − π_k), which is at most 1/2. If a function of the span separates the data, the
-    infimum 0 is not attained.
+    Its smoothness Λ is 1/2, and the norms of its gradients are below √2. The Hessian is
+    diag(π) − ππᵀ for the softmax π of the outputs. The absolute values of row k of the Hessian sum
+    to 2 π_k (1 − π_k), which is at most 1/2. If a sum of hypotheses separates the classes, the
+    infimum 0 of the risk is not attained.
 
     References
     ----------
@@ -191,17 +215,16 @@ class MultinomialLogistic(MulticlassLoss):
     falling = True
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        return _compiled(_logistic, F, y)
+        label = np.arange(len(y)), y
+        slopes, others, log_top = _softmax(F)
+        slopes[label] = -others[label]
+        return (F.max(axis=1) - F[label]) - log_top, slopes
 
     def moves(self, F: Array, y: Whole) -> Moves:
         # These are damped Newton steps; see `leaves.damped`.
-        slopes = self.rows(F, y)[1]
-        shares = softmax(F, axis=1)
-        bends = shares * (1.0 - shares)
-        others = shares.copy()
-        top = np.arange(len(y)), shares.argmax(axis=1)
-        others[top] = 0.0
-        bends[top] = shares[top] * others.sum(axis=1)  # 1 − π may be 0 by rounding
+        shares, others, _ = _softmax(F)
+        bends = shares * others
+        slopes = np.where(_indicators(y, F.shape[1]) > 0.0, -others, shares)
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
             g = sums(leaf, p * slopes[:, k], leaves)
@@ -221,12 +244,21 @@ class MultinomialLogistic(MulticlassLoss):
         return np.where(_distributions(Z, y), xlogy(U, U).sum(axis=1), np.inf)
 
 
-def _compiled(kernel: Any, F: Array, y: Whole) -> tuple[Array, Array]:
-    F = np.ascontiguousarray(F, dtype=np.float64)
-    values = np.empty(len(y))
-    slopes = np.empty(F.shape)
-    kernel(F, y, values, slopes)
-    return values, slopes
+def _softmax(F: Array) -> tuple[Array, Array, Array]:
+    """Return the softmax π of each row of F, the array 1 − π, and the logarithm of each row's
+    maximum of π.
+
+    Small numbers keep their relative accuracy, and nothing overflows.
+    """
+    top = np.arange(len(F)), F.argmax(axis=1)
+    shares = np.exp(F - F[top][:, None])
+    shares[top] = 0.0
+    rest = shares.sum(axis=1)
+    shares[top] = 1.0
+    shares /= 1.0 + rest[:, None]
+    others = 1.0 - shares
+    others[top] = rest / (1.0 + rest)
+    return shares, others, -np.log1p(rest)
 
 
 def _softer(F: Array, y: Whole) -> Array:
@@ -235,7 +267,9 @@ def _softer(F: Array, y: Whole) -> Array:
 
 
 def _distributions(Z: Array, y: Whole) -> Flags:
-    """Return for each row of Z whether Z_n + e_y is a distribution, up to rounding."""
+    """For each row of Z, return whether it becomes a probability distribution, up to rounding, if 1
+    is added to the entry of the class y.
+    """
     rows = np.arange(len(y))
     others = Z.copy()
     others[rows, y] = 0.0
@@ -250,49 +284,3 @@ def _distributions(Z: Array, y: Whole) -> Flags:
 
 def _indicators(y: Whole, classes: int) -> Array:
     return np.eye(classes)[y]
-
-
-@njit()
-def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    # The subgradient of max_k f_k + [k ≠ y] − f_y is e_k − e_y for the first k that attains the
-    # maximum.
-    for n in range(F.shape[0]):
-        own = y[n]
-        best = -math.inf
-        place = own
-        for k in range(F.shape[1]):
-            slopes[n, k] = 0.0
-            raised = F[n, k] if k == own else F[n, k] + 1.0
-            # A strict comparison keeps the first class of a tie.
-            if raised > best:
-                best = raised
-                place = k
-        values[n] = best - F[n, own]
-        if place != own:
-            slopes[n, place] = 1.0
-            slopes[n, own] = -1.0
-
-
-@njit()
-def _logistic(F: Array, y: Whole, values: Array, slopes: Array) -> None:
-    # The losses are log Σ exp(f_k) − f_y, and the slopes softmax(f) − e_y. The largest output is
-    # factored out, and the slope of y is minus the sum of the others, so that nothing overflows,
-    # and small numbers keep their relative accuracy.
-    for n in range(F.shape[0]):
-        own = y[n]
-        top = 0
-        for k in range(1, F.shape[1]):
-            if F[n, k] > F[n, top]:
-                top = k
-        rest = 0.0
-        for k in range(F.shape[1]):
-            slopes[n, k] = math.exp(F[n, k] - F[n, top])
-            if k != top:
-                rest += slopes[n, k]
-        values[n] = (F[n, top] - F[n, own]) + math.log1p(rest)
-        others = 0.0
-        for k in range(F.shape[1]):
-            if k != own:
-                slopes[n, k] /= 1.0 + rest
-                others += slopes[n, k]
-        slopes[n, own] = -others

@@ -1,4 +1,4 @@
-"""The ranking hinge over pairs of documents, in O(n log n) time and O(n) memory."""
+"""The ranking hinge over pairs of documents, in O(n log n) time and O(n) memory for n documents."""
 
 from __future__ import annotations
 
@@ -26,19 +26,21 @@ class Queries(NamedTuple):
     weights: Array
     """The weight of each document, shape (N,)."""
     grades: Whole
-    """The rank 0, 1, ... of each document's grade among the grades of the query, shape (N,)."""
+    """The rank 0, 1, ... of each document's grade among the different grades of its query, shape
+    (N,)."""
     order: Whole
     """The indices of the documents, sorted by query and grade, shape (N,)."""
     starts: Whole
-    """The position in `order` at which each query begins, and finally N, shape (Q + 1,)."""
+    """The position in `order` at which each query begins, and finally the number N of documents.
+    The shape is (Q + 1,) for Q queries."""
 
 
 @dataclass(frozen=True)
 class RankingHinge(Loss):
-    """The ranking hinge: the mean of max(0, 1 − (f_i − f_j)) over pairs of documents with
-    y_i > y_j.
+    """The ranking hinge: the mean of max(0, 1 − (f_i − f_j)) over pairs of documents i and j.
 
-    Both documents of a pair belong to the same query.
+    f_i and f_j are the scores of the documents. Both documents of a pair belong to the same query,
+    and document i has the higher grade.
 
     The targets are grades; a higher number is better. `bind` needs `groups`, which contains the id
     of the query of each document. If all documents of a query have the same grade, the query has no
@@ -137,9 +139,10 @@ class RankingRisk(Risk):
         )
 
     def disagreement(self, F: Array) -> float:
-        """Return the total weight of the pairs in the wrong order, f_i <= f_j (GB11, Fig. 2).
+        """Return the total weight of the pairs in the wrong order (GB11, Fig. 2).
 
-        The weights of all pairs sum to 1.
+        A pair is in the wrong order if the score of its better document is at most that of its
+        worse document. F contains the scores. The weights of all pairs sum to 1.
         """
         # Every positive difference is at least the least positive double.
         below, _ = self._violated(F, math.nextafter(0.0, 1.0))

@@ -11,12 +11,15 @@ from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive, share
 from relaxboost.functional.losses.base import PointwiseLoss
-from relaxboost.functional.losses.leaves import clipped, means, quantiles, sums
+from relaxboost.functional.losses.leaves import means, quantiles, roots, sums
 
 
 @dataclass(frozen=True)
 class Squared(PointwiseLoss):
-    """The squared loss (f − y)²/2, with strong convexity λ = 1 and smoothness Λ = 1."""
+    """The squared loss (f − y)²/2 of a prediction f for a target y.
+
+    Its strong convexity λ and its smoothness Λ are 1.
+    """
 
     name = "squared"
     task: ClassVar[str] = "regression"
@@ -40,7 +43,7 @@ class Squared(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Absolute(PointwiseLoss):
-    """The absolute loss |f − y|. The subgradient at f = y is 0."""
+    """The absolute loss |f − y| of a prediction f for a target y. The subgradient at f = y is 0."""
 
     name = "absolute"
     task: ClassVar[str] = "regression"
@@ -63,14 +66,14 @@ class Absolute(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Quantile(PointwiseLoss):
-    """The quantile loss max(q (y − f), (1 − q) (f − y)).
+    """The quantile loss max(q (y − f), (1 − q) (f − y)) of a prediction f for a target y.
 
     The q-quantile of the targets minimises the mean of this loss. At f = y the subgradient is 0.
 
     Parameters
     ----------
     q : float
-        A number in (0, 1). For q = 1/2 the loss is half the absolute loss.
+        The quantile, a number in (0, 1). For q = 1/2 the loss is half the absolute loss.
 
     References
     ----------
@@ -107,7 +110,9 @@ class Quantile(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Huber(PointwiseLoss):
-    """Huber's loss: (f − y)²/2 if |f − y| <= δ, else δ |f − y| − δ²/2, with smoothness Λ = 1.
+    """Huber's loss of a prediction f for a target y, with smoothness Λ = 1.
+
+    The loss is (f − y)²/2 if |f − y| <= δ, and δ |f − y| − δ²/2 otherwise.
 
     Parameters
     ----------
@@ -138,8 +143,13 @@ class Huber(PointwiseLoss):
         slopes = np.clip(residual, -self.delta, self.delta)
         return slopes * (residual - slopes / 2.0), slopes
 
+    def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
+        slopes = np.clip(F - y, -self.delta, self.delta)
+        return slopes, (np.abs(slopes) < self.delta).astype(np.float64)
+
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        return clipped(y - F, p, self.delta, leaf, leaves)
+        # The loss of huge targets is finite, and so they are allowed.
+        return roots(lambda v: self.derivatives(F + v, y), p, leaf, leaves, far=1e308)
 
     def atoms(self, F: Any, y: Array) -> Any:
         return cp.huber(F - y, self.delta) / 2.0

@@ -15,7 +15,7 @@ LOSSES: Registry[Any] = Registry("loss")
 
 
 def fitting(*tasks: str) -> str:
-    """Return a list of the losses for the given tasks, such as "Squared() or Huber()"."""
+    """Return a text that lists the losses for the given tasks, such as "Squared() or Huber()"."""
     *most, last = [f"{kind.__name__}()" for kind in LOSSES.values() if kind.task in tasks]
     return f"{', '.join(most)} or {last}" if most else last
 
@@ -46,7 +46,11 @@ def _numbers(y: Any, loss: Any) -> Array:
 
 
 def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
-    """Return each label's index among the classes. By default these are the sorted labels."""
+    """Return the index of each label in the list of classes, and the list of classes.
+
+    If `classes` is None, the list contains the sorted labels without repetitions. The `loss` is
+    only named in errors.
+    """
     y = _array(y)
     if y.ndim != 1:
         raise InputError(f"labels must have shape (N,), got {y.shape}")
@@ -78,14 +82,17 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
 
 
 def decided(F: Array, classes: Any) -> Any:
-    """Return the predicted label for each row of the outputs F. Without classes, return F."""
+    """Return the label that a model predicts for each row of its outputs F.
+
+    If `classes` is None, the outputs are numbers, and F is returned.
+    """
     if classes is None:
         return F
     return classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
 
 def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
-    """Return the checked targets, and the classes or None.
+    """Return the checked targets and the list of classes. For numbers, the list is None.
 
     The targets are numbers for regression and ranking, ±1 for two classes, and indices of classes
     otherwise.

@@ -115,13 +115,6 @@ class _Equations:
         self.g = self.low - self.beta * log_total
         self._shift = math.nan
         self._log_mu_step = 0.0
-        self._tolerance = 0.0
-        self.missed = 0.0
-
-    @property
-    def is_solved(self) -> bool:
-        """Whether the multipliers (g, μ) solve both equations."""
-        return self.missed <= self._tolerance and self.excess <= 1e-6
 
     @property
     def excess(self) -> float:
@@ -198,7 +191,6 @@ class _Equations:
         The function `miss` returns the value of a decreasing function of log μ, and the derivative
         of this function.
         """
-        self._tolerance = tolerance
         size = 10.0 * (1.0 + abs(self.q)) ** 2
         # Far from the root, Σt need not be exactly one, because `log_energy` corrects for it to
         # second order. With a good start this is Newton's method for g and μ together, with one
@@ -224,8 +216,7 @@ class _Equations:
 
             start = decreasing_root(function, start, reach, tolerance, lower, upper)
             value, slope = last
-            self.missed = abs(value)
-            if self.is_solved and slope < 0.0:
+            if abs(value) <= tolerance and self.excess <= 1e-6 and slope < 0.0:
                 self._log_mu_step = -value / slope
                 break
 
