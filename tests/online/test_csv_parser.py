@@ -67,6 +67,7 @@ def test_a_column_whose_first_cells_are_blank_is_a_column_of_words():
         ("y,a\n1,2,3\n1\n", {}, "cannot be read as CSV: row 0: Expected 2 columns, got 3"),
         ('y,a\n1,2\n"1,2"\n', {}, "cannot be read as CSV: row 1: Expected 2 columns, got 1"),
         ("y,a\n1,2\n1\n", {}, "cannot be read as CSV: row 1: Expected 2 columns, got 1"),
+        ('y,a\n1,2\n\n1,"2\n1,2\n', {}, "row 1: a quoted cell has no closing quote"),
         ("y,a\n1,2\n\n\n1,NA\n", {}, "has nan at row 1, feature 'a'"),
         (f"y,a\n1,2\n1,{2**53 + 1}\n", {}, f"'a' has {2**53 + 1} at row 1, an integer that a d"),
         ("y,a\nyes,1\n\xe9,1\n", {"classes": ("yes", "no")}, "row 1: not in UTF-8; save the file"),

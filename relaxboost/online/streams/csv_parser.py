@@ -71,6 +71,9 @@ class CsvParser:
         # pandas is loaded here, because it takes a quarter of a second.
         import pandas as pd
 
+        # By default, pandas before 3.1 does not round to the nearest double.
+        is_exact = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
+        exact: dict[str, Any] = {} if is_exact else {"float_precision": "round_trip"}
         return pd.read_csv(
             io.BytesIO(rows),
             sep=self._sep.decode(),
@@ -81,6 +84,7 @@ class CsvParser:
             dtype=dict.fromkeys(doubles, np.float64) | dict.fromkeys(texts, object),
             na_values=dict.fromkeys(doubles, MISSING),
             keep_default_na=False,
+            **exact,
         )
 
     def _checked_lines(self, rows: bytes) -> list[bytes]:
@@ -91,6 +95,9 @@ class CsvParser:
         except UnicodeDecodeError as error:
             before = _lines(masked[: error.start] + b"-")
             raise CsvError(NOT_UTF8, len(before) - 1) from None
+        if opened := self._opened.search(masked):
+            before = _lines(masked[: opened.end()])
+            raise CsvError("a quoted cell has no closing quote", len(before) - 1)
         lines = _lines(masked)
         width = len(self._header)
         for row, line in enumerate(lines):
