@@ -43,6 +43,15 @@ def hardly_repeats(column: Any) -> bool:
     return bool(2 * column.nunique() > max(column.count(), 10))
 
 
+def exact_decimals() -> dict[str, Any]:
+    """Return the options with which pandas rounds every decimal to the nearest double."""
+    import pandas as pd
+
+    # This is the default since pandas 3.1, which warns if the option is passed.
+    is_default = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
+    return {} if is_default else {"float_precision": "round_trip"}
+
+
 def read_csv(
     path: str | os.PathLike[str],
     sep: str = ",",
@@ -106,6 +115,7 @@ def _parsed(
                 skip_blank_lines=False,
                 skipinitialspace=True,
                 low_memory=False,
+                **exact_decimals(),
                 **options,
             )
     except pd.errors.EmptyDataError:

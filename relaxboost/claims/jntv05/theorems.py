@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import comb
+from scipy.stats import binom
 
 from relaxboost.claims.jntv05 import SOURCE
 from relaxboost.claims.jntv05.formulas import (
@@ -84,8 +84,8 @@ def bayes(experts: float, t: int, shift: float) -> float:
     """
     # The best estimator chooses the expert that was right most often, and breaks ties at random.
     counts = np.arange(t + 1)
-    right = comb(t, counts) * (0.5 + shift) ** counts * (0.5 - shift) ** (t - counts)
-    usual = comb(t, counts) * 0.5**t
+    right = binom.pmf(counts, t, 0.5 + shift)
+    usual = binom.pmf(counts, t, 0.5)
     upto = np.minimum(np.cumsum(usual), 1.0)
     M = math.exp(experts)
     shared = (upto**M - (upto - usual).clip(0.0) ** M) / (M * usual)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.tables import MISSING
+from relaxboost._core.tables import MISSING, exact_decimals
 
 Table = dict[str, NDArray[Any]]
 """Parsed columns by name. Columns of text are object arrays of strings."""
@@ -71,9 +71,6 @@ class CsvParser:
         # pandas is loaded here, because it takes a quarter of a second.
         import pandas as pd
 
-        # By default, pandas before 3.1 does not round to the nearest double.
-        is_exact = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
-        exact: dict[str, Any] = {} if is_exact else {"float_precision": "round_trip"}
         return pd.read_csv(
             io.BytesIO(rows),
             sep=self._sep.decode(),
@@ -84,7 +81,7 @@ class CsvParser:
             dtype=dict.fromkeys(doubles, np.float64) | dict.fromkeys(texts, object),
             na_values=dict.fromkeys(doubles, MISSING),
             keep_default_na=False,
-            **exact,
+            **exact_decimals(),
         )
 
     def _checked_lines(self, rows: bytes) -> list[bytes]:
