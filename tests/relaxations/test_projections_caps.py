@@ -191,3 +191,27 @@ def test_plateau_corners():
     assert tied == pytest.approx(np.ones(3) / 3, abs=1e-16)
     assert max_penalty_distribution(infinite, 0.1, 0.5).tolist()[1] == 0.0
     assert max_penalty_margin(infinite, 3.0)[0] == pytest.approx(2.0)
+
+
+def exact_level(u, c, a):
+    """Return the γ with Σ [γ − u_i]_+ / a_i = c in exact arithmetic."""
+    pairs = sorted(
+        (Fraction(x), 1 / Fraction(y)) for x, y in zip(u.tolist(), a.tolist(), strict=True)
+    )
+    rest = Fraction(c)
+    slope = Fraction(0)
+    for i, (x, inverse) in enumerate(pairs):
+        slope += inverse
+        if i + 1 == len(pairs) or rest <= slope * (pairs[i + 1][0] - x):
+            return float(x + rest / slope)
+        rest -= slope * (pairs[i + 1][0] - x)
+
+
+def test_factors_of_very_different_sizes(rng):
+    """The sums up to a margin cancelled, and the level was that of another margin."""
+    for _ in range(200):
+        u = rng.normal(size=5)
+        a = 10.0 ** rng.uniform(-40, 40, 5)
+        c = 10.0 ** rng.uniform(-40, 40)
+        level = exact_level(u, c, a)
+        assert max_penalty_margin(u, c, a)[0] == pytest.approx(level, rel=1e-12, abs=1e-12)

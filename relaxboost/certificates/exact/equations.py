@@ -44,7 +44,6 @@ class Equations:
         self.operations = 0
         """The number of entries that the elimination has changed, as a measure of its work."""
         self._preferred = preferred
-        self._count = len(rows)
         self._rows: dict[int, dict[int, Number]] = {i: dict(row) for i, row in enumerate(rows)}
         self._where: dict[int, set[int]] = {}
         for i, row in self._rows.items():

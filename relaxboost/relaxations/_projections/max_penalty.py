@@ -30,16 +30,14 @@ def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
     """
     order = np.argsort(v)
     keys = v[order]
-    slopes = inverse[order]
-    slope = np.cumsum(slopes)
-    with np.errstate(invalid="ignore"):
-        # The sums for y = v_i. An infinite v_i gives nan, which NumPy sorts after all numbers.
-        sums = keys * slope - np.cumsum(keys * slopes)
+    slope = np.cumsum(inverse[order])
+    with np.errstate(invalid="ignore", over="ignore"):
+        # The sums for y = v_i. All terms are positive, so that the sums do not cancel or decrease.
+        # A second infinite v_i gives nan, which NumPy sorts after all numbers.
+        sums = np.append(0.0, np.cumsum(np.diff(keys) * slope[:-1]))
     n = int(np.searchsorted(sums, c))
-    # These sums are relative to the largest v_i < y, so that they do not cancel.
-    top = float(keys[n - 1])
-    rest = c - float((top - keys[:n]) @ slopes[:n])
-    return top + rest / float(slope[n - 1]), float(keys[n]) if n < v.size else math.inf
+    level = float(keys[n - 1]) + (c - float(sums[n - 1])) / float(slope[n - 1])
+    return level, float(keys[n]) if n < v.size else math.inf
 
 
 def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[float, Vector]:
