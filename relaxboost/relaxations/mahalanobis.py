@@ -33,6 +33,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import price, roundoff, up
 from relaxboost.relaxations import numerical
+from relaxboost.relaxations._projections import capped_distribution, mahalanobis
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Traits, as_margins, onto_simplex
 from relaxboost.relaxations.cone_bounds import ConeProof
@@ -41,10 +42,7 @@ from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 
 class EllipsoidWitness(NamedTuple):
-    """The vector v for which min_i (u + Qᵀv)_i − f*(Qᵀv) is about F(u), and the threshold γ.
-
-    Every v proves a lower bound on the relaxed margin F(u). v has an entry for each row of Q.
-    """
+    """The vector v in R^r with F(u) = min_i (u + Qᵀv)_i − f*(Qᵀv), and the threshold γ."""
 
     gamma: float
     v: Vector
@@ -82,7 +80,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def matrix(self) -> Matrix:
-        """The matrix Q as an array with a column for each example."""
+        """The matrix Q as an array of shape (r, m)."""
         return np.array(self.Q)
 
     @property
@@ -107,53 +105,102 @@ class Mahalanobis(WithNorm):
         """The radius of the ball, or the weight of the penalty, as a double."""
         return float(self.bound)
 
-    def _solve(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the minimiser d, the threshold γ and a vector x, which a cone solver computes.
+    @property
+    def _norm(self) -> mahalanobis.NormLimit:
+        return mahalanobis.NormLimit(self.matrix, self.limit, isinstance(self, Ball))
 
-        The relaxed margin F(u) is about γ − f*(x), and no entry of x is below γ − u.
-        """
-        least = float(u.min())
-        if not isinstance(self, Ball):
-            return self._solved(u, 0.0, self._scale)
-        spread = float(u.max()) - least
+    def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
+        """Return the optimal d, γ and v, with u + Qᵀv >= γ, and equality wherever d > 0."""
+        # `relaxed_margin` and `witness` need the same solution, so it is kept.
+        u = as_margins(u, self)
+        programs = numerical.programs(self, u.size)
+        found: tuple[Vector, float, Vector] | None = programs.known("sharp", u)
+        if found is None:
+            is_ball = isinstance(self, Ball)
+            found = self._sharpest_in_ball(u) if is_ball else self._sharpened(u, *self._roughly(u))
+            programs.keep("sharp", u, found)
+        return found
+
+    def _sharpest_in_ball(self, u: Vector) -> tuple[Vector, float, Vector]:
+        """Return the optimal (d, γ, v) for a ball, whose constraint may be slack."""
+        none = np.zeros(self.matrix.shape[0])
         # All d of the ball have the same value.
-        if spread == 0.0:
-            return self.center(u.size), least, np.zeros(u.size)
-        # In a ball the minimiser does not change if margins are shifted and scaled.
-        found = self._solved(u, least, spread)
-        excess = float(found[0] @ u) - least
-        # A cone solver cannot separate margins whose differences are far below its unit.
-        if not 1e-10 * spread < excess < 1e-2 * spread:
-            return found
-        # By Markov's inequality margins above 1000 units have at most a thousandth of the weight.
-        return self._solved(np.minimum(u, least + 1e3 * excess), least, excess)
+        if u.min() == u.max():
+            return self.center(u.size), float(u[0]), none
+        d, gamma, x = self._roughly(u)
+        if self._is_inside(d):
+            d, gamma, x = self._separate_ties(u, d, gamma, x)
+        if not self._is_inside(d):
+            return self._sharpened(u, d, gamma, x)
+        # The solver spreads a little weight over all examples. If a vertex with the least margin is
+        # in the ball, this vertex is a minimiser.
+        i = int(np.argmin(u + 1e-9 * (d <= 0.5 * d.max())))
+        vertex = np.eye(u.size)[i]
+        if u[i] == u.min() and self.size(vertex) <= self.limit:
+            return vertex, float(u[i]), none
+        # In a small ball, a d at the boundary is inside by the tolerance of the solver. If the
+        # multiplier v proves more than v = 0, the ball is active.
+        sharp = self._sharpened(u, d, gamma, x)
+        proved = self.lower_bound(u, EllipsoidWitness(*sharp[1:]))
+        return sharp if proved > u.min() else (d, gamma, none)
 
-    def _solved(self, u: Vector, origin: float, unit: float) -> tuple[Vector, float, Vector]:
-        """Return the result of `_solve`. The cone solver gets the margins (u − origin) / unit."""
-        scaled = self._in_units
-        _, d, gamma, x = numerical.programs(scaled, u.size).margin((u - origin) / unit)
-        return onto_simplex(d, type(self).__name__), origin + gamma * unit, x * unit
+    def _sharpened(
+        self, u: Vector, d: Vector, gamma: float, x: Vector
+    ) -> tuple[Vector, float, Vector]:
+        """Return the optimal (d, γ, v) for a penalty or an active ball.
 
-    @cached_property
-    def _scale(self) -> float:
-        """The number by which margins and the penalty are divided before they go to a cone solver.
-
-        The number is 1 for a ball, and for a penalty unless its size is extreme.
+        Newton's method starts from the result (d, γ, x) of a cone solver.
         """
-        scale = self.limit * self._largest
-        return 1.0 if isinstance(self, Ball) or price(scale) == 1.0 else scale
+        size = self.size(d)
+        is_ball = isinstance(self, Ball)
+        # At the kink of the norm, Q d = 0, the multiplier λ is unbounded.
+        if size > 1e-9 * self._largest:
+            # At the minimiser d, x = γ − u + slack is λ QᵀQ d.
+            multiplier = max(0.0, float(d @ x)) / size**2 if is_ball else self.limit / size
+            sharp = mahalanobis.sharpen(self._norm, u, d, gamma, multiplier)
+            if sharp is not None:
+                return sharp[0], sharp[1], sharp[2] * (self.matrix @ sharp[0])
+        # Otherwise v comes from the x of the cone solver and is shrunk until it is feasible.
+        v = self._shortest(x)
+        length = float(np.linalg.norm(v))
+        if length > self.limit and not is_ball:
+            v = v * (self.limit / length)
+        return d, gamma, v
+
+    def _roughly(self, u: Vector) -> tuple[Vector, float, Vector]:
+        """Return the minimiser d, the threshold γ and x = γ − u + slack from a cone solver."""
+        unit, scale = self._unit
+        _, d, gamma, x = numerical.programs(unit, u.size).margin(u / scale)
+        return onto_simplex(d, type(self).__name__), gamma * scale, x * scale
+
+    def _is_inside(self, d: Vector) -> bool:
+        return self.size(d) < self.limit * (1.0 - 1e-7)
+
+    def _separate_ties(
+        self, u: Vector, d: Vector, gamma: float, x: Vector
+    ) -> tuple[Vector, float, Vector]:
+        """Solve the problem again in units of <d, u> − min u, and return (d, γ, x)."""
+        # A cone solver cannot separate margins whose differences are far below 1.
+        least = float(u.min())
+        unit = float(d @ u) - least
+        if not unit > 1e-10 * float(np.abs(u).max()):
+            return d, gamma, x
+        # By Markov's inequality margins above 1000 units have at most a thousandth of the weight.
+        d, gamma, x = self._roughly(np.minimum((u - least) / unit, 1e3))
+        return d, least + unit * gamma, unit * x
 
     @cached_property
-    def _in_units(self) -> Mahalanobis:
-        """The relaxation divided by `_scale`."""
-        if self._scale == 1.0:
-            return self
-        return MahalanobisPenalty(self.Q, self.limit / self._scale)
+    def _unit(self) -> tuple[Mahalanobis, float]:
+        """The relaxation, scaled for a cone solver, and the factor by which it was divided."""
+        scale = self.limit * self._largest
+        if isinstance(self, Ball) or price(scale) == 1.0:
+            return self, 1.0
+        return MahalanobisPenalty(self.Q, self.limit / scale), scale
 
     def _shortest(self, x: Vector) -> Vector:
-        """Return the shortest vector v with Qᵀ v = x.
+        """Return the shortest v with Qᵀ v = x.
 
-        If this equation has no solution, return the shortest v that minimises ‖Qᵀ v − x‖.
+        If no v solves this equation, return the shortest v that minimises ‖Qᵀ v − x‖.
         """
         Q = self.matrix
         # A square system that is well conditioned is solved to rounding.
@@ -170,20 +217,26 @@ class Mahalanobis(WithNorm):
         return float(np.max(np.linalg.norm(self.matrix, axis=0)))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        u = as_margins(u, self)
-        d = self.repair(self._solve(u)[0])
-        return float(d @ u) + self.penalty(d), d
+        d = self.repair(self._sharp(u)[0])
+        return float(d @ np.asarray(u)) + self.penalty(d), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        programs = numerical.programs(self._in_units, u.size)
-        return self.repair(programs.distribution(u / self._scale, beta / self._scale))
+        # Newton's method refines the result of a cone solver.
+        unit, scale = self._unit
+        d = numerical.programs(unit, u.size).distribution(u / scale, beta / scale)
+        d = self.repair(d)
+        # Newton's method fails at the kink of the norm, Q d = 0.
+        if u.size == 1 or self.size(d) <= 1e-9 * self._largest:
+            return d
+        if isinstance(self, Ball):
+            free = capped_distribution(u, beta)
+            if self.size(free) <= self.limit:
+                return free
+        sharp = mahalanobis.sharpen_smoothed(self._norm, u, beta, d)
+        return d if sharp is None else self.repair(sharp)
 
     def witness(self, u: Vector) -> EllipsoidWitness:
-        _, gamma, x = self._solve(as_margins(u, self))
-        v = self._shortest(x)
-        length = float(np.linalg.norm(v))
-        if length > self.limit and not isinstance(self, Ball):
-            v = v * (self.limit / length)
+        _, gamma, v = self._sharp(u)
         return EllipsoidWitness(gamma, v)
 
     def near_witness(self, u: Vector, proof: ConeProof) -> EllipsoidWitness:
@@ -201,7 +254,7 @@ class Mahalanobis(WithNorm):
         return {"gamma": number(min(map(add, u, x))), "x": vector(x), "v": vector(v)}
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
-        """Return v if f*(Qᵀ v) is finite, or else a multiple of v for which f*(Qᵀ v) is finite."""
+        """Return v, or if f*(Qᵀ v) is infinite, a multiple of v for which it is finite."""
         return v
 
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
@@ -217,7 +270,7 @@ class Mahalanobis(WithNorm):
         """Return a bound on max <Qᵀv, d> − f(d) over the simplex for all v of norm `length`."""
 
     def dual_size(self, theta: Vector) -> float:
-        """Return the smallest norm ‖v‖ of a v with Qᵀ v = θ, or inf if there is no such v."""
+        """Return the smallest norm ‖v‖ with Qᵀ v = θ, or inf if no v solves this equation."""
         theta = np.asarray(theta, dtype=np.float64)
         v = self._shortest(theta)
         miss = float(np.max(np.abs(self.matrix.T @ v - theta)))

@@ -18,14 +18,11 @@ from relaxboost._core import MissingDependencyError
 from relaxboost.claims import check_all
 from relaxboost.commands.cli import main
 from relaxboost.views import plots
-from tests.claims import made
 from tests.claims.toys import HEAD
 
 ROOT = Path(rb.__file__).parent
 CALLS = {
     "paths": lambda draw: draw(planning.grid(np.ones((1, 2, 1)))),
-    "picture": lambda draw: draw(made.trace, made.trace.check()),
-    "sides": lambda draw: draw(made.trace.check().decisive),
     "overview": lambda draw: draw(rb.solve(rb.Game([[1.0]], rb.HardMargin()))),
     "portrait": lambda draw: draw(rb.HardMargin(), margins=[0.0, 1.0]),
     "draw_penalty": lambda draw: draw(rb.HardMargin(), m=2),

@@ -39,9 +39,11 @@ def test_check(call, made, own):
     path = made / "games" / "identity-3.json"
     status, out, err = call("check", path)
     assert (status, err) == (0, "")
-    assert out == "accepted, exact: 0.333333333333 <= rho <= 0.333333333334\n"
+    first, game = out.splitlines()
+    assert first == "accepted, exact: 0.333333333333 <= rho <= 0.333333333334"
+    assert game == "of the game with 3 examples and 3 hypotheses, hard-margin() over l1(size=1)"
     out = call("check", made / "games" / "matching-pennies.json")[1]
-    assert out == "accepted, exact: 0.000000000000 <= rho <= 0.000000000000, rho = 0\n"
+    assert out.startswith("accepted, exact: 0.000000000000 <= rho <= 0.000000000000, rho = 0\n")
     status, out, _ = call("check", path, "--json")
     content = json.loads(out)
     assert (status, content["ok"], content["level"]) == (0, True, "exact")
