@@ -119,8 +119,10 @@ class Matrix(_ArrayField):
 
     Parameters
     ----------
-    low, high : float
-        The range of the entries. Drawn and shrunk entries are in [low, high].
+    low : float
+        The least value of an entry that is drawn or simplified.
+    high : float
+        The largest value of an entry that is drawn or simplified.
     axes : pair of str
         The names of the numbers of rows and columns. Fields with the same axis have equal sizes.
 
@@ -170,8 +172,10 @@ class Vector(_ArrayField):
     ----------
     axis : str
         The name of the length of the vector. Fields with the same axis have equal sizes.
-    low, high : float
-        The range of the entries. Drawn and shrunk entries are in [low, high].
+    low : float
+        The least value of an entry that is drawn or simplified.
+    high : float
+        The largest value of an entry that is drawn or simplified.
     """
 
     def __init__(self, axis: str = "m", low: float = -1.0, high: float = 1.0) -> None:
