@@ -305,8 +305,8 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     A : Game, array of shape (m, n), matrix of scipy.sparse or `relaxboost.matrices`, or path
         The margin matrix, or the game. The matrix is needed if the certificate contains only the
         SHA-256 of the matrix. With a game, the certificate must also have the relaxation and the
-        domain of this game. The page "Format of certificates" describes the files
-        that a path may name.
+        domain of this game. The page "Format of certificates" describes the files that a path may
+        name.
 
     Returns
     -------

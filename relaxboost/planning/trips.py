@@ -10,7 +10,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.names import did_you_mean
 from relaxboost._core.parameters import is_given
 from relaxboost._core.tables import FILE
-from relaxboost.planning.graphs import Graph
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.labels import near_label
 from relaxboost.planning.losses import PathLoss
 from relaxboost.planning.planners import shortest_path
@@ -110,30 +110,27 @@ def paths_from_pandas(
     step = "edge" if "edge" in getattr(trips, "columns", ()) else "node"
     trips = _checked(trips, step)
     reader = _Reader(graph, step == "edge", parallel, gaps)
-    tasks: list[Task] = []
+    paths: dict[Hashable, Path] = {}
     joined: list[Join] = []
     dropped: dict[Hashable, str] = {}
     # Trips keep the order in which they appear in the table.
     for trip, rows in trips.groupby("trip", sort=False, observed=True)[step]:
         try:
-            tasks.append(reader.task(trip, rows.items(), loss))
+            paths[trip] = reader.path(trip, rows.items())
             joined += reader.joined
         except InputError as error:
             where = f"trip {trip!r}, row {reader.row!r}"
             if FILE in trips.attrs:
                 where = f"{trips.attrs[FILE]}, line {reader.row}, trip {trip!r}"
             dropped[trip] = f"{where}: {error}"
-    if dropped and (bad == "refuse" or not tasks):
-        remedy = '; bad="drop" leaves them out' if tasks else ""
-        count = f"{len(dropped)} of {len(dropped) + len(tasks)} trips are refused{remedy}"
+    if dropped and (bad == "refuse" or not paths):
+        remedy = '; bad="drop" leaves them out' if paths else ""
+        count = f"{len(dropped)} of {len(dropped) + len(paths)} trips are refused{remedy}"
         raise InputError(f"{next(iter(dropped.values()))} ({count})")
-    if weights:
-        read = [name for name in weights if name not in dropped]
-        tasks = [
-            Task.along(task.demonstrations[0], loss, name=task.name, weight=weights[name])
-            for task, name in zip(tasks, read, strict=True)
-        ]
-    made = Trips(tasks)
+    made = Trips(
+        Task.along(path, loss, name=f"trip {trip}", weight=weights.get(trip, 1.0))
+        for trip, path in paths.items()
+    )
     made.joined = tuple(joined)
     made.dropped = dropped
     return made
@@ -160,10 +157,10 @@ def _steps(trips: Any) -> tuple[Any, dict[Hashable, float]]:
             f"{at('trips', trips, row)}: an earlier trip has the same name "
             f"{table['trip'].iloc[int(twice.argmax())]!r}; rename one of the trips"
         )
-    weights = table["weight"].tolist() if "weight" in table.columns else [1.0] * len(table)
+    weights = zip(table["trip"], table["weight"], strict=True) if "weight" in table.columns else ()
     table["node"] = [x.split() if isinstance(x, str) else x for x in table["path"]]
     steps = table[["trip", "node"]].explode("node")
-    return steps, dict(zip(table["trip"], weights, strict=True))
+    return steps, dict(weights)
 
 
 def _checked(trips: Any, step: str) -> Any:
@@ -202,7 +199,7 @@ def _checked(trips: Any, step: str) -> Any:
 
 
 class _Reader:
-    """A reader that makes tasks from the rows of trips, one trip after another."""
+    """A reader that makes paths from the rows of trips, one trip after another."""
 
     def __init__(self, graph: Graph, by_edge: bool, parallel: str | None, gaps: str | None) -> None:
         self.asked = graph
@@ -225,8 +222,8 @@ class _Reader:
         self.row: Hashable = None
         """The index of the current row of the table."""
 
-    def task(self, trip: Hashable, rows: Iterable[Any], loss: PathLoss | None) -> Task:
-        """Return the task of a trip, whose rows are pairs of an index and a node or an edge."""
+    def path(self, trip: Hashable, rows: Iterable[Any]) -> Path:
+        """Return the path of a trip, whose rows are pairs of an index and a node or an edge."""
         self.joined = []
         arcs: list[int] = []
         here = None
@@ -252,7 +249,7 @@ class _Reader:
                 f"the trip starts and ends at {path.nodes[0]!r}, which no shortest path does; cut "
                 "the trip in two, or leave it out"
             )
-        return Task.along(path, loss, name=f"trip {trip}")
+        return path
 
     def _step(self, trip: Hashable, u: int, v: int) -> list[int]:
         # Between two named edges any further arc is a gap, even if it is the only arc.
