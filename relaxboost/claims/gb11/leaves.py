@@ -7,7 +7,7 @@ import numpy as np
 from relaxboost import functional as fn
 from relaxboost.claims.gb11 import SOURCE
 from relaxboost.claims.language import *
-from relaxboost.functional.losses.leaves import sums
+from relaxboost.functional.losses.leaves import means
 from relaxboost.functional.schedules import line_search
 
 EXAMPLES = Space(
@@ -28,19 +28,12 @@ def bound(x: Instance) -> Any:
     return fn.losses.PointwiseRisk(loss, y, fn.Empirical(y.size, x.p), None)
 
 
-def means(p: Array, values: Array, leaf: Any) -> Array:
-    """Return the weighted mean of the values on each leaf."""
-    leaves = int(leaf.max()) + 1
-    weight = sums(leaf, p, leaves)
-    return np.divide(sums(leaf, p * values, leaves), weight, out=np.zeros(leaves), where=weight > 0)
-
-
 @SOURCE.claim("leaves", space=EXAMPLES)
 def never_rises(x: Instance) -> Slacks:
     risk = bound(x)
     leaf = (2.99 * x.leaf).astype(int)
     v = risk.loss.minimisers(x.f, risk.y, x.p, leaf, 3)[leaf]
-    h = means(risk.measure.p, risk.evaluate(x.f)[1], leaf)[leaf]
+    h = means(leaf, risk.measure.p, risk.evaluate(x.f)[1], 3)[leaf]
     start = risk.value(x.f)
     best = risk.value(x.f - line_search(risk, x.f, h) * h)
     yield at_most(risk.value(x.f + x.eta * v), start - x.eta * (start - best), "R[f + ηv]")
