@@ -92,6 +92,7 @@ def compare_methods(
     Parameters
     ----------
     game : Game
+        The game that every method solves.
     methods : sequence of str or Method
         The methods. A method is a name or an object, as in `solve`. Each method must accept the
         game.

@@ -55,6 +55,7 @@ def solve(
     Parameters
     ----------
     game : Game
+        The game to solve.
     tol : float, optional
         A positive number. The run stops when the gap of the *unsmoothed* game is at most `tol`.
         The default is 1e-3, or 1e-8 if only `rtol` is passed.
