@@ -98,9 +98,11 @@ def compare_methods(
         game.
     tol : float
         The requested gap between the upper and the lower bound on the value, > 0.
-    max_rounds, time_limit : int, float (seconds), optional
-        The maximum number of rounds and seconds for each method. Methods such as AdaBoost may
-        never reach the requested gap, so the default time limit is one minute.
+    max_rounds : int, optional
+        The maximum number of rounds of each method.
+    time_limit : float, optional
+        The maximum number of seconds for each method. The default is one minute, because methods
+        such as AdaBoost may never reach the requested gap.
 
     Returns
     -------
