@@ -11,7 +11,8 @@ from relaxboost.commands.cli import cli
 INTRODUCTION = """# The command line
 
 The table lists all commands. Below it is the help that each command prints for `--help`. Every
-command also has `--json` and `--quiet`, and [the same exit statuses](file_formats.md#exit-statuses).
+command also has `--json` and `--quiet`. [All commands have the same exit
+statuses](file_formats.md#exit-statuses).
 
 """
 
