@@ -58,6 +58,7 @@ class SignedLabels(NamedTuple):
         Parameters
         ----------
         scores : array of shape (m,)
+            The score of each row.
 
         Returns
         -------
@@ -170,6 +171,7 @@ def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Datase
     Parameters
     ----------
     path : path
+        The path of the file, which ends in .parquet for a Parquet file.
     label : str
         The name of the label column, which may contain any two values.
     sep : str

@@ -230,6 +230,7 @@ def shortest_path(
     Parameters
     ----------
     graph : Graph
+        The graph of the path.
     costs : array of shape (E,)
         The cost of each arc, a finite number. `graph.costs` converts costs per site to arc costs.
     source, target : labels of nodes

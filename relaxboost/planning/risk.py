@@ -136,6 +136,7 @@ class PlanningLoss(Loss):
         Parameters
         ----------
         y : sequence of Task
+            The tasks, which take the place of targets.
         weights : array of shape (S,), optional
             The weights > 0 of the sites in the L² norm of the functional gradient descent, which
             do not change the loss. With equal weights, the default, a weak learner mostly fits the

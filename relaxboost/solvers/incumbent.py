@@ -52,6 +52,7 @@ class Incumbent:
     Parameters
     ----------
     game : Game
+        The game that the run solves.
     goal : Tolerance
         The requested accuracy.
     active : CombinedHypothesis

@@ -161,6 +161,7 @@ class SmoothedMethod(Method):
         Parameters
         ----------
         game : Game
+            The game that is solved.
         tol : float
             The requested gap. The smoothing may change the value of the game by half this gap.
         whole : bool

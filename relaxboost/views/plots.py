@@ -74,8 +74,11 @@ def overview(*solutions: Solution, title: str = "", axes: Any = None) -> Any:
     Parameters
     ----------
     *solutions : Solution
+        The solutions to draw, each in a colour of its own.
     title : str
+        The title of the picture.
     axes : two Axes, optional
+        The Axes of matplotlib to draw on. By default, a new figure is made.
 
     Examples
     --------
@@ -103,11 +106,13 @@ def portrait(
     Parameters
     ----------
     *relaxations : Relaxation
+        The relaxations to draw, each in a colour of its own.
     margins : array of shape (m,)
         The margins for which the distributions are optimal.
     beta : float
         The smoothing parameter of the distributions, > 0.
     axes : three Axes, optional
+        The Axes of matplotlib to draw on. By default, a new figure is made.
     """
     if not relaxations or not all(isinstance(f, Relaxation) for f in relaxations):
         raise InputError("portrait needs at least one relaxation, such as rb.Capped(k=5)")
@@ -229,7 +234,9 @@ def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
     *regrets : Regret
         Results of calls of `online.regret` with ``at=``.
     title : str
+        The title of the picture.
     axes : Axes, optional
+        The Axes of matplotlib to draw on. By default, a new figure is made.
     """
     if not regrets or not all(isinstance(one, Regret) for one in regrets):
         raise InputError("regret_curves needs at least one Regret, as returned by online.regret")
@@ -265,7 +272,9 @@ def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = N
     comparison : MethodComparison
         The result of `rb.solvers.compare_methods`. Both bounds of a method have the same colour.
     title : str
+        The title of the picture.
     axes : Axes, optional
+        The Axes of matplotlib to draw on. By default, a new figure is made.
     """
     if not isinstance(comparison, MethodComparison):
         raise InputError(

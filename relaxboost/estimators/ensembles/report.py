@@ -135,6 +135,7 @@ class EnsembleReport:
         Returns
         -------
         array of shape (rows of X,)
+            The decision value of each row.
 
         Raises
         ------

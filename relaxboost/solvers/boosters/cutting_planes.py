@@ -56,6 +56,7 @@ class CuttingPlanesRun(Booster):
     game : Game
         A game for which `unfit` returns "".
     clock : Clock
+        The clock of the run, which ends it at the time limit.
     before : CombinedHypothesis
         The weights w of the first cut.
     """

@@ -103,6 +103,7 @@ class HedgeRun(Booster):
     Parameters
     ----------
     game : Game
+        The game that the booster solves.
     temperature : callable
         A function that returns β_t > 0 (see `Temperature`). β_t must not decrease with t.
     """
