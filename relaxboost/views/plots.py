@@ -74,7 +74,7 @@ def overview(*solutions: Solution, title: str = "", axes: Any = None) -> Any:
     Parameters
     ----------
     *solutions : Solution
-        The solutions to draw, each in a colour of its own.
+        The solutions to draw. Each has its own colour.
     title : str
         The title of the picture.
     axes : two Axes, optional
@@ -106,7 +106,7 @@ def portrait(
     Parameters
     ----------
     *relaxations : Relaxation
-        The relaxations to draw, each in a colour of its own.
+        The relaxations to draw. Each has its own colour.
     margins : array of shape (m,)
         The margins for which the distributions are optimal.
     beta : float

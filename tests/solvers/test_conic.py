@@ -10,8 +10,8 @@ from relaxboost.relaxations.cone_bounds import ConeBounds
 from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.solvers import InteriorPoint
 from relaxboost.solvers.interior_point import run
-from relaxboost.solvers.interior_point.cones import ExponentialCones, SecondOrderCones
 from relaxboost.solvers.interior_point.bordered import ArrowFactor
+from relaxboost.solvers.interior_point.cones import ExponentialCones, SecondOrderCones
 from relaxboost.solvers.interior_point.conic import Conic
 from tests.conformance.families import FAMILIES
 from tests.solvers.test_interior import margins
