@@ -74,7 +74,7 @@ def test_the_first_page_has_results_and_errata(two_pages, monkeypatch):
     assert [*found] == ["made.md", "made-details.md"]
     first, details = found.values()
     assert (
-        "Verdicts on 7 statements: holds (4), false as stated (1), ambiguous (1), not dec" in first
+        "Verdicts on 7 statements: holds (4), false as stated (1), ambiguous (1), not che" in first
     )
     assert (
         r"| [MADE-trace](made-details.md#made-trace) | false as stated (counterexample) | "
@@ -85,7 +85,7 @@ def test_the_first_page_has_results_and_errata(two_pages, monkeypatch):
     few = made.MADE.claims["MADE-few"].stated.words
     linked = f"* [MADE-few](made-details.md#made-few): {prose.as_markdown(few)}\n"
     assert f"\nOther statements that are ambiguous:\n\n{linked}\n" in first
-    assert "\nNot decidable here:\n\n* [MADE-U1](made-details.md#made-u1): " in first
+    assert "\nNot checkable:\n\n* [MADE-U1](made-details.md#made-u1): " in first
     assert "(MADE): details\n\nThis page has every claim about the source, with" in details
     assert '<details id="made-many" markdown="1">\n<summary><b>MADE-many</b> (holds' in details
 
@@ -106,17 +106,14 @@ def test_misprints_are_in_the_errata_alone():
 
 def test_the_overview_counts():
     text = ledger.index([made.MADE])
-    assert "(MADE)](made.md) | 4 | 2 | 0 | 0 | 0 | 1 |\n| all | 4 | 2 | 0 | 0 | 0 | 1 |" in text
-    assert "Of all 7 verdicts, 2 rest on a counterexample, 0 on a proof, 0 on an exact" in text
-    assert "5 on instances. None rests on a worst case alone, but 0 steps of proofs do." in text
+    assert "(MADE)](made.md) | 4 | 2 | – | – | – | 1 |\n| all | 4 | 2 | 0 | 0 | 0 | 1 |" in text
+    assert "Of all 7 verdicts, 2 rest on a counterexample, 0 on a proof, " in text
+    assert "0 on an exact enumeration and 5 on instances." in text
 
 
 def test_the_page_says_what_is_on_record():
     page = page_of(made.MADE)
-    assert (
-        r"**MADE-U1** not decidable here. Sec. 9: It is &lt;nice> | `good`. Reason: A matter"
-        in page
-    )
+    assert r"**MADE-U1** not checkable. Sec. 9: It is &lt;nice> | `good`. Reason: A matter" in page
     assert (
         "(MADE-trace) {#made-trace}\n\n**Statement (false as stated, counterexample):** The loss"
         in page

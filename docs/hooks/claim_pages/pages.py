@@ -19,7 +19,7 @@ PICTURES = "images/claims"
 STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
 """The recorded statuses, in the order of the columns of the tables."""
 
-UNDECIDABLE = "not decidable here"
+UNDECIDABLE = "not checkable"
 """The status that pages print for statements that no computation can decide."""
 
 _OTHERS = {
@@ -27,7 +27,7 @@ _OTHERS = {
     MISPRINT: "Other statements with a misprint",
     AMBIGUOUS: "Other statements that are ambiguous",
     OPEN: "Open statements",
-    UNDECIDABLE: "Not decidable here",
+    UNDECIDABLE: "Not checkable",
 }
 """For each status, the text that introduces the list of statements that are not results."""
 
