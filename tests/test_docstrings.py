@@ -38,7 +38,7 @@ def found(room: str, name: str) -> object:
     return reduce(getattr, [*room.split("."), name] if room else [name], rb)
 
 
-CASES = [("", name) for name in NAMES] + list(MAIN.items())
+CASES = [("", name) for name in NAMES] + [*MAIN.items(), ("solvers", "Method")]
 
 
 @pytest.mark.parametrize(("room", "name"), CASES, ids=lambda part: part or "rb")
