@@ -223,8 +223,8 @@ class PlanningRisk(Risk):
         both = self._shown, [answer.taken for answer in found]
         passed = [self._gathered(self._passed(paths)) for paths in both]
         # Arcs whose row of the matrix `sites` is 0 pass no site.
-        each: Array = 0.5 * (1.0 - unvisited) * sum(v / (v.sum() or 1.0) for v in passed)
-        return each + unvisited / self.sites
+        each = sum((v / (v.sum() or 1.0) for v in passed), np.zeros(self.sites))
+        return 0.5 * (1.0 - unvisited) * each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole]) -> Array:
         """Return the flow on all arcs, given a path for each demonstration.
