@@ -414,8 +414,7 @@ class Learner:
     def _learn(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
         codes = self.compiled()
         if codes is not None:
-            found: Vector = kernels.rounds(H, (sizes, y, weights), self.arrays(), codes)
-            return found
+            return kernels.rounds(H, (sizes, y, weights), self.arrays(), codes)
         # Other losses, proxies and schedules learn in Python.
         predictions = np.empty(len(H))
         for row, h in enumerate(H):

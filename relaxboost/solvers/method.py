@@ -100,9 +100,9 @@ class Method(ABC):
         """
         return self
 
-    @abstractmethod
     def check(self, game: Game) -> None:
-        """Raise an InputError if the method cannot solve this game."""
+        """Raise an InputError if the method cannot solve this game. By default it can."""
+        return
 
     @abstractmethod
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:

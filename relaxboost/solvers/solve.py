@@ -333,7 +333,7 @@ class _Job:
                 if verbose >= 2:
                     log.print_new(self.booster.trace)
                 # The incumbent is up to date here, so the file gets a consistent state.
-                if self.file is not None and self.file.is_due:
+                if self.file is not None and self.file.pace.due:
                     self._write_checkpoint()
                 return self._fig1_test(state) if smoothed_test else self._judge()
 
@@ -370,7 +370,7 @@ class _Job:
                 return ""
             if verdict:
                 return verdict
-        return rule.judge_progress(incumbent.lower, incumbent.upper, self.log.own_rounds)
+        return rule.judge_progress(incumbent.lower, incumbent.upper, self.log.history.rounds)
 
     def _fig1_test(self, state: RoundState) -> str:
         # The d and the w of the round that meets the test become the result of the run.

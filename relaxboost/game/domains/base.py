@@ -193,8 +193,7 @@ class Sized(Domain):
     @property
     def size(self) -> Fraction:
         """The exact radius of the set, or the exact weight of the penalty."""
-        size: Fraction = getattr(self, self.size_name)
-        return size
+        return getattr(self, self.size_name)
 
     def __post_init__(self) -> None:
         size = positive_size(type(self).__name__, self.size_name, self.size)

@@ -58,9 +58,6 @@ class Hedge(Method):
     name = "hedge"
     cold = "cannot start from a given point, because its guarantee counts every round"
 
-    def check(self, game: Game) -> None:
-        """Do nothing, because Hedge accepts every game."""
-
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a proved bound on the number of rounds of Hedge.
 
