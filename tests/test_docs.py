@@ -40,7 +40,11 @@ def blocks(path: Path, language: str) -> list[str]:
 
 
 def run_console(path: Path, block: str) -> None:
-    """Run the commands of a block, and check that they print the lines below them, in order."""
+    """Run the commands of a block, and check that they print the lines below them, in order.
+
+    A line that ends with a backslash continues on the next line.
+    """
+    block = re.sub(r" *\\\n *", " ", block)
     for given in re.split(r"^\$ relaxboost ", block, flags=re.MULTILINE)[1:]:
         command, *shown = given.splitlines()
         out = io.StringIO()
