@@ -295,14 +295,14 @@ def test_the_tables_are_what_the_classes_say():
 
 def test_a_row_of_a_table_follows_the_family_and_keeps_what_was_written(monkeypatch):
     page = family_tables.PAGES[0].read_text()
-    level = "| `HardMargin()` | every label is right | set, polyhedral | exact |\n"
+    level = "| `HardMargin()` | every label is right | set, polyhedral | exact | γ |\n"
     assert level in page
     wrong = level.replace("exact", "enclosed").replace("every label is right", "never")
     assert family_tables.render(page.replace(level, wrong)) == page.replace(
         "every label is right", "never"
     )
     added = family_tables.render(page.replace(level, ""))
-    assert "| `HardMargin()` |  | set, polyhedral | exact |\n\n<!--end-->" in added
+    assert "| `HardMargin()` |  | set, polyhedral | exact | γ |\n\n<!--end-->" in added
     methods = re.sub(r"\| `Hedge\(\).*\n", "", family_tables.PAGES[2].read_text())
     assert '| `Hedge()` | `"hedge"` |  |  |\n' in family_tables.render(methods)
 
