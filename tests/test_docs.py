@@ -14,6 +14,7 @@ import textwrap
 import types
 import warnings
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import matplotlib
@@ -252,6 +253,14 @@ def test_the_first_screen_of_the_readme():
     text = (ROOT / "README.md").read_text()
     assert len(text.split("![")[0].split()) <= 300
     assert len(re.findall(r"^\|", text, re.MULTILINE)) <= 12  # ten rows
+
+
+def test_the_example_of_the_format_of_certificates_is_accepted(tmp_path):
+    (example,) = blocks(ROOT / "relaxboost" / "certificates" / "FORMAT.md", "json")
+    (tmp_path / "example.json").write_text(example)
+    found = rb.check_certificate(tmp_path / "example.json")
+    assert found.ok
+    assert found.lower == found.upper == Fraction(1, 4)
 
 
 def test_the_trace_is_explained_in_a_page():
