@@ -29,7 +29,7 @@ from relaxboost.claims.record import (
     stated_by,
 )
 from relaxboost.claims.searching import Examine, search, shrink
-from relaxboost.claims.spaces import Space, Values
+from relaxboost.claims.spaces import Space, Values, checked_space
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
 MAX_INSTANCE_CHARACTERS = 240
@@ -288,7 +288,7 @@ class Claim:
                 location=f"step {len(steps) + 1} of the proof of {self.id}",
                 stated=stated(check),
                 given="",
-                space=space or self.space,
+                space=self.space if space is None else checked_space(self.id, space),
                 resolution=self.resolution if resolution is None else resolution,
                 trials=trials,
                 every=every,

@@ -335,6 +335,15 @@ class TestSpaces:
         ):
             _ = toy(lambda x: at_most(0, 1)).instance({"x": 1}).B
 
+    @pytest.mark.parametrize("space", [{"x": Real(0, 1)}, {}, Space])
+    def test_a_space_is_no_dictionary(self, space):
+        claim = toy(lambda x: at_most(0, 1))
+        message = "^TOY-.*: space must be a Space, got a (dict|type); write, for example, space=Sp"
+        with pytest.raises(InputError, match=message):
+            claim.source.claim("b", "1", "x", formula="x", space=space)
+        with pytest.raises(InputError, match=message):
+            claim.step("x", space=space)(lambda x: at_most(0, 1))
+
     def test_nothing_to_vary(self):
         claim = toy(lambda x: at_most(0, 1), Space(p=Choice("one")))
         assert claim.attack(10).status == "holds"
