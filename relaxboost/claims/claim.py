@@ -15,6 +15,7 @@ import numpy as np
 
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
+from relaxboost._core.names import explains_arguments
 from relaxboost._core.parameters import count, natural
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
@@ -307,6 +308,7 @@ class Claim:
                 f"{self.id}: the TOML file of the source has a correction or a step without a check"
             )
 
+    @explains_arguments(budget="pass trials=, the number of instances to draw")
     def check(
         self, trials: int | None = None, seed: int = 0, *, certificates: Path | str | None = None
     ) -> ClaimVerdict:
@@ -349,6 +351,7 @@ class Claim:
 
         return self._verdict(work, seed, repeat)
 
+    @explains_arguments(trials="pass budget=, the number of instances to try")
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
         """Search for an instance that refutes the claim as stated, and simplify it.
 
