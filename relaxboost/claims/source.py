@@ -23,7 +23,7 @@ from relaxboost.claims.record import (
     Unchecked,
     stated_by,
 )
-from relaxboost.claims.spaces import Space
+from relaxboost.claims.spaces import Space, checked_space
 
 DISPLAYS = "displays"
 """The value of `Claim.part_of` for statements that belong to no result."""
@@ -175,9 +175,9 @@ class Source:
         Raises
         ------
         InputError
-            If the source already has a claim of this name, if the words or the formula are LaTeX,
-            if a counterexample is not in the space, or if the ruling contradicts the
-            counterexamples.
+            If the source already has a claim of this name, if `space` is not a `Space`, if the
+            words or the formula are LaTeX, if a counterexample is not in the space, or if the
+            ruling contradicts the counterexamples.
         """
         id = f"{self.key}-{name}"
         if id in self.claims:
@@ -192,6 +192,7 @@ class Source:
         if not isinstance(fields["location"], str):
             fields["location"], fields["page"] = fields["location"]
         fields.setdefault("page", fields["location"])
+        checked_space(id, space)
         for number, instance in enumerate(fields.get("counterexamples", ()), 1):
             with error_prefix(f"counterexample {number} of {id}: "):
                 space.from_json(instance)
