@@ -79,7 +79,8 @@ def test_the_line_of_f_goes_through_a_center_that_is_not_uniform():
     caps[:5] = 0.005
     axes = plots.draw_penalty(rb.Caps(caps), m=60)
     curve = axes.get_lines()[0].get_xdata()
-    assert curve.size and curve[0] <= 0.05 / caps.sum()
+    assert curve.size
+    assert curve[0] <= 0.05 / caps.sum()
     assert curve[-1] == pytest.approx(0.05, abs=1e-9)
     axes = plots.draw_penalty(LongCaps(tuple(caps.tolist()), centred=False), m=60)
     said = axes.get_legend().get_texts()[0].get_text()
@@ -99,7 +100,7 @@ def test_legends_cut_a_long_repr():
 
 
 def test_other_arguments_of_pictures_are_refused():
-    with pytest.raises(rb.InputError, match="draw_margins needs a dictionary .* got ndarray"):
+    with pytest.raises(rb.InputError, match=r"draw_margins needs a dictionary .* got ndarray"):
         plots.draw_margins(np.ones(3))
     with pytest.raises(rb.InputError, match="overview needs at least one Solution"):
         plots.overview(np.ones(3))
