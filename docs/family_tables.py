@@ -103,13 +103,14 @@ TABLES: dict[str, tuple[list[str], dict[str, Column]]] = {
     ),
     "learners": (list(LEARNERS), {"name": lambda name: word(LEARNERS[name])}),
     "methods": (list(EXPORTED), {"name": lambda name: word(EXPORTED[name])}),
-    "formulas": (list(ALONE), {"witness": witness}),
+    "formulas": (list(ALONE), {}),
     "levels": (
         list(ALONE),
         {
             "family": call,
             "f is a": shape,
             "level": lambda name: level_of(EXAMPLES[name]),
+            "witness": witness,
         },
     ),
     "domains": (

@@ -1,7 +1,7 @@
-"""Ranking: pairs in the wrong order
+"""Boosting puts pairs into the right order
 
-Twenty queries have ten documents each. The share of pairs in the wrong order falls while regression
-stumps are boosted for the ranking hinge.
+Twenty queries have ten documents each. The share of pairs in the wrong order falls from a half to
+less than 1 % while regression stumps are boosted for the ranking hinge.
 """
 
 import matplotlib.pyplot as plt

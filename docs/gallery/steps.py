@@ -17,5 +17,5 @@ for step, line in (("fig1", "-"), ("line-search", "--"), ("pairwise", ":")):
     run = rb.solve(game, 0.02, method=rb.solvers.Corrective(step=step), max_rounds=1000)
     gaps = [record.upper - record.lower for record in run.history]
     axes.loglog([record.round for record in run.history], gaps, line, label=step)
-axes.legend(fontsize=8)
+axes.legend(fontsize=9)
 figure.savefig("steps.png", dpi=100)

@@ -22,6 +22,27 @@ from relaxboost._core.html import DIGEST_CHARACTERS, card
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import check
 
+_READERS = {
+    "relaxboost stumps 1": "relaxboost predict",
+    "relaxboost checkpoint 1": "relaxboost solve --checkpoint",
+    "relaxboost references": "relaxboost instances check",
+    "relaxboost.planning.linear": "relaxboost plan evaluate",
+    "relaxboost.planning.boosted": "relaxboost plan evaluate",
+}
+"""For each format of the other JSON files of the package, the command that reads the file."""
+
+
+def _other(path: str | os.PathLike[str]) -> str:
+    """Return a text that names another format of the package and the command that reads it.
+
+    The text is "" if the file has no such format.
+    """
+    with suppress(check.Rejected, OSError, ValueError, MemoryError, KeyError, TypeError):
+        with shallow():
+            found = json.loads(check.read(path))["format"]
+        return f"its format is {found!r}, which {_READERS[found]} reads"
+    return ""
+
 
 class Verdict(NamedTuple):
     """The result of checking a certificate."""
@@ -134,9 +155,10 @@ class Certificate:
                 "`Certificate.save` or `relaxboost solve --certificate` has written"
             ) from None
         except (check.Rejected, OSError, ValueError, MemoryError) as error:
-            raise InputError(f"{path} is not a certificate: {error}") from None
+            raise InputError(f"{path} is not a certificate: {_other(path) or error}") from None
         if not isinstance(document, dict) or not {"lower", "upper", "level"} <= set(document):
-            raise InputError(f"{path} is not a certificate: lower, upper or level is missing")
+            what = _other(path) or "lower, upper or level is missing"
+            raise InputError(f"{path} is not a certificate: {what}")
         found = cls(document)
         try:
             _ = found.lower, found.upper

@@ -15,6 +15,7 @@ import numpy as np
 
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
+from relaxboost._core.names import explains_arguments
 from relaxboost._core.parameters import count, natural
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
@@ -29,7 +30,7 @@ from relaxboost.claims.record import (
     stated_by,
 )
 from relaxboost.claims.searching import Examine, search, shrink
-from relaxboost.claims.spaces import Space, Values
+from relaxboost.claims.spaces import Space, Values, checked_space
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
 MAX_INSTANCE_CHARACTERS = 240
@@ -288,7 +289,7 @@ class Claim:
                 location=f"step {len(steps) + 1} of the proof of {self.id}",
                 stated=stated(check),
                 given="",
-                space=space or self.space,
+                space=self.space if space is None else checked_space(self.id, space),
                 resolution=self.resolution if resolution is None else resolution,
                 trials=trials,
                 every=every,
@@ -307,6 +308,7 @@ class Claim:
                 f"{self.id}: the TOML file of the source has a correction or a step without a check"
             )
 
+    @explains_arguments(budget="pass trials=, the number of instances to draw")
     def check(
         self, trials: int | None = None, seed: int = 0, *, certificates: Path | str | None = None
     ) -> ClaimVerdict:
@@ -349,6 +351,7 @@ class Claim:
 
         return self._verdict(work, seed, repeat)
 
+    @explains_arguments(trials="pass budget=, the number of instances to try")
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
         """Search for an instance that refutes the claim as stated, and simplify it.
 

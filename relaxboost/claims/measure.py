@@ -225,7 +225,8 @@ class Slack:
         if left == right and self.is_violation:  # The difference that refutes must be visible.
             left, right = repr(self.left), repr(self.right)
         text = f"{left} {relation} {right}"
-        if not self.equality and self.right not in (0.0, math.inf) and self.left * self.right > 0:
+        # A ratio of two negative sides exceeds 1 if the inequality holds.
+        if not self.equality and 0.0 < self.right < math.inf and self.left > 0.0:
             text += f", ratio {self.left / self.right:.4f}"
         return f"{text} ({at})" if at else text
 

@@ -1,6 +1,7 @@
 """The search for a counterexample to a claim, and the simplification of a counterexample."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -83,7 +84,8 @@ def shrink(
     """Return the evidence of a counterexample that is as simple as the search finds.
 
     The search starts from the counterexample `values`, whose evidence is `evidence`, and tries at
-    most `left` simpler instances.
+    most `left` simpler instances. If more simpler instances are left, the origin of the evidence
+    says that the budget ended.
     """
     origin = f"{evidence.origin}, shrunk"
     while True:
@@ -92,7 +94,8 @@ def shrink(
             if space.complexity(simpler) >= length:
                 continue
             if left == 0:
-                return evidence
+                ended = f"{origin} until the budget ended (raise --budget to continue)"
+                return replace(evidence, origin=ended)
             left -= 1
             tried = examine(simpler, origin)
             if tried is not None and tried.outcome == REFUTED:

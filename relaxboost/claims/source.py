@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.record import (
     AMBIGUOUS,
@@ -23,7 +23,7 @@ from relaxboost.claims.record import (
     Unchecked,
     stated_by,
 )
-from relaxboost.claims.spaces import Space
+from relaxboost.claims.spaces import Space, checked_space
 
 DISPLAYS = "displays"
 """The value of `Claim.part_of` for statements that belong to no result."""
@@ -175,9 +175,9 @@ class Source:
         Raises
         ------
         InputError
-            If the source already has a claim of this name, if the words or the formula are LaTeX,
-            if a counterexample is not in the space, or if the ruling contradicts the
-            counterexamples.
+            If the source already has a claim of this name, if `space` is not a `Space`, if the
+            words or the formula are LaTeX, if a counterexample is not in the space, or if the
+            ruling contradicts the counterexamples.
         """
         id = f"{self.key}-{name}"
         if id in self.claims:
@@ -192,11 +192,10 @@ class Source:
         if not isinstance(fields["location"], str):
             fields["location"], fields["page"] = fields["location"]
         fields.setdefault("page", fields["location"])
+        checked_space(id, space)
         for number, instance in enumerate(fields.get("counterexamples", ()), 1):
-            try:
+            with error_prefix(f"counterexample {number} of {id}: "):
                 space.from_json(instance)
-            except InputError as error:
-                raise InputError(f"counterexample {number} of {id}: {error}") from None
         fields["corrected_texts"] = fields.pop("corrected", ())
         _check_record(id, fields)
         return Declaration(self, stated, {**fields, "id": id, "space": space})

@@ -190,6 +190,16 @@ class Space:
         return repaired
 
 
+def checked_space(id: str, given: object) -> Space:
+    """Return the space of the claim `id`. Raise an InputError if it is no `Space`."""
+    if isinstance(given, Space):
+        return given
+    raise InputError(
+        f"{id}: space must be a Space, got a {type(given).__name__}; write, for example, "
+        "space=Space(A=Matrix())"
+    )
+
+
 def _axes_of(fields: Mapping[str, Any]) -> set[str]:
     """Return the axes of the fields. Raise an InputError if a field cannot be used."""
     for name, field in fields.items():

@@ -223,8 +223,8 @@ Examples:
 def run(options: StreamOptions) -> None:
     """Learn from a stream: predict each example, then learn from it.
 
-    Prints the loss and the errors of these predictions, a bound on the regret against any fixed
-    weights, and the largest weights. CSV from standard input is learned as it arrives. The
+    Prints the loss and the errors of these predictions, a bound on the regret against the fixed
+    weights in a set, and the largest weights. CSV from standard input is learned as it arrives. The
     first 1000 rows determine the scales of linear functions and the thresholds of stumps.
     """
     save = options.save

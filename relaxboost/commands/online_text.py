@@ -105,14 +105,14 @@ def _regret(found: Any, content: dict[str, Any]) -> str:
             "this method has no bound with such steps; --horizon, the number of examples, gives "
             "steps with a bound"
         )
-    against = "no fixed weights have"
-    if content["method"].startswith("HedgedDescent("):
-        against = f"no fixed weights of a norm up to {content['regret_norm']:.3g} have"
     least = content["mean_loss"] - bound / content["rows"]
     # No loss of labels or targets with a name is ever negative, but costs of experts may be.
-    if method.loss.task:
-        least = max(least, 0.0)
-    return f"at most {bound:.6g}: {against} a mean loss below {least:.6g}"
+    if method.loss.task and least <= 0.0:
+        return f"at most {bound:.6g}"
+    over = f"in the set --over {content['regret_over']} --radius {content['regret_norm']:g}"
+    if content["method"].startswith("HedgedDescent("):
+        over = f"of a norm up to {content['regret_norm']:.3g}"
+    return f"at most {bound:.6g}: no fixed weights {over} have a mean loss below {least:.6g}"
 
 
 def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:

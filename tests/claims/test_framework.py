@@ -176,6 +176,8 @@ class TestMeasure:
         assert str(at_most(0.3375, 0.3)) == "0.3375 <= 0.3, ratio 1.1250"
         assert str(at_most(0, 1, "ρ", 3)) == "0 <= 1 (ρ, round 3)"
         assert str(equal(THIRD, 1, "sum")) == "0.333333 = 1 (sum)"
+        # The ratio of negative sides would read as a violation.
+        assert str(at_most(-0.347081, -0.27234)) == "-0.347081 <= -0.27234"
 
 
 EVERYTHING = Space(
@@ -334,6 +336,25 @@ class TestSpaces:
             AttributeError, match=r"an instance of this claim has no 'B'\. Its fields are x"
         ):
             _ = toy(lambda x: at_most(0, 1)).instance({"x": 1}).B
+
+    @pytest.mark.parametrize("space", [{"x": Real(0, 1)}, {}, Space])
+    def test_a_space_is_no_dictionary(self, space):
+        claim = toy(lambda x: at_most(0, 1))
+        message = "^TOY-.*: space must be a Space, got a (dict|type); write, for example, space=Sp"
+        with pytest.raises(InputError, match=message):
+            claim.source.claim("b", "1", "x", formula="x", space=space)
+        with pytest.raises(InputError, match=message):
+            claim.step("x", space=space)(lambda x: at_most(0, 1))
+
+    def test_arguments_of_the_wrong_method(self):
+        claim = toy(lambda x: at_most(0, 1))
+        for method, name, said in (
+            (claim.attack, "trials", "attack has no argument trials; pass budget=, the number"),
+            (claim.check, "budget", "check has no argument budget; pass trials=, the number"),
+            (claim.attack, "x", "attack has no argument x; its arguments are budget, seed"),
+        ):
+            with pytest.raises(InputError, match=f"^{said}"):
+                method(**{name: 20})
 
     def test_nothing_to_vary(self):
         claim = toy(lambda x: at_most(0, 1), Space(p=Choice("one")))

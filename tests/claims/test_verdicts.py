@@ -193,6 +193,14 @@ class TestVerdicts:
             assert found.instance == {"A": [[1]]}
             assert (found.slack.left, found.slack.right) == (1.0, 0.5)
             assert found.origin.endswith(", shrunk")
+        # One instance refutes the claim, and a budget of 1 leaves one attempt to simplify it.
+        few = next(
+            found
+            for seed in range(40)
+            if (found := toy(half, SQUARES).attack(1, seed).counterexample) is not None
+            and found.instance != {"A": [[1]]}
+        )
+        assert few.origin.endswith(", shrunk until the budget ended (raise --budget to continue)")
 
         def signs(x):  # no rarer than one in a thousand, and not by a single column
             assume(x.A.shape[1] > 1)

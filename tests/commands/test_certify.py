@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import relaxboost as rb
 import tests.command
+from relaxboost.commands import predict
 from relaxboost.commands.cli import main
+from relaxboost.instances import sets
+from relaxboost.planning import models
+from relaxboost.solvers import checkpoint
 from tests.certificates.certo_reader import read_certo
 from tests.certificates.latex_reader import read_latex
 from tests.certificates.lean_reader import read_lean
@@ -133,6 +138,34 @@ def test_bad_input_is_one_line_and_status_two(tmp_path, run):
     file.write_text("{")
     assert run(file, "--format", "vipr")[0] == 2
     assert not [*tmp_path.glob("*.vipr")]
+
+
+READERS = {
+    predict.FORMAT: "predict",
+    checkpoint.FORMAT: "solve --checkpoint",
+    sets.FORMAT: "instances check",
+    models.FORMAT: "plan evaluate",
+    models.BOOSTED: "plan evaluate",
+}
+
+
+def test_other_files_of_the_package_are_named(tmp_path, capsys):
+    table = tmp_path / "data.csv"
+    table.write_text("a,b,y\n0.5,2,no\n1.5,1,yes\n3,4,no\n5,1,yes\n")
+    stumps = tmp_path / "model.json"
+    run = tmp_path / "run.json"
+    made = ["solve", table, "--label", "y", "--k", 2, "--model", stumps, "--checkpoint", run]
+    assert tests.command.run(capsys, *made)[0] == 0
+    files = {predict.FORMAT: stumps, checkpoint.FORMAT: run}
+    files[sets.FORMAT] = Path(sets.__file__).parent / "corner-cases" / "index.json"
+    for name, reader in READERS.items():
+        file = files.get(name, tmp_path / f"{name}.json")
+        if name not in files:
+            file.write_text(json.dumps({"format": name, "version": 1, "weights": [0.25]}))
+        said = f"{file} is not a certificate: its format is {name!r}, which relaxboost {reader} "
+        for command in (["check", file], ["certify", file, "--format", "vipr"]):
+            status, _, error = tests.command.run(capsys, *command)
+            assert (status, error) == (2, f"relaxboost: {said}reads\n")
 
 
 def test_what_is_no_certificate_is_bad_input(tmp_path, capsys):

@@ -90,10 +90,14 @@ def test_rare_labels_are_learned_by_an_intercept(options, tmp_path, capsys):
     assert without["error"] > 0.25
 
 
-def test_no_loss_of_labels_is_said_to_be_below_0(data, capsys):
-    options = ["--loss", "hinge", "--base", "experts", "--bound", 9, "--radius", 20]
-    out, _ = told(capsys, "run", "d.csv", *LABEL, *options)
-    assert "no fixed weights have a mean loss below 0\n" in out
+def test_the_bound_of_the_regret_names_its_weights_and_says_only_news(data, capsys):
+    options = ["--loss", "hinge", "--base", "experts", "--bound", 9, "--radius"]
+    out, _ = told(capsys, "run", "d.csv", *LABEL, *options, 0.5)
+    said = r"^regret: .*: no fixed weights in the set --over l1 --radius 0.5 have a mean loss below"
+    assert re.search(said + r" 0\.\d+$", out, re.MULTILINE)
+    # No loss of labels is below 0, so that a bound of 0 or less says nothing.
+    out, _ = told(capsys, "run", "d.csv", *LABEL, *options, 20)
+    assert re.search(r"^regret:     at most [\d.]+$", out, re.MULTILINE)
     data[["a", "b"]].to_csv("costs.csv", index=False)
     out, _ = told(capsys, "run", "costs.csv", "--loss", "inner", "--bound", 9)
     assert "have a mean loss below -" in out
