@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import doctest
 import io
 import pkgutil
 import re
@@ -29,7 +30,7 @@ from docs.hooks.claim_pages.pages import details_of, file_of
 from relaxboost.commands.cli import main
 from relaxboost.instances import generators
 from relaxboost.relaxations.bounds import level_of
-from relaxboost.solvers import METHODS
+from relaxboost.solvers import METHODS, Method
 
 ROOT = Path(__file__).parent.parent
 MOST_WORDS = 38_400  # of the README, CONTRIBUTING and docs, but for generated pages
@@ -160,17 +161,18 @@ def test_all_pages_can_be_read():
     )
 
 
-def test_the_booster_of_contributing_solves_a_game(monkeypatch):
-    (code,) = blocks(ROOT / "CONTRIBUTING.md", "python")
+def test_the_booster_of_the_reference_solves_a_game_by_its_name(monkeypatch):
+    """CONTRIBUTING sends maintainers to the docstring of `Method`."""
+    code = "".join(one.source for one in doctest.DocTestParser().get_examples(Method.__doc__))
     module = types.ModuleType("a_booster")
     monkeypatch.setitem(sys.modules, "a_booster", module)  # where dataclasses look types up
+    exec(compile(code, "Method", "exec", dont_inherit=True), vars(module))
     monkeypatch.setitem(METHODS, "fictitious-play", None)  # the name is removed after the test
     del METHODS["fictitious-play"]
-    exec(compile(code, "CONTRIBUTING.md", "exec", dont_inherit=True), vars(module))
-    game = rb.Game([[1.0, -1.0, 0.5], [-0.5, 1.0, 0.2], [0.3, -0.2, 1.0]])
-    assert METHODS["fictitious-play"] is module.FictitiousPlay
-    found = rb.solve(game, 0.1, module.FictitiousPlay(), max_rounds=2000)
-    value = rb.solve(game, 1e-6)
+    named = type("Named", (module.FictitiousPlay,), {"name": "fictitious-play"})
+    assert METHODS["fictitious-play"] is named
+    found = rb.solve(module.game, 0.1, "fictitious-play", max_rounds=2000)
+    value = rb.solve(module.game, 1e-6)
     assert found.lower <= value.upper
     assert found.upper >= value.lower
     assert found.gap <= 0.1

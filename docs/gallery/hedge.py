@@ -16,6 +16,8 @@ rounds = [record.round for record in run.history]
 figure, axes = plt.subplots(figsize=(4.2, 2.9), layout="constrained")
 axes.set(xlabel="round", ylabel="bounds of ρ")
 axes.semilogx(rounds, [record.upper for record in run.history], label="upper")
-axes.semilogx(rounds, [record.lower for record in run.history], "--", label="lower")
+axes.semilogx(
+    rounds, [record.lower for record in run.history], "--", label="lower"
+)
 axes.legend(fontsize=9)
 figure.savefig("hedge.png", dpi=100)

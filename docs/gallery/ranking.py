@@ -13,7 +13,13 @@ X = np.random.default_rng(0).normal(size=(200, 4))
 queries = np.repeat(np.arange(20), 10)
 grades = np.digitize(X[:, 0] + X[:, 1] ** 2, [0, 1, 2])
 risk = fn.RankingHinge().bind(grades, groups=queries)
-run = fn.boost(X, risk, fn.RegressionStumps(), algorithm=fn.Residual(scale=2.0), stopping=25)
+run = fn.boost(
+    X,
+    risk,
+    fn.RegressionStumps(),
+    algorithm=fn.Residual(scale=2.0),
+    stopping=25,
+)
 figure, axes = plt.subplots(figsize=(4.2, 2.9), layout="constrained")
 axes.set(xlabel="round", ylabel="share of pairs out of order")
 axes.plot([risk.disagreement(f) for _, f in run.staged(X)])

@@ -13,7 +13,9 @@ from relaxboost import planning as pl
 
 rng = np.random.default_rng(0)
 town = nx.random_geometric_graph(34, 0.25, seed=5)
-nx.set_edge_attributes(town, {edge: rng.random() for edge in town.edges}, "noise")
+nx.set_edge_attributes(
+    town, {edge: rng.random() for edge in town.edges}, "noise"
+)
 place = nx.get_node_attributes(town, "pos")
 streets = pl.from_networkx(town, ["noise"], position=place)
 quiet = pl.shortest_path(streets, 0.1 + streets.arc_features[:, 0], 18, 4)
