@@ -65,9 +65,6 @@ class Method(ABC):
     ... class FictitiousPlay(rb.solvers.Method):
     ...     beta: float = 0.01
     ...
-    ...     def check(self, game):
-    ...         pass  # this method accepts all games
-    ...
     ...     def start(self, game, goal, clock):
     ...         return FictitiousPlayRun(game, self.beta).named("fictitious play")
     >>> game = rb.Game([[1, -1, 0.5], [-0.5, 1, 0.2], [0.3, -0.2, 1]])
