@@ -79,7 +79,7 @@ def _why_no_steps(request: Request) -> str:
         return "f is not strongly convex, and they are slow then"
     return (
         f"f is strongly convex with modulus {modulus:.3g}, and they are slow if the modulus is "
-        f"below 1/tol = {1.0 / request.goal.tol:.3g}"
+        f"below radius²/tol = {game.over.reach(game.n) ** 2 / request.goal.tol:.3g}"
     )
 
 

@@ -129,3 +129,11 @@ def test_a_subclass_is_bracketed(rng):
     found = fn.optimum(example.globs["LogCosh"]().bind(X @ [1, 2, 3] + rng.normal(size=20)), X)
     assert 0.0 <= found.gap <= 1e-6 * found.upper
     assert found.attained
+
+
+def test_gradients_that_cvxpy_cannot_compute_are_refused():
+    # The exponentials in cvxpy's gradient of log_sum_exp overflow at 1000.
+    loss = fn.CustomLoss(lambda F, y: cp.log_sum_exp(F, axis=1) - F[:, 0], "multiclass")
+    risk = loss.bind([0, 1, 2])
+    with pytest.raises(rb.InputError, match="no finite subgradient"):
+        risk.evaluate(1000.0 * np.eye(3))

@@ -128,6 +128,19 @@ def test_ball_bounds_and_attains_its_margin(rng):
                     assert valid or bound == -math.inf
 
 
+@pytest.mark.parametrize("radius", [1e-20, 1e-35, 1e-60, 1e-70, 1e-100])
+@pytest.mark.parametrize("prior", [None, [0.5, 0.25, 0.125, 0.125]])
+def test_margins_of_tiny_balls_are_near_the_mean(radius, prior):
+    f = rb.KLBall(radius, prior).resolve(4)
+    u = np.array([0.5, -0.25, 0.75, 0.125])
+    mean = f.center(4) @ u
+    witness = f.witness(u)
+    variance = f.center(4) @ (u - mean) ** 2
+    assert witness.multiplier == pytest.approx(np.sqrt(variance / (2.0 * radius)), rel=1e-6)
+    margin = mean - np.sqrt(2.0 * radius * variance)
+    assert f.lower_bound(u, witness) == pytest.approx(margin, abs=1e-14)
+
+
 def test_ball_penalty_bound_names_a_point_of_the_ball(rng):
     """d' = d/Σd moved by t is in the ball, and the distance reported is at least its own."""
     for case in range(200):

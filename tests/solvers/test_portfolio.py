@@ -273,13 +273,28 @@ def test_the_trace_says_for_which_sets_fully_corrective_steps_are():
     ("f", "reason"),
     [
         (rb.Capped(10), "f is not strongly convex, and they are slow then"),
-        (rb.KLPenalty(0.1), "modulus 0.1, and they are slow if the modulus is below 1/tol = 1e+03"),
+        (
+            rb.KLPenalty(0.1),
+            "modulus 0.1, and they are slow if the modulus is below radius²/tol = 1e+03",
+        ),
     ],
 )
 def test_the_trace_says_when_pairwise_steps_are_slow(f, reason):
     trace = rb.solve(rb.Game(margins(60, 40), f), 1e-3).trace
     (line,) = [line for line in trace if "left out the pairwise steps" in line]
     assert reason in line
+
+
+@pytest.mark.parametrize("radius", [1e-4, 1e4])
+def test_the_phases_do_not_depend_on_the_scale(radius):
+    A = margins(60, 40)
+    for weight, tol in ((0.1, 1e-3), (10.0, 0.2)):
+        unit = rb.solve(rb.Game(A, rb.KLPenalty(weight)), tol)
+        game = rb.Game(A, rb.KLPenalty(weight * radius), over=rb.L1Ball(radius))
+        scaled = rb.solve(game, tol * radius, max_rounds=100)
+        assert scaled.status == "optimal"
+        assert scaled.method == unit.method
+        assert scaled.upper / radius == pytest.approx(unit.upper, abs=tol)
 
 
 def test_an_interrupt_while_a_phase_is_prepared_keeps_the_bracket(monkeypatch):

@@ -208,6 +208,12 @@ class CustomRisk(MeanRisk):
         # cvxpy leaves out entries that are 0.
         slopes = np.zeros((self.measure.size, self.outputs or 1))
         np.add.at(slopes, (row, output), entries.data)
+        # cvxpy computes some gradients with exponentials that overflow.
+        if not np.isfinite(slopes).all():
+            raise InputError(
+                f"cvxpy finds no finite subgradient of {self.loss!r} at some F; pass a function as "
+                "pointwise=..., which returns the losses and the subgradients"
+            )
         return values, slopes.reshape(F.shape)
 
     def _check(self) -> None:

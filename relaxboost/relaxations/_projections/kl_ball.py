@@ -22,7 +22,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
-from relaxboost._core.rounding import MAX_SUMMABLE
+from relaxboost._core.rounding import MAX_SUMMABLE, UNIT
 
 MIN_TEMPERATURE = math.ulp(0.0)
 """The minimum temperature T of a tilt. It replaces temperatures that would underflow to 0."""
@@ -150,6 +150,9 @@ def _inverse_temperature(divergence: _Divergence, radius: float, largest: float)
 
     # Near η = 0, KL is η² Var_π(s) / 2. Hoeffding's bound gives the least η.
     start = 0.5 * math.log(2.0 * radius / divergence.variance)
+    # For such a radius this approximation is exact up to rounding, but computed KL are not.
+    if radius < UNIT**2:
+        return min(math.exp(start), largest)
     low = min(0.5 * math.log(8.0 * radius), math.log(largest))
     # KL itself has an error of some 2^-52 (r + √r).
     tolerance = max(1e-10, 2.0**-51 / math.sqrt(radius))

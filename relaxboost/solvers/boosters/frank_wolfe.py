@@ -270,8 +270,8 @@ class CorrectiveRun(Booster):
 def few_steps_suffice(game: Game, tol: float) -> bool:
     """Return whether about eight Frank–Wolfe steps suffice for a gap of `tol`.
 
-    Let μ be the modulus of strong convexity of the relaxation f. The gap is about 8/(μ t) after t
-    steps (Jaggi 2013, Thm 1). Cone solvers fail on such relaxations, because the numbers in the
-    cone programs differ by many orders of magnitude.
+    Let μ be the modulus of strong convexity of the relaxation f, and r the largest margin. The gap
+    is about 8 r²/(μ t) after t steps (Jaggi 2013, Thm 1). Cone solvers fail on such relaxations,
+    because the numbers in the cone programs differ by many orders of magnitude.
     """
-    return game.relaxation.curvature(game.m) * tol >= 1.0
+    return game.relaxation.curvature(game.m) * tol >= game.over.reach(game.n) ** 2
