@@ -145,7 +145,12 @@ _OPTIONS = [
         "run, else 1]",
     ),
     # The learner: its proxy, its steps, and the bounds that its regret bound needs.
-    click.option("--proxy", metavar="NAME", help="[default: squared-l2 over l2, else entropy]"),
+    click.option(
+        "--proxy",
+        metavar="NAME",
+        help="The strongly convex function of the learner: entropy, p-norm, power, squared-l2 or "
+        "tilted.  [default: squared-l2 over l2, else entropy]",
+    ),
     click.option(
         "--schedule",
         metavar="NAME",
@@ -245,6 +250,8 @@ def run(options: StreamOptions) -> None:
     text = run_text(found, stream, content, options.label_of)
     if save is not None and found.unsaved is None:
         text += f"\nsaved:      {save}"
+        if found.status != "ended":
+            text += "; the same command with --resume continues"
     if options.predictions is not None:
         text += f"\npredicted:  {options.predictions}"
     show(options.as_json, content, text)
@@ -355,6 +362,11 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
     # A file without a row is refused when the learner starts.
     at = about.get("at") if isinstance(about, dict) else None
     at = at if isinstance(at, int) else 0
+    if options.predictions is None and at and about.get("predictions"):
+        note(
+            f"the predictions before row {at} are in a file, and this run writes none; add "
+            "--predictions with this file to continue it"
+        )
     without = ", without an intercept" if options.was_saved_without_intercept() else ""
     return at, f"resumes {options.save} at row {at}{without}"
 
