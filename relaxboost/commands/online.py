@@ -65,6 +65,7 @@ def stream_options(
     @wraps(command)
     def collected(**given: Any) -> Any:
         words: dict[str, Any] = {re.escape(part): said for part, said in _SPOKEN.items()}
+        words[r"classes=\('?([^'(),]*)'?, '?([^'(),]*)'?\)"] = _named_classes
         words[r"feature '(.*)'; drop the row or impute the value"] = _fill
         words["cannot resume .*"] = partial(resume_text, given)
         words[_LEARNED] = "; --save would have kept the rows before it" * ("save" in given)
@@ -76,6 +77,10 @@ def stream_options(
             return command(StreamOptions(**given))
 
     return added(click.argument("stream", type=kind()), *_OPTIONS)(collected)
+
+
+def _named_classes(found: re.Match[str]) -> str:
+    return f"--classes {shlex.quote(f'{found[1]},{found[2]}')}"
 
 
 def _fill(found: re.Match[str]) -> str:
@@ -359,8 +364,9 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
         note(f"nothing to resume at {options.save}: the run starts at row 0")
         return 0, ""
     about = options.saved().get("run")
+    about = about if isinstance(about, dict) else {}
     # A file without a row is refused when the learner starts.
-    at = about.get("at") if isinstance(about, dict) else None
+    at = about.get("at")
     at = at if isinstance(at, int) else 0
     if options.predictions is None and at and about.get("predictions"):
         note(
