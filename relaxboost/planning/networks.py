@@ -63,7 +63,7 @@ def from_networkx(
     from scipy.sparse import csr_array
 
     edges = edges_of(G)
-    X, default = _encoded(edges, features, unseen)
+    X, default = _encoded(G, edges, features, unseen)
     B = None
     if not G.is_directed():
         n = 2 * len(edges)
@@ -139,7 +139,7 @@ def edges_of(G: Any) -> list[tuple[Any, ...]]:
 
 
 def _encoded(
-    edges: list[tuple[Any, ...]], features: Wanted | None, unseen: str
+    G: Any, edges: list[tuple[Any, ...]], features: Wanted | None, unseen: str
 ) -> tuple[Array | None, list[str] | None]:
     """Return the features of the edges and their names, or None for both if there are none."""
     import pandas as pd
@@ -151,8 +151,14 @@ def _encoded(
     table = pd.DataFrame(index=pd.Index([edge[:-1] for edge in edges], tupleize_cols=False))
     for name in columns_of(features, known):
         if name not in known:
+            there = f"no edge has an attribute {name!r}"
+            if any(name in data for _, data in G.nodes(data=True)):
+                raise InputError(
+                    f"{there}, but nodes have it; copy it to the edges with nx.set_edge_attributes"
+                    f"(G, {{edge: G.nodes[edge[1]][{name!r}] for edge in G.edges}}, {name!r})"
+                )
             raise InputError(
-                f"no edge has an attribute {name!r}; edges have "
+                f"{there}; edges have "
                 f"{few(list(known), 8) or 'no attributes'}{did_you_mean(name, known, 0.6)}"
             )
         values: Any = [edge[-1].get(name) for edge in edges]
