@@ -151,21 +151,25 @@ def _encoded(
     table = pd.DataFrame(index=pd.Index([edge[:-1] for edge in edges], tupleize_cols=False))
     for name in columns_of(features, known):
         if name not in known:
-            there = f"no edge has an attribute {name!r}"
-            if any(name in data for _, data in G.nodes(data=True)):
-                raise InputError(
-                    f"{there}, but nodes have it; copy it to the edges with nx.set_edge_attributes"
-                    f"(G, {{edge: G.nodes[edge[1]][{name!r}] for edge in G.edges}}, {name!r})"
-                )
-            raise InputError(
-                f"{there}; edges have "
-                f"{few(list(known), 8) or 'no attributes'}{did_you_mean(name, known, 0.6)}"
-            )
+            raise _no_attribute(G, name, list(known))
         values: Any = [edge[-1].get(name) for edge in edges]
         if not all(isinstance(value, str) for value in values):
             values = np.array(_checked_numbers(name, edges, values), dtype=np.float64)
         table[name] = values
     return encoded(table, features, unseen)
+
+
+def _no_attribute(G: Any, name: str, known: list[str]) -> InputError:
+    if any(name in data for _, data in G.nodes(data=True)):
+        return InputError(
+            f"no edge has an attribute {name!r}, but nodes have it; copy it to the edges with "
+            f"nx.set_edge_attributes(G, {{edge: G.nodes[edge[1]][{name!r}] for edge in G.edges}}, "
+            f"{name!r})"
+        )
+    return InputError(
+        f"no edge has an attribute {name!r}; edges have {few(known, 8) or 'no attributes'}"
+        f"{did_you_mean(name, known, 0.6)}"
+    )
 
 
 def _checked_numbers(name: str, edges: list[tuple[Any, ...]], values: list[Any]) -> list[Any]:
