@@ -10,9 +10,10 @@ DOCS := $(VENV)/.docs
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: help demo prototype test pytest check coverage review processors release-check format claims tables mutants docs site-check bench figures clean
+.PHONY: help venv demo prototype test pytest check coverage review processors release-check format claims tables mutants docs site-check bench figures clean
 
 help:
+	@echo "make venv       install everything that a change needs into .venv (two minutes)"
 	@echo "make demo       solve a real game with a reference solver and both boosters (half a minute)"
 	@echo "make prototype  your own relaxation: from its definition to a picture (half a minute)"
 	@echo "make test       lint, format and type check, then the tests"
@@ -44,6 +45,8 @@ $(READY): $(CORE)
 	@echo "Installing what the tests need into $(VENV) (once, a minute) ..."
 	@$(INSTALL) '.[test]'
 	@touch $(READY)
+
+venv: $(READY)
 
 demo: $(CORE)
 	@mkdir -p output

@@ -115,6 +115,19 @@ def transport(m: int, neighbours: int, weight: float, equations: int | None = No
     return rb.Custom(price)
 
 
+def transport_plan(m: int, radius: float) -> Relaxation:
+    """Return the ball of the optimal-transport distance on a line, with the plan as variables."""
+    x = np.sort(np.random.default_rng(2).random(m))
+    cost = np.abs(x[:, None] - x)
+
+    def ball(d: Any) -> Any:
+        plan = cp.Variable((m, m), nonneg=True)
+        moved = cp.sum(cp.multiply(cost, plan))
+        return 0.0, [cp.sum(plan, axis=1) == 1.0 / m, cp.sum(plan, axis=0) == d, moved <= radius]
+
+    return rb.Custom(ball)
+
+
 def random_relaxation(kind: int, m: int, seed: int) -> Relaxation:
     """Return one of twelve kinds of relaxation, the first six of them polyhedral."""
     rng = np.random.default_rng(seed)
@@ -154,6 +167,8 @@ def named(large: bool) -> Iterator[Case]:
     yield Case("spectral", A, lambda: spectral(m), True)
     yield Case("total-variation", A, lambda: total_variation(m, 0.3), True)
     yield Case("transport", A, lambda: transport(m, 3, 2.0), True)
+    few = m // 5  # a plan has a variable for each pair of examples
+    yield Case("transport-plan", A[:few], lambda: transport_plan(few, 0.05), True)
 
 
 def random() -> Iterator[Case]:

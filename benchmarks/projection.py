@@ -9,12 +9,9 @@ import numpy as np
 from common import best_time, machine, table
 from scipy.special import softmax
 
-from relaxboost.relaxations._projections import (
-    by_sorting,
-    capped_distribution,
-    caps_distribution,
-    max_penalty_distribution,
-)
+from relaxboost.relaxations._projections.capped import by_sorting, capped_distribution
+from relaxboost.relaxations._projections.caps import caps_distribution
+from relaxboost.relaxations._projections.max_penalty import max_penalty_distribution
 
 
 def main() -> None:

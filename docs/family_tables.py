@@ -31,10 +31,15 @@ M = 4
 ALONE = {  # each family once, without its subclasses, which are other names of it
     name: kind
     for name, kind in families().items()
-    if not any(kind is not other and issubclass(kind, other) for other in families().values())
+    if not any(
+        kind is not other and issubclass(kind, other)
+        for other in families().values()
+    )
 }
 EXAMPLES = {
-    name: next(f for f in (make(M) for _, make in FAMILIES) if isinstance(f, kind)).resolve(M)
+    name: next(
+        f for f in (make(M) for _, make in FAMILIES) if isinstance(f, kind)
+    ).resolve(M)
     for name, kind in ALONE.items()
 }
 """The first conformance instance of each family; the notes below the tables are about others."""
@@ -45,9 +50,15 @@ LOSSES = {kind.__name__: kind for kind in fn.LOSSES.values()}
 LEARNERS = {
     kind.__name__: kind
     for kind in (getattr(fn, name) for name in fn.__all__)
-    if inspect.isclass(kind) and issubclass(kind, fn.WeakLearner) and kind is not fn.WeakLearner
+    if inspect.isclass(kind)
+    and issubclass(kind, fn.WeakLearner)
+    and kind is not fn.WeakLearner
 }
-EXPORTED = {kind.__name__: kind for kind in METHODS.values() if kind.__name__ in solvers.__all__}
+EXPORTED = {
+    kind.__name__: kind
+    for kind in METHODS.values()
+    if kind.__name__ in solvers.__all__
+}
 TASKS = {
     "regression": "numbers",
     "binary": "two classes",
@@ -71,7 +82,11 @@ def constants(name: str) -> str:
     """Return the strong convexity and the smoothness of a loss with default parameters."""
     loss = LOSSES[name]()
     bounds = {"λ": loss.strong_convexity or inf, "Λ": loss.smoothness}
-    known = [f"{symbol} = {Fraction(value)}" for symbol, value in bounds.items() if value < inf]
+    known = [
+        f"{symbol} = {Fraction(value)}"
+        for symbol, value in bounds.items()
+        if value < inf
+    ]
     return ", ".join(known) or "none"
 
 
@@ -84,7 +99,11 @@ def witness(name: str) -> str:
 def shape(name: str) -> str:
     """Return whether f is the indicator of a set or a price, and whether polyhedral or smooth."""
     f, rng = EXAMPLES[name], np.random.default_rng(0)
-    values = {f.penalty(scale * rng.normal(size=M)) for scale in (0.01, 0.1, 1.0) for _ in range(9)}
+    values = {
+        f.penalty(scale * rng.normal(size=M))
+        for scale in (0.01, 0.1, 1.0)
+        for _ in range(9)
+    }
     values |= {f.penalty(rng.dirichlet(np.ones(M))) for _ in range(9)}
     traits = {"polyhedral": f.traits.polyhedral, "smooth": f.traits.smooth}
     kind = "set" if values <= {0.0, np.inf} else "price"
@@ -103,20 +122,22 @@ TABLES: dict[str, tuple[list[str], dict[str, Column]]] = {
     ),
     "learners": (list(LEARNERS), {"name": lambda name: word(LEARNERS[name])}),
     "methods": (list(EXPORTED), {"name": lambda name: word(EXPORTED[name])}),
-    "formulas": (list(ALONE), {"witness": witness}),
+    "formulas": (list(ALONE), {}),
     "levels": (
         list(ALONE),
         {
             "family": call,
             "f is a": shape,
             "level": lambda name: level_of(EXAMPLES[name]),
+            "witness": witness,
         },
     ),
     "domains": (
         [
             x
             for x in rb.__all__
-            if inspect.isclass(getattr(rb, x)) and issubclass(getattr(rb, x), Domain)
+            if inspect.isclass(getattr(rb, x))
+            and issubclass(getattr(rb, x), Domain)
         ],
         {},
     ),
@@ -136,14 +157,20 @@ def renew(table: str, names: list[str], computed: dict[str, Column]) -> str:
     kept = {}
     for row in rows:
         first, *others = cells(row)
-        kept[re.findall(r"\w+", first)[0]] = dict(zip(columns, [first, *others], strict=True))
+        kept[re.findall(r"\w+", first)[0]] = dict(
+            zip(columns, [first, *others], strict=True)
+        )
     order = [
         *(name for name in kept if name in names),
         *(name for name in names if name not in kept),
     ]
     lines = [head, rule]
     for name in order:
-        row = dict.fromkeys(columns, "") | {columns[0]: f"`{name}()`"} | kept.get(name, {})
+        row = (
+            dict.fromkeys(columns, "")
+            | {columns[0]: f"`{name}()`"}
+            | kept.get(name, {})
+        )
         row |= {column: make(name) for column, make in computed.items()}
         lines.append(f"| {' | '.join(row.values())} |")
     return "\n".join(lines)
@@ -162,4 +189,6 @@ def render(page: str) -> str:
 
 if __name__ == "__main__":
     for page in PAGES:
-        page.write_text(render(page.read_text(encoding="utf-8")), encoding="utf-8")
+        page.write_text(
+            render(page.read_text(encoding="utf-8")), encoding="utf-8"
+        )

@@ -28,7 +28,7 @@ from relaxboost.views import plots
 # --8<-- [start:definition]
 @dataclass(frozen=True)
 class SoftCap(rb.Relaxation):
-    """f(d) = price/2 · Σ [d_i − 1/k]_+²: a weight above 1/k costs, but is not forbidden."""
+    """f(d) = price/2 · Σ [d_i − 1/k]_+²: weights above 1/k cost."""
 
     k: float
     price: float

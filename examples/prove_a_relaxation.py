@@ -43,7 +43,8 @@ class FastSoftCap(rb.Relaxation):
 
     def penalty(self, d: Vector) -> float:
         """Return f(d)."""
-        return self.price / 2 * float(np.sum(np.maximum(d - 1 / self.k, 0.0) ** 2))
+        excess = np.maximum(d - 1 / self.k, 0.0)
+        return self.price / 2 * float(np.sum(excess**2))
 
     def conjugate(self, theta: Vector) -> float:
         """Return f*(θ) = Σ θ_i/k + θ_i²/(2 price), or inf if an entry of θ is negative."""
@@ -65,10 +66,12 @@ class FastSoftCap(rb.Relaxation):
             cheap = np.exp(np.minimum(z, 0.0)) / self.k
             return np.where(z > 0.0, wrightomega(z + offset) / ratio, cheap)
 
-        # the weights sum to less than 1 at `low`, and to more than 1 at `high`
-        low = u.min() + beta * np.log(self.k / u.size) - beta
-        high = u.max() + beta * (np.log(self.k / u.size) + 1) + self.price / u.size
-        d = weights(brentq(lambda gamma: weights(gamma).sum() - 1, low, high, xtol=1e-15))
+        # the sum is less than 1 at `low`, and more than 1 at `high`
+        shift = np.log(self.k / u.size)
+        low = u.min() + beta * shift - beta
+        high = u.max() + beta * (shift + 1) + self.price / u.size
+        root = brentq(lambda g: weights(g).sum() - 1, low, high, xtol=1e-15)
+        d = weights(root)
         return d / d.sum()
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
@@ -86,10 +89,12 @@ class ProvedSoftCap(FastSoftCap, rb.relaxations.Bounds):
 
         def slope(gamma: float) -> Any:  # the derivative of the bound
             above = np.maximum(gamma - u, 0.0)
-            return 1 - np.sum(np.where(above > 0.0, 1 / self.k + above / self.price, 0.0))
+            slopes = np.where(above > 0, 1 / self.k + above / self.price, 0)
+            return 1 - np.sum(slopes)
 
         u = as_margins(u, self)  # raises an error if u is no vector of finite numbers
-        return rb.relaxations.Witness(brentq(slope, u.min(), u.max() + self.price))
+        gamma = brentq(slope, u.min(), u.max() + self.price)
+        return rb.relaxations.Witness(gamma)
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
         """Return γ − f*([γ − u]_+), rounded down. Intervals enclose each intermediate result."""
@@ -101,7 +106,8 @@ class ProvedSoftCap(FastSoftCap, rb.relaxations.Bounds):
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return f at d / total, rounded up, and 0: this point is in the simplex."""
-        above = (Interval(d) / Interval(*total) - Interval(1.0) / self.k).positive()
+        shares = Interval(d) / Interval(*total)
+        above = (shares - Interval(1.0) / self.k).positive()
         return float((above.square() * (self.price / 2)).sum().upper), 0.0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import doctest
 import io
 import pkgutil
 import re
@@ -14,6 +15,7 @@ import textwrap
 import types
 import warnings
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import matplotlib
@@ -28,7 +30,7 @@ from docs.hooks.claim_pages.pages import details_of, file_of
 from relaxboost.commands.cli import main
 from relaxboost.instances import generators
 from relaxboost.relaxations.bounds import level_of
-from relaxboost.solvers import METHODS
+from relaxboost.solvers import METHODS, Method
 
 ROOT = Path(__file__).parent.parent
 MOST_WORDS = 38_400  # of the README, CONTRIBUTING and docs, but for generated pages
@@ -40,7 +42,11 @@ def blocks(path: Path, language: str) -> list[str]:
 
 
 def run_console(path: Path, block: str) -> None:
-    """Run the commands of a block, and check that they print the lines below them, in order."""
+    """Run the commands of a block, and check that they print the lines below them, in order.
+
+    A line that ends with a backslash continues on the next line.
+    """
+    block = re.sub(r" *\\\n *", " ", block)
     for given in re.split(r"^\$ relaxboost ", block, flags=re.MULTILINE)[1:]:
         command, *shown = given.splitlines()
         out = io.StringIO()
@@ -155,17 +161,18 @@ def test_all_pages_can_be_read():
     )
 
 
-def test_the_booster_of_contributing_solves_a_game(monkeypatch):
-    (code,) = blocks(ROOT / "CONTRIBUTING.md", "python")
+def test_the_booster_of_the_reference_solves_a_game_by_its_name(monkeypatch):
+    """CONTRIBUTING sends maintainers to the docstring of `Method`."""
+    code = "".join(one.source for one in doctest.DocTestParser().get_examples(Method.__doc__))
     module = types.ModuleType("a_booster")
     monkeypatch.setitem(sys.modules, "a_booster", module)  # where dataclasses look types up
+    exec(compile(code, "Method", "exec", dont_inherit=True), vars(module))
     monkeypatch.setitem(METHODS, "fictitious-play", None)  # the name is removed after the test
     del METHODS["fictitious-play"]
-    exec(compile(code, "CONTRIBUTING.md", "exec", dont_inherit=True), vars(module))
-    game = rb.Game([[1.0, -1.0, 0.5], [-0.5, 1.0, 0.2], [0.3, -0.2, 1.0]])
-    assert METHODS["fictitious-play"] is module.FictitiousPlay
-    found = rb.solve(game, 0.1, module.FictitiousPlay(), max_rounds=2000)
-    value = rb.solve(game, 1e-6)
+    named = type("Named", (module.FictitiousPlay,), {"name": "fictitious-play"})
+    assert METHODS["fictitious-play"] is named
+    found = rb.solve(module.game, 0.1, "fictitious-play", max_rounds=2000)
+    value = rb.solve(module.game, 1e-6)
     assert found.lower <= value.upper
     assert found.upper >= value.lower
     assert found.gap <= 0.1
@@ -207,14 +214,10 @@ def test_the_docstring_of_inner_explains_every_word():
     assert not missing, f"the docstring of RoundRecord.inner in game/solution.py lacks {missing}"
 
 
-def test_guide_bracket_is_as_shown():
-    game = rb.Game([[0.5, 0.9], [-0.7, 0.3]])
-    text = (ROOT / "docs" / "game.md").read_text()
-    shown = re.search(r"# \((0\.\d+), (0\.\d+)\)", text)
-    # The last digits depend on whether the machine fuses multiplication and addition.
-    assert game.bracket([2, 7], [-1, 2]) == pytest.approx(
-        tuple(map(float, shown.groups())), abs=4e-15
-    )
+def test_the_bracket_of_the_page_of_the_game_encloses_its_value_closely():
+    lower, upper = rb.Game([[0.5, 0.9], [-0.7, 0.3]]).bracket([2, 7], [-1, 2])
+    assert lower <= 13 / 30 <= upper
+    assert upper - lower <= 8e-15
 
 
 FRONT_DOORS = [
@@ -258,6 +261,14 @@ def test_the_first_screen_of_the_readme():
     assert len(re.findall(r"^\|", text, re.MULTILINE)) <= 12  # ten rows
 
 
+def test_the_example_of_the_format_of_certificates_is_accepted(tmp_path):
+    (example,) = blocks(ROOT / "relaxboost" / "certificates" / "FORMAT.md", "json")
+    (tmp_path / "example.json").write_text(example)
+    found = rb.check_certificate(tmp_path / "example.json")
+    assert found.ok
+    assert found.lower == found.upper == Fraction(1, 4)
+
+
 def test_the_trace_is_explained_in_a_page():
     assert words(ROOT / "docs" / "trace.md") <= 800
 
@@ -299,14 +310,14 @@ def test_the_tables_are_what_the_classes_say():
 
 def test_a_row_of_a_table_follows_the_family_and_keeps_what_was_written(monkeypatch):
     page = family_tables.PAGES[0].read_text()
-    level = "| `HardMargin()` | every label is right | set, polyhedral | exact |\n"
+    level = "| `HardMargin()` | every label is right | set, polyhedral | exact | γ |\n"
     assert level in page
     wrong = level.replace("exact", "enclosed").replace("every label is right", "never")
     assert family_tables.render(page.replace(level, wrong)) == page.replace(
         "every label is right", "never"
     )
     added = family_tables.render(page.replace(level, ""))
-    assert "| `HardMargin()` |  | set, polyhedral | exact |\n\n<!--end-->" in added
+    assert "| `HardMargin()` |  | set, polyhedral | exact | γ |\n\n<!--end-->" in added
     methods = re.sub(r"\| `Hedge\(\).*\n", "", family_tables.PAGES[2].read_text())
     assert '| `Hedge()` | `"hedge"` |  |  |\n' in family_tables.render(methods)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
 from functools import reduce
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -36,7 +38,7 @@ def found(room: str, name: str) -> object:
     return reduce(getattr, [*room.split("."), name] if room else [name], rb)
 
 
-CASES = [("", name) for name in NAMES] + list(MAIN.items())
+CASES = [("", name) for name in NAMES] + [*MAIN.items(), ("solvers", "Method")]
 
 
 @pytest.mark.parametrize(("room", "name"), CASES, ids=lambda part: part or "rb")
@@ -55,6 +57,31 @@ def test_the_main_name_of_every_room_is_known():
     root = Path(rb.__file__).parent
     rooms = {path.parent.name for path in root.glob("*/__init__.py")} - {"_core", "commands"}
     assert {room.split(".")[0] for room in MAIN} == rooms
+
+
+def test_every_parameter_and_attribute_has_a_description():
+    root = Path(rb.__file__).parent
+    bare = []
+    for path in sorted(root.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+                where = f"{path.relative_to(root)}: {node.name}"
+                bare += [f"{where}: {entry}" for entry in bare_entries(ast.get_docstring(node))]
+    assert not bare, "these entries have a name, but no description"
+
+
+def bare_entries(text):
+    """Return the entries of the sections for parameters and attributes without a description."""
+    lines = [*text.split("\n"), "", ""]
+    section = ""
+    bare = []
+    for line, below in pairwise(lines):
+        if below and not below.strip("-"):
+            section = line
+        is_entry = line.strip("- ") and not line.startswith(" ") and line != section
+        if section in ("Parameters", "Attributes") and is_entry and not below.startswith(" "):
+            bare.append(line)
+    return bare
 
 
 @pytest.mark.parametrize(

@@ -18,24 +18,25 @@ COLUMNS = (
     *("limit_seconds", "memory_mb", "fastest_over_auto", "tol", "version", "date", "machine"),
 )
 """The columns of suite.csv; an empty field was not measured."""
-SINCE = "Today's `auto` takes [about 19 % longer](figures/versions.csv) than the version measured."
-"""What has changed since the measurement; becomes empty when suite.csv is measured again."""
+SLOWER_SINCE = {"2026-11-25": 1.19}
+"""How many times as long as the version measured on a date the current one takes, by
+figures/versions.csv. A new measurement has a new date, and needs no entry."""
 RERUNS = {
     "halfspace-1000000x20-tenth": "a [later run](benchmarks.md#all-stumps-of-large-data) took 585 "
     "seconds"
 }
 """What later runs of `auto` reached; becomes empty when suite.csv is measured again."""
+NO_FASTER = "No general solver is faster on any game."
 Row = dict[str, str]
 """The result of one solver on one game, as text."""
 
 HOW = """
 ## How to read the figures
 
-* A solver that does not reach the gap, or runs out of memory, counts as taking {limit} seconds. A
-  ratio above {largest:g} counts as {largest:g}.
-* In the table of games, `limit` and "none" mean that the gap was not proved in time.
-* In the first picture, solvers that were not run on a game, or stopped early, count as not solving
-  it. Only the curve of `auto` is exact.
+* A solver that fails counts as taking {limit} seconds. A ratio above {largest:g} counts as
+  {largest:g}.
+* In the table of games, `limit` and "none" mean that the gap was not proved in time. Ratios come
+  from unrounded times of the version measured.
 
 [suite.csv](suite.csv) has the CPU seconds, wall clock, peak memory and gap of every run. Its column
 `outcome` says how a run ended: `solved`, `limit` (of seconds), `memory`, `ended` (with a wider
@@ -46,19 +47,20 @@ gap), `stopped` (another solver was much faster) or `unfit` (for another kind of
 `python -m benchmarks.solvers --limit 600 --race 1.5 --data DIR` repeats it.
 
 * Each general solver gets the whole game in the formulation that suits it, at the tolerances 1e-3,
-  1e-6 and 1e-9. The fastest run that proves the gap counts. The package computes the bounds.
-* Once a general solver had proved the gap in t seconds, the others were stopped at 1.5 t + 2.
-* `rb.reference`, which adds columns step by step, did not take part. It takes 3 seconds instead of
-  45 on breast cancer, and more than 200 on `halfspace-2000x10` and `waveform`.
-* PIQP did not take part. In another race (30 games, 60 seconds each), `auto` was 18 times as fast
-  as the fastest of PIQP, HiGHS and Clarabel (8 times on dense games).
+  1e-6 and 1e-9. The fastest run that proves the gap counts.
+* Once a general solver had proved the gap in t seconds, the others were stopped at 1.5 t + 2. This
+  cannot change which one is fastest.
+* `rb.reference`, which adds columns step by step, did not take part. It is faster than these
+  solvers on breast cancer, and takes more than 200 seconds on `halfspace-2000x10` and `waveform`.
+* PIQP took part only in another race (30 games, 60 seconds each). In it, `auto` was 18 times as
+  fast as the fastest of PIQP, HiGHS and Clarabel (8 times on dense games).
 
 ## Names of the games
 
 A name such as `noisy-2000x400-third` has three parts: the kind of the matrix, its rows and columns
 (for stumps and data, the examples and features), and the relaxation. `hard` is `HardMargin()`, and
-`third` to `hundredth` are `Capped(fraction=q)` with q = 1/3 to 1/100. A suffix `simplex` means that
-w lies in the simplex, and `lean` that hypotheses are mostly right.
+`third` to `hundredth` are `Capped(fraction=q)` with q = 1/3 to 1/100. With `simplex`,
+w lies in the simplex, and with `lean`, hypotheses are mostly right.
 
 | kind | what the matrix is |
 |---|---|
@@ -152,8 +154,7 @@ def markdown(rows: list[Row]) -> str:
         f"The general solvers are {solvers}.",
         "",
         *(_comparison(rows, compared) if compared else []),
-        f"The figures are of {first['date']}, measured with {first['version']} "
-        f"({first['machine']}).",
+        f"The figures are of {first['date']} ({first['version']}; {first['machine']}).",
         HOW.format(limit=short(limit), largest=LARGEST_RATIO),
         "## All games",
         "",
@@ -180,23 +181,34 @@ def _comparison(rows: list[Row], compared: dict[str, float]) -> list[str]:
     ]
     reruns = "".join(f" ({RERUNS[game]})" for game in failed if game in RERUNS)
     names = _listed([f"`{game}`" for game in failed])
-    solved = short(geometric_mean(r for game, r in compared.items() if game in best))
+    solved = geometric_mean(r for game, r in compared.items() if game in best)
+    headline, since = short(solved), ""
+    slowdown = SLOWER_SINCE.get(rows[0]["date"])
+    if solved and slowdown:
+        headline = f"about {solved / slowdown:.0f}"
+        since = (
+            f" The version measured was {short(solved)} times as fast, and today's `auto` takes "
+            f"[{slowdown:g} times as long](figures/versions.csv)."
+        )
     return [
-        f"**`auto` is {solved} times as fast as the fastest general solver**, in geometric mean of "
-        f"the {sum(game in best for game in compared)} games that a general solver solves. No "
-        f"general solver finished the others. {SINCE} "
-        f"A general solver is faster than `auto` on {_listed(slower) or 'no game'}."
+        f"**`auto` is {headline} times as fast as the fastest general solver**, in geometric mean "
+        f"of the {sum(game in best for game in compared)} games that a general solver solves."
+        f"{since} No general solver finished the others. "
+        + (f"A general solver is faster on {_listed(slower)}." if slower else NO_FASTER)
         + (f" `auto` does not reach the gap on {names}{reruns}." if failed else ""),
         "",
         "![Share of the games that each solver proves within a multiple of the fastest time: the "
         "curve of auto is above all others](images/suite-profile.png)",
+        "",
+        "*Solvers that were not run, or were stopped early, count as not solving the game. So "
+        "the curves of general solvers may be too low.*",
         "",
         "![One bar for each game: how many times as long as auto the fastest general solver "
         "takes](images/suite-ratios.png)",
         "",
         "The ratio is the time of the fastest general solver divided by that of `auto`:",
         "",
-        "| group | games | solved by a general solver | ratio on these | ratio on all games |",
+        "| group | games | solved by a general solver | ratio on these | on all games at least |",
         "|---|---|---|---|---|",
         *(
             f"| {name} | {len(games)} | {sum(game in best for game in games)} "

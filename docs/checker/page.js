@@ -18,7 +18,7 @@ if (place) {
       worker.onerror = () =>
         show("failed", "Python cannot be loaded. Run instead: relaxboost check FILE");
     }
-    show("working", "Python is being loaded and the certificate is being checked …");
+    show("working", "Python is being loaded (7 MB) and the certificate is being checked …");
     const given = matrix.files[0] ? await matrix.files[0].arrayBuffer() : null;
     worker.postMessage({ "certificate.json": await certificate.arrayBuffer(), matrix: given });
   };
@@ -32,5 +32,8 @@ if (place) {
   });
   // ?file=URL checks a certificate of the same site.
   const wanted = new URLSearchParams(location.search).get("file");
-  if (wanted) fetch(new URL(wanted, location.href)).then(check);
+  if (wanted)
+    fetch(new URL(wanted, location.href))
+      .then(check)
+      .catch(() => show("failed", `The file ${wanted} cannot be loaded.`));
 }

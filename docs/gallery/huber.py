@@ -1,4 +1,4 @@
-"""Outliers, and a loss that forgives them
+"""The Huber loss ignores outliers
 
 A tenth of the targets are 6 too large. The squared loss follows them, and the Huber loss stays with
 the other points.
@@ -17,7 +17,13 @@ figure, axes = plt.subplots(figsize=(4.2, 2.9), layout="constrained")
 axes.set(xlabel="x", ylabel="y")
 axes.scatter(x, y, s=3, color="0.7")
 for loss, line in ((fn.Squared(), "--"), (fn.Huber(0.5), "-")):
-    run = fn.boost(x, loss.bind(y), fn.RegressionStumps(), algorithm="refitted", stopping=60)
+    run = fn.boost(
+        x,
+        loss.bind(y),
+        fn.RegressionStumps(),
+        algorithm="refitted",
+        stopping=60,
+    )
     axes.plot(x, run.decision(x), line, label=type(loss).__name__)
-axes.legend(fontsize=8)
+axes.legend(fontsize=9)
 figure.savefig("huber.png", dpi=100)

@@ -1,7 +1,7 @@
-"""Costs learned from ten paths
+"""Ten paths are enough to predict an eleventh
 
 Ten paths were shown on a grid with three features. `fit` finds costs for which these paths are the
-shortest ones; the picture shows the costs and an eleventh path.
+shortest ones. The picture shows the costs, and an eleventh path, which these costs predict exactly.
 """
 
 import matplotlib.pyplot as plt

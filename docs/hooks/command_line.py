@@ -10,8 +10,9 @@ from relaxboost.commands.cli import cli
 
 INTRODUCTION = """# The command line
 
-The text below is what `--help` prints. Every command also has `--json` and `--quiet`.
-[Exit statuses](file_formats.md#exit-statuses).
+The table lists all commands. Below it is the help that each command prints for `--help`. Every
+command also has `--json` and `--quiet`. [All commands have the same exit
+statuses](file_formats.md#exit-statuses).
 
 """
 
@@ -27,8 +28,22 @@ def sections(command: click.Command, words: str, level: int) -> Iterator[str]:
             yield from sections(below, f"{words} {name}", min(level + 1, 4))
 
 
+def overview(command: click.Command, words: str) -> Iterator[str]:
+    """Yield a row of the table for each command that is no group."""
+    if not isinstance(command, click.Group):
+        link = f"[`{words}`](#{words.replace(' ', '-')})"
+        yield f"| {link} | {command.get_short_help_str(limit=100)} |\n"
+        return
+    context = click.Context(command, info_name=words)
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None
+        yield from overview(below, f"{words} {name}")
+
+
 def on_files(files: Files, config: Any, **_: object) -> Files:
     """Add the page."""
-    text = INTRODUCTION + "\n".join(sections(cli, "relaxboost", 2))
+    table = ["| command | what it does |\n", "|---|---|\n", *overview(cli, "relaxboost")]
+    text = INTRODUCTION + "".join(table) + "\n" + "\n".join(sections(cli, "relaxboost", 2))
     files.append(File.generated(config, "command_line.md", content=text))
     return files

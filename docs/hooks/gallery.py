@@ -18,9 +18,20 @@ SECTIONS = {
 
 NAMES = [name for names in SECTIONS.values() for name in names]
 
+GUIDES = {
+    "Margins and ensembles": ("The game in five minutes", "game.md"),
+    "Relaxations": ("Relaxations", "relaxations.md"),
+    "Boosters": ("Boosters side by side", "boosters.md"),
+    "Any convex loss": ("Boosting any convex loss", "functional.md"),
+    "Online learning": ("From a stream to a predictor", "online.md"),
+    "Costs of paths": ("Costs learned from paths", "planning.md"),
+}
+"""The title and the file of the page that explains each section."""
+
 INTRODUCTION = """# Gallery
 
-Each picture is made by one short script, which is complete. Choose a picture to see its script.
+Each picture answers one question about relaxboost. Click it for the complete script of 10 to 25
+lines that draws it.
 """
 
 
@@ -38,13 +49,15 @@ def pages() -> dict[str, str]:
     index = [INTRODUCTION]
     for section, names in SECTIONS.items():
         index += [f"## {section}", "", '<div class="thumbnails" markdown>', ""]
+        guide, page = GUIDES[section]
         for name in names:
             title, sentences, code = parts(name)
             picture = f"![{title}](../images/gallery/{name}.png)"
             index += [f"[{picture} {title}]({name}.md)", ""]
             found[f"gallery/{name}.md"] = (
                 f"[Gallery](index.md) › {section}\n\n# {title}\n\n{sentences}\n\n{picture}\n\n"
-                f"```python\n{code}\n```\n\n[Download the script]({name}.py)\n"
+                f"```python\n{code}\n```\n\n[Download the script]({name}.py). "
+                f"[{guide}](../{page}) explains more.\n"
             )
         index += ["</div>", ""]
     found["gallery/index.md"] = "\n".join(index)

@@ -9,7 +9,11 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import relaxboost as rb
+from relaxboost import game
+from relaxboost.game import domains
 
 ROOMS = {
     "game": "The game",
@@ -25,11 +29,12 @@ ROOMS = {
     "claims": "Claims of papers",
     "instances": "Instances with certified optima",
     "testing": "Tests for your own classes",
+    "views": "Pictures and reports",
 }
 """The rooms whose names are public, in the order of the page."""
 
 TOP = ("InputError", "_core.MissingDependencyError")
-"""What is in no room; it is listed with the game."""
+"""What is in no room; it is listed last."""
 
 MODULES = {
     "game": ["game.bounds"],
@@ -38,16 +43,35 @@ MODULES = {
     "planning": ["planning.maps"],
     "claims": ["claims.plugin"],
     "instances": ["instances.plugin", "instances.generators", "instances.corners"],
-    "certificates": ["views.plots", "views.report"],
+    "views": ["views.plots", "views.report"],
 }
 """Modules that are documented whole, on one page each, by the room under which they are listed."""
+
+
+class Entry(NamedTuple):
+    """A public object, or a module that is documented whole, in which case `value` is its path."""
+
+    path: str
+    value: Any
+
+    @property
+    def name(self) -> str:
+        return self.path if isinstance(self.value, str) else self.path.rpartition(".")[2]
+
+    @property
+    def statement(self) -> str:
+        """The statement that imports the object."""
+        if isinstance(self.value, str):
+            return f"import relaxboost.{self.path}"
+        if self.name in rb.__all__:
+            return f"from relaxboost import {self.name}"
+        room = self.path.removesuffix(f".{self.name}").removesuffix(f".{self.name}")
+        return f"from relaxboost.{room} import {self.name}"
 
 
 def objects(room: str) -> Iterator[tuple[str, Any]]:
     """Yield the path of each public object of a room, below the package, and the object."""
     module = importlib.import_module(f"relaxboost.{room}")
-    if room == "game":
-        yield from ((path, pkgutil.resolve_name(f"relaxboost.{path}")) for path in TOP)
     for name in module.__all__:
         value = getattr(module, name)
         if inspect.ismodule(value):
@@ -57,12 +81,39 @@ def objects(room: str) -> Iterator[tuple[str, Any]]:
         yield f"{room}.{name}.{name}" if hidden else f"{room}.{name}", value
 
 
-def docstring(value: Any) -> str:
-    """Return the docstring of a class, of a function, or of a module by its path."""
-    if isinstance(value, str):  # it is not imported, because a plugin needs pytest
-        spec = importlib.util.find_spec(f"relaxboost.{value}")
+def entries() -> Iterator[tuple[str, str, list[Entry]]]:
+    """Yield the key, the title and the entries of each part of the index."""
+    seen: set[int] = set()
+    sets = set(domains.__all__)
+    for room, title in ROOMS.items():
+        listed = []
+        for path, value in (*objects(room), *((path, path) for path in MODULES.get(room, ()))):
+            name = path.rpartition(".")[2]
+            # A set of weights is listed with the other sets, also if the game has its name.
+            if id(value) in seen or (room == "game" and name in sets):
+                continue
+            seen.add(id(value))
+            is_shorter = room == "game.domains" and name in game.__all__
+            listed.append(Entry(f"game.{name}" if is_shorter else path, value))
+        yield room, title, listed
+    errors = [Entry(path, pkgutil.resolve_name(f"relaxboost.{path}")) for path in TOP]
+    yield "errors", "Errors", errors
+
+
+def docstring(entry: Entry) -> str:
+    """Return the docstring of a class, of a function, of a constant, or of a module."""
+    if callable(entry.value):
+        return inspect.getdoc(entry.value) or ""
+    if isinstance(entry.value, str):  # it is not imported, because a plugin needs pytest
+        spec = importlib.util.find_spec(f"relaxboost.{entry.path}")
         return ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
-    return (inspect.getdoc(value) or "") if callable(value) else ""
+    # The text below the assignment describes a constant.
+    room = entry.path.partition(".")[0]
+    assigned = re.compile(rf'^{entry.name}\b[^\n]*= .*?\n"""(.*?)"""', re.MULTILINE | re.DOTALL)
+    for path in sorted(Path(rb.__file__).parent.joinpath(room).rglob("*.py")):
+        if found := assigned.search(path.read_text(encoding="utf-8")):
+            return found[1]
+    return ""
 
 
 def summary(text: str) -> str:
@@ -76,25 +127,30 @@ def pages() -> dict[str, str]:
     index = [
         "# API",
         "",
-        "Every public object has a page of its own, made from its docstring. "
-        "`import relaxboost as rb` gives the names of the first rooms at the top: "
-        "`rb.Game`, `rb.solve`.",
+        "Every public object has a page of its own, made from its docstring. After "
+        "`import relaxboost as rb`, a **bold** name belongs to `rb` itself, such as `rb.Game`. "
+        "Every other name belongs to the module under the heading, such as "
+        "`rb.relaxations.TotalVariationBall`.",
         "",
     ]
-    seen: set[int] = set()
-    for room, title in ROOMS.items():
+    for room, title, listed in entries():
         rows = []
-        for path, value in (*objects(room), *((path, path) for path in MODULES.get(room, ()))):
-            if id(value) in seen:
-                continue
-            seen.add(id(value))
-            whole = isinstance(value, str)
-            name = path if whole else path.rpartition(".")[2]
-            options = "\n    options:\n      filters: public\n" if whole else ""
-            back = f"[API](../api.md) › [{title}](../api.md#{room})\n\n"
-            found[f"api/{path}.md"] = f"{back}::: relaxboost.{path}{options}\n"
-            rows.append(f"| [`{name}`](api/{path}.md) | {summary(docstring(value))} |")
-        index += [f"## {title} {{ #{room} }}", "", f"`relaxboost.{room}`", ""]
+        # The names of `rb` are those that most users need.
+        for entry in sorted(listed, key=lambda one: one.name not in rb.__all__):
+            options = {"heading": entry.name}
+            if isinstance(entry.value, str):
+                options["filters"] = "public"
+            lines = "".join(f"\n      {key}: {value}" for key, value in options.items())
+            found[f"api/{entry.path}.md"] = (
+                f"---\nhide: [navigation]\n---\n\n"
+                f"[API](../api.md) › [{title}](../api.md#{room}) · `{entry.statement}`\n\n"
+                f"::: relaxboost.{entry.path}\n    options:{lines}\n"
+            )
+            link = f"[`{entry.name}`](api/{entry.path}.md)"
+            shown = f"**{link}**" if entry.name in rb.__all__ else link
+            rows.append(f"| {shown} | {summary(docstring(entry))} |")
+        index += [f"## {title} {{ #{room} }}", ""]
+        index += [] if room == "errors" else [f"`rb.{room}`", ""]
         index += ["| name | what it is |", "|---|---|", *rows, ""]
     found["api.md"] = "\n".join(index)
     return found

@@ -14,7 +14,7 @@ _RELATIONS = {" &lt;= ": " ≤ ", " &gt;= ": " ≥ ", " -&gt; ": " → "}
 _VERBATIM = re.compile(r"<(/?)(code|pre|math|script|style|svg)\b")
 _SCRIPTED = re.compile(
     r"(?P<base>(?:(?<![\w.])|(?<=[AᵀΣ0-9]))"
-    r"(?:min|max|sup|AvgMin|[A-Za-zα-ωΑ-Ω]\u0302?['*]?)|[\])‖∇ℝ|])"
+    r"(?:(?:arg)?(?:min|max)|sup|inf|log|gap|Exp|AvgMin|d0|[24](?=\^)|[A-Za-zα-ωΑ-Ω]\u0302?['*]?)|[\])‖∇ℝ|])"
     r"(?P<mark>[_^])"
     r"(?P<script>\{[^{}]*\}|\([^()]*\)|inf|emp|head|tail|[*+∞]|[A-Za-z0-9]{1,2}|[α-ω]|P\u0302)"
     r"(?P<sign>_[+*])?"

@@ -65,13 +65,13 @@ def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> s
     return ", ".join(map(said, values[:most])) + ", ..." * (len(values) > most)
 
 
-def brief(thing: object) -> str:
-    """Return the repr of an object for a message. A long repr is cut in the middle.
+def brief(thing: object, most: int = BRIEF_CHARACTERS) -> str:
+    """Return the repr of an object for a message. A repr of over `most` characters is cut.
 
     A relaxation of a user-defined dataclass may have fields of thousands of numbers.
     """
     text = repr(thing)
-    return text if len(text) <= BRIEF_CHARACTERS else f"{text[:200]} ... {text[-40:]}"
+    return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-(most // 8) :]}"
 
 
 def number_of(count: int, what: str) -> str:

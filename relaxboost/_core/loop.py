@@ -141,6 +141,7 @@ def run(
         A function that stores the results of a state, and returns the reason for stopping, or ""
         to continue. One assignment should store all results, so that Ctrl-C leaves none incomplete.
     limits : Limits
+        The limits of rounds and seconds, and the callback.
     clock : Clock
         The clock of the run, which was started with ``limits.time_limit``.
     first : int

@@ -74,6 +74,7 @@ def check_all(
     Parameters
     ----------
     claims : iterable of Claim
+        The claims to check, such as the values of `claims.all()`.
     trials : int, optional
         The number of instances that are drawn for each claim. By default it is the `trials` of the
         claim.

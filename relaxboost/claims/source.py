@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.record import (
     AMBIGUOUS,
@@ -194,10 +194,8 @@ class Source:
         fields.setdefault("page", fields["location"])
         checked_space(id, space)
         for number, instance in enumerate(fields.get("counterexamples", ()), 1):
-            try:
+            with error_prefix(f"counterexample {number} of {id}: "):
                 space.from_json(instance)
-            except InputError as error:
-                raise InputError(f"counterexample {number} of {id}: {error}") from None
         fields["corrected_texts"] = fields.pop("corrected", ())
         _check_record(id, fields)
         return Declaration(self, stated, {**fields, "id": id, "space": space})

@@ -266,6 +266,7 @@ def worst_case(
     Parameters
     ----------
     objective : Expression
+        The quantity whose greatest value is computed.
     requirements : iterable of Requirement
         The conditions on the instances. Together with the functionals, they must bound the norms of
         all elements. Some instance must satisfy all their inequalities strictly.

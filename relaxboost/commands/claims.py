@@ -58,14 +58,13 @@ _FILE = click.option(
     type=click.Path(path_type=Path),
     help="A Python file with your own claims instead of the built-in ones.",
 )
-_SOURCE = click.option("--source", help="The claims of one source, e.g. SS09.")
 
 
 def _wanted(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command take arguments that select claims. By default all claims are selected."""
 
     @click.argument("ids", nargs=-1, metavar="[ID]...")
-    @_SOURCE
+    @click.option("--source", help="The claims of one source, e.g. SS09.")
     @_FILE
     @wraps(command)
     def run(ids: tuple[str, ...], source: str | None, file: Path | None, **options: Any) -> None:
@@ -80,11 +79,6 @@ _SEED = click.option(
     default=0,
     show_default=True,
     help="The seed of the instances.",
-)
-_TRIALS = click.option(
-    "--trials",
-    type=click.IntRange(1),
-    help="Number of instances to draw for each claim. [default: set by each claim]",
 )
 _JOBS = click.option(
     "--jobs",
@@ -182,7 +176,11 @@ Examples:
 """,
 )
 @_wanted
-@_TRIALS
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    help="Number of instances to draw for each claim. [default: set by each claim]",
+)
 @_SEED
 @_JOBS
 @click.option(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Output of a check is 80 columns wide in a pipe too.
 _folded = partial(folded, columns=80, hang=2)
-_STATUS = len("not decidable here")
+_STATUS = len("false as stated")
 _VERDICT = len("false as stated")
 MAX_CLAIMS_WITH_SLACKS = 10
 """The maximum number of claims in a table that shows the least slack of claims that hold. If there
@@ -52,7 +52,7 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
         for c in sorted(claims, key=lambda claim: bool(claim.part_of))
     ]
     rows += [
-        (u.id, "not decidable here", "", f"{u.location}: {u.words} [{u.reason}]") for u in unchecked
+        (u.id, "not checkable", "", f"{u.location}: {u.words} [{u.reason}]") for u in unchecked
     ]
     # Ids have different lengths; the second column starts after the longest.
     width = max([len("id"), *(len(row[0]) for row in rows)])
@@ -157,7 +157,7 @@ def not_checked(statement: Unchecked) -> Iterator[str]:
     """Yield the lines of `relaxboost claims show` for a statement that cannot be checked."""
     yield f"{statement.id}: {statement.location}"
     yield f"  statement:   {statement.words}"
-    yield "  on record:   not decidable here"
+    yield "  on record:   not checkable"
     yield f"  reason:      {statement.reason}"
 
 

@@ -58,8 +58,7 @@ class _Verbs(click.Group):
         """Load a command and return it. If the name is unknown, return None."""
         if name not in VERBS:
             return None
-        command: click.Command = getattr(import_module(f"relaxboost.commands.{name}"), name)
-        return command
+        return getattr(import_module(f"relaxboost.commands.{name}"), name)
 
     def make_context(self, *given: Any, **options: Any) -> click.Context:
         """Parse the arguments, and print the text of --help or --version if it is requested."""

@@ -189,8 +189,7 @@ class ResidualGames(ScoreGames):
     def errors(self, held: Array, given: Examples) -> list[float]:
         """Return the mean absolute error of the held-out predictions for each radius."""
         rest = np.abs(held - self.values[given.codes])
-        errors: list[float] = (rest @ given.weights / given.weights.sum()).tolist()
-        return errors
+        return (rest @ given.weights / given.weights.sum()).tolist()
 
     def gap(self, tol: float, grid: list[Any]) -> float:
         # The entries of each game are divided by 1 + radius.

@@ -99,8 +99,7 @@ class PooledTree:
 
     def predict(self, E: NDArray[Any]) -> Vector:
         """Return the votes of the tree, in [−1, 1], for rows in which ranks replace the values."""
-        votes: Vector = np.clip(self.tree.predict(E, check_input=False), -1.0, 1.0)
-        return votes
+        return np.clip(self.tree.predict(E, check_input=False), -1.0, 1.0)
 
     def importances(self) -> Vector:
         """Return the share of each column in the total decrease in squared error by splits."""

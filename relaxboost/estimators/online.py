@@ -22,7 +22,7 @@ from relaxboost.functional.losses.targets import decided, labels
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import HedgedDescent, Learner, MirrorDescent, MirrorSteps
 from relaxboost.online.proxies import as_proxy
-from relaxboost.online.streams import BaseFunctions, LinearBasis, StumpBasis
+from relaxboost.online.streams.bases import BaseFunctions, LinearBasis, StumpBasis
 from relaxboost.online.streams.words import HASH_BUCKETS, WithWords, Words, word_columns
 
 
@@ -231,7 +231,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         examples of the first `fit` or `partial_fit`; later values are clipped to this range.
         "stumps" have ten thresholds for each feature, taken from the same examples. The base
         functions do not change later, because each weight belongs to one of them. For fixed ranges
-        and other base functions see `relaxboost.online.streams`.
+        and other base functions see `relaxboost.online`.
     radius : float or "auto"
         The radius λ > 0 of the set of weights. If base functions lie in [−K, K] and weights in an
         l1 ball, predictions lie in [−λK, λK]. The default "auto" uses

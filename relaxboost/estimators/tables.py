@@ -203,8 +203,7 @@ class TableEstimator(BaseEstimator):
                 remedy = "drop the column, or encode its strings as numbers"
                 # The level is that of a call of `fit`.
                 warnings.warn(UNREPEATED.format(few(ids, 6, repr), remedy), stacklevel=8)
-        Z: Array = check_array(self._table.numbers(X), estimator=self, ensure_all_finite=False)
-        return Z
+        return check_array(self._table.numbers(X), estimator=self, ensure_all_finite=False)
 
 
 def check_class_weights(classes: Any, totals: Any) -> None:

@@ -56,6 +56,7 @@ def boost(
         A loss bound to targets, as in ``Hinge().bind(y)``. The risk also contains the weights and
         the queries, if there are any.
     learner : WeakLearner
+        The weak learner, which finds a hypothesis in each round.
     algorithm : {"residual", "repeated", "naive", "refitted"} or Algorithm
         The algorithm: GB11's Algorithms 3, 2 and 1, or `Refitted`. To set the step, the projection
         or the iterate, pass an object, as in ``Residual(step=0.1)``. ``"naive"`` may stop far from

@@ -61,6 +61,7 @@ class Boosted:
         The hypotheses and their coefficients, in the order of their rounds. The function f_t after
         round t is the sum of the hypotheses of the rounds up to t, times their coefficients.
     history : tuple of BoostRecord
+        The risk and the step of each round.
     rounds : int
         The number T of the last round.
     chosen : int
@@ -68,6 +69,7 @@ class Boosted:
         risk for "best". If `stopping` has a patience, "average" also uses the round of least risk,
         and takes the mean over the rounds up to this round.
     iterate : str
+        The function that predicts: "last", "best" or "average"; see `Algorithm`.
     status : str
         The reason why the run ended: "max_rounds", "max_learners", "early stopping", "time_limit",
         "callback", "interrupted", or "stationary" if every hypothesis is orthogonal to the function

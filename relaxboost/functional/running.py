@@ -148,8 +148,7 @@ class BoostRun:
     @property
     def start(self) -> Array:
         """The predictions on the training set after round `first`."""
-        start: Array = self._kept.state["F"]
-        return start
+        return self._kept.state["F"]
 
     def add(self, state: BoostState) -> str:
         """Store the state after a round. Return the reason to stop, or "" to continue."""

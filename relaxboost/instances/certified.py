@@ -17,8 +17,8 @@ from relaxboost.certificates import Certificate, Verdict, check_certificate
 from relaxboost.game import Game
 from relaxboost.game.comparison import Bracketed
 from relaxboost.game.domains import Domain
-from relaxboost.instances.entries import over_of, relaxation_of
-from relaxboost.instances.sources import FILES, Sources
+from relaxboost.instances.entries import relaxation_of
+from relaxboost.instances.sources import FILES, Sources, read_over
 from relaxboost.matrices import as_matrix, stumps
 from relaxboost.relaxations import Relaxation
 
@@ -65,7 +65,7 @@ class CertifiedGame(Bracketed):
     @cached_property
     def over(self) -> Domain:
         """The domain of the weights w."""
-        return over_of(self.over_text)
+        return read_over(self.over_text)
 
     @property
     def label(self) -> str:  # type: ignore[override]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost.certificates.proof import describe_relaxation
 from relaxboost.game.domains import Domain
 from relaxboost.game.game import Game
@@ -24,7 +24,6 @@ PLAIN = ("HardMargin()", "L1Ball(1)")
 
 # Large sets use the same relaxation a thousand times; relaxations and domains are immutable.
 relaxation_of = lru_cache(256)(read_relaxation)
-over_of = lru_cache(256)(read_over)
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Entry:
 
     def game(self, matrix: MarginMatrix) -> Game:
         """Return the game with the given matrix."""
-        return Game(matrix, relaxation_of(self.relaxation), over=over_of(self.over))
+        return Game(matrix, relaxation_of(self.relaxation), over=read_over(self.over))
 
     def resolved(self, m: int) -> tuple[Relaxation, Domain, str]:
         """Return the relaxation, the domain and the level of the game for m examples.
@@ -60,31 +59,23 @@ class Entry:
         If the relaxation is not defined for m, or if the level is impossible, an InputError names
         the game.
         """
-        try:
-            return _resolved(self.relaxation, self.over, self.level, m)
-        except InputError as error:
-            raise InputError(f"game {self.name!r}: {error}") from None
-
-
-@lru_cache(1024)
-def _resolved(
-    relaxation: str, over: str, level: str | None, m: int
-) -> tuple[Relaxation, Domain, str]:
-    f = relaxation_of(relaxation).resolve(m)
-    g = over_of(over)
-    strongest = min((level_of(f), g.level), key=LEVELS.index)
-    if strongest == "numerical":
-        raise InputError(
-            f"{relaxation} over {over} has only numerical brackets, which prove nothing. A set of "
-            "certified games needs relaxations with exact or enclosed certificates"
-        )
-    if level == "exact" and strongest == "enclosed":
-        raise InputError(
-            f"{relaxation} over {over} allows enclosed certificates, not exact ones. Omit level, "
-            "or use caps and l1 or l-inf norms"
-        )
-    describe_relaxation(f, m)  # before any work: a checker must be able to evaluate it
-    return f, g, level or strongest
+        with error_prefix(f"game {self.name!r}: "):
+            f = relaxation_of(self.relaxation).resolve(m)
+            g = read_over(self.over)
+            strongest = min((level_of(f), g.level), key=LEVELS.index)
+            if strongest == "numerical":
+                raise InputError(
+                    f"{self.relaxation} over {self.over} has only numerical brackets, which prove "
+                    "nothing. A set of certified games needs relaxations with exact or enclosed "
+                    "certificates"
+                )
+            if self.level == "exact" and strongest == "enclosed":
+                raise InputError(
+                    f"{self.relaxation} over {self.over} allows enclosed certificates, not exact "
+                    "ones. Omit level, or use caps and l1 or l-inf norms"
+                )
+            describe_relaxation(f, m)  # before any work: a checker must be able to evaluate it
+            return f, g, self.level or strongest
 
 
 def slug(label: str) -> str:

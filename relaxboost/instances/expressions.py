@@ -154,8 +154,7 @@ class _Reader:
                 for p in list(signature.parameters.values())[len(own) :]
             )
             raise InputError(f"{name} takes {name}({names}): {error}") from None
-        result: Relaxation = kind(*values, **options)
-        return result
+        return kind(*values, **options)
 
     def _refuse(self, node: ast.expr, rule: str) -> NoReturn:
         part = ast.get_source_segment(self._text, node) or self._text

@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost.certificates import Certificate, certify, check, check_certificate
 from relaxboost.certificates.certificate import precisely
@@ -109,11 +109,9 @@ def _make_all(
     progress(0, len(entries), "")
     for done, entry in enumerate(entries, start=1):
         start = time.perf_counter()
-        try:
+        with error_prefix(f"game {entry.name!r}: "):
             game = entry.game(sources.matrix(entry.source))
             certificate, how = _certificate(entry, game, directory / f"{entry.name}.json")
-        except InputError as error:
-            raise InputError(f"game {entry.name!r}: {error}") from None
         (kept if how == "kept" else made).append(entry.name)
         if certificate.gap > Fraction(entry.tol):
             wide.append(entry.name)

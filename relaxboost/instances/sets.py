@@ -93,6 +93,7 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         m, n : int or container of int, optional
             The number of examples or hypotheses, such as ``40`` or ``range(2, 50)``.
         level : {"exact", "enclosed"}, optional
+            The level of the certificate. By default, both levels are selected.
 
         Raises
         ------

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost._core.files import check_input
 from relaxboost.certificates import check
 from relaxboost.game import domains
@@ -68,10 +68,8 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
     except Exception as error:  # damaged archives raise many kinds of errors
         said = str(error) or type(error).__name__
         raise InputError(f"{path} cannot be read as {kind}: {said}") from None
-    try:
+    with error_prefix(f"{path}: "):
         matrix = as_matrix(found)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
     return _small(path, matrix, found.size)
 
 

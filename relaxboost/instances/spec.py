@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, error_prefix
 from relaxboost._core.files import check_input, shallow
 from relaxboost.instances.corners import CORNERS
-from relaxboost.instances.entries import NAME, PLAIN, Entry, over_of, relaxation_of, slug
+from relaxboost.instances.entries import NAME, PLAIN, Entry, relaxation_of, slug
 from relaxboost.instances.generators import OPTIONS, check_options
-from relaxboost.instances.sources import Sources
+from relaxboost.instances.sources import Sources, read_over
 
 DEFAULT_GAP = 1e-9
 """The requested difference between the bounds of a game if the specification has no `tol`."""
@@ -147,10 +147,8 @@ def _matrices(
     for key in (kind, "label", "key", "name"):
         if not isinstance(given.get(key, ""), str):
             raise InputError(f"{where}: {key} must be a string, got {given[key]!r}")
-    try:
+    with error_prefix(f"{where}: "):
         matrix = sources.matrix(source)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
     yield given.get("name", Path(given[kind]).stem), source, matrix.m, None
 
 
@@ -212,10 +210,9 @@ def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str,
         overs = _texts(where, shared.get("over", PLAIN[1]))
         pairs = [(label, text, over) for label, text in texts for _, over in overs]
     for label, relaxation, over in pairs:
-        try:
-            relaxation_of(relaxation), over_of(over)
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from None
+        with error_prefix(f"{where}: "):
+            relaxation_of(relaxation)
+            read_over(over)
         yield _suffix(relaxation, PLAIN[0], label) + _suffix(over, PLAIN[1]), relaxation, over
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core import tables
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError, few, missing, number_of
+from relaxboost._core.errors import InputError, error_prefix, few, missing, number_of
 from relaxboost._core.html import card, table
 from relaxboost._core.names import MAX_ITEMS_SHOWN
 from relaxboost.matrices.labelled import ROUNDED, rounded_integer
@@ -58,6 +58,7 @@ class SignedLabels(NamedTuple):
         Parameters
         ----------
         scores : array of shape (m,)
+            The score of each row.
 
         Returns
         -------
@@ -170,6 +171,7 @@ def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Datase
     Parameters
     ----------
     path : path
+        The path of the file, which ends in .parquet for a Parquet file.
     label : str
         The name of the label column, which may contain any two values.
     sep : str
@@ -228,10 +230,8 @@ def read_table(
     if gone.any():
         where = _where(frame, int(gone.argmax()))
         raise InputError(f"{path}: the label at {where} is missing; fill it in or drop the row")
-    try:
+    with error_prefix(f"{path}, column {label!r}: "):
         return features, labels(frame[label].to_numpy())
-    except InputError as error:
-        raise InputError(f"{path}, column {label!r}: {error}") from None
 
 
 def _read_parquet(path: Path) -> Any:

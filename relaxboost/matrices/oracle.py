@@ -20,7 +20,7 @@ from relaxboost.matrices.labelled import check_labelled
 
 
 class OracleMatrix(MarginMatrix):
-    """The matrix of the columns that a weak learner has found so far; see :func:`oracle`."""
+    """The matrix of the columns that a weak learner has found so far; see `oracle`."""
 
     n = None
     edge_roundings: ClassVar[int] = 1
@@ -139,6 +139,7 @@ def oracle(
         with ``predict(X)``. A scikit-learn estimator is cloned and fitted with
         ``sample_weight=d``. X and y are read-only, and d is a copy.
     X : array of shape (m, features)
+        The features of the examples.
     y : array of shape (m,)
         Labels −1 and +1.
     slack : float, optional

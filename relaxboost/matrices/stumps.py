@@ -169,7 +169,7 @@ class StumpMatrix(MarginMatrix):
     Column j has the entries y_i h_j(x_i), where h_j is +1 above the threshold and −1 otherwise. A
     negative weight stands for the stump with the opposite signs. The m x n array is never formed.
     Instead, a pass adds the products y_i d_i of the examples at each level of a feature, and takes
-    prefix sums of the levels. This takes O(m · features + n) operations. Use :func:`stumps` to
+    prefix sums of the levels. This takes O(m · features + n) operations. Use `stumps` to
     create such a matrix.
     """
 
@@ -306,6 +306,7 @@ def stumps(
     Returns
     -------
     StumpMatrix
+        The margin matrix, with a column for each stump.
 
     Raises
     ------

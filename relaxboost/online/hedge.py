@@ -68,9 +68,6 @@ class ScheduledHedge(Method):
         rounds = 2.0 * known.largest * (known.lipschitz / tol) ** 2
         return replace(self, schedule=Horizon(max(1, math.ceil(min(rounds, 2.0**62)))))
 
-    def check(self, game: Game) -> None:
-        """Accept every game, because the method has no restrictions."""
-
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> HedgeRun:
         schedule: Schedule = self.chosen(game, goal.tol).schedule
         known = _constants(game)

@@ -214,8 +214,7 @@ class HedgedLearner(Learner):
         if type(loss) in LOSS_CODES:
             code, parameter = LOSS_CODES[type(loss)]
             codes = code, float(getattr(loss, parameter, 0.0)), float(limit)
-            found: Vector = shares.rounds(H, (sizes, y, weights), self.arrays(), self.steps, codes)
-            return found
+            return shares.rounds(H, (sizes, y, weights), self.arrays(), self.steps, codes)
         # Losses without a code are evaluated in Python.
         predictions = np.empty(len(H))
         F, p = np.empty((2, KINDS.size))

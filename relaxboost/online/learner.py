@@ -165,6 +165,8 @@ class Learner:
                 f"{method.schedule!r} needs a bound on the gradients, but {method.loss!r} has "
                 "none here; pass targets=, a bound on |y|, or schedule=Constant(beta)"
             )
+        # The temperature of `Adaptive` contains the square of L, so that L is checked first.
+        _check_gradients(method, lipschitz)
         self._w: Vector = proxy.start(over, size)
         self._z: Vector = np.zeros(size)
         # A greedy step starts at z = −∇V(w), which is 0 at first if the proxy is steep.
@@ -173,7 +175,7 @@ class Learner:
         self._mean: Vector = np.zeros(size)
         self._sums: Vector = np.zeros(6)
         self._sums[kernels.BETA] = self._temperature()
-        _check_ranges(method, self.beta, self.constants)
+        _check_steps(method, self.beta, self.constants)
 
     def __repr__(self) -> str:
         return f"<learner of {self.size} weights after {self.rounds} rounds: {self.method!r}>"
@@ -412,8 +414,7 @@ class Learner:
     def _learn(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
         codes = self.compiled()
         if codes is not None:
-            found: Vector = kernels.rounds(H, (sizes, y, weights), self.arrays(), codes)
-            return found
+            return kernels.rounds(H, (sizes, y, weights), self.arrays(), codes)
         # Other losses, proxies and schedules learn in Python.
         predictions = np.empty(len(H))
         for row, h in enumerate(H):
@@ -462,16 +463,19 @@ class Learner:
         return float(self.method.schedule.temperature(rounds, squares, self.constants))
 
 
-def _check_ranges(method: OnlineMethod, beta: float, known: Constants) -> None:
+def _check_gradients(method: OnlineMethod, L: float) -> None:
     # Squares of gradients are summed, so they must neither overflow nor vanish. Without a bound on
     # the targets, the gradients of a regression loss have no bound.
-    L = known.lipschitz
     is_unknown = math.isinf(L) and method.loss.task != "binary"
     if not (is_unknown or 1e-150 <= L <= 1e150):
         raise InputError(
             f"{method.loss!r} has gradients up to {L:g} over {method.over!r}, and their squares "
             "overflow or underflow; change the radius, or scale the base functions and the bound"
         )
+
+
+def _check_steps(method: OnlineMethod, beta: float, known: Constants) -> None:
+    L = known.lipschitz
     step = L / beta if beta > 0.0 and math.isfinite(L) else 0.0
     if not (1e-300 <= beta * known.modulus <= 1e300 and step <= 1e300):
         raise InputError(

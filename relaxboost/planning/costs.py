@@ -55,8 +55,12 @@ class LinearCosts(LearnedCosts):
         The names of the features.
     lower, upper : float
         A lower and an upper bound on the minimum of the objective.
-    status, method : str
+    status : str
+        The reason why the run ended, as in `Fit`.
+    method : str
+        The name of the method.
     rounds : int
+        The number of rounds of the run.
     exact : bool
         Whether every loss-augmented plan at w is exact; see `Fit`.
     """

@@ -81,6 +81,7 @@ class Evaluation:
     Attributes
     ----------
     tasks : tuple of Task
+        The tasks that were planned.
     plans : tuple of Path
         The shortest path for each task, planned without the loss.
     each : PerTask
@@ -161,6 +162,7 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     Parameters
     ----------
     tasks : sequence of Task
+        The tasks to plan.
     costs : LearnedCosts, callable or array
         Learned costs, or a function that returns the arc costs of a graph, shape (E,). If all tasks
         are on the same graph, an array of arc costs is also accepted.

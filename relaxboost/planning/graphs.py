@@ -37,6 +37,7 @@ class Path:
     Parameters
     ----------
     graph : Graph
+        The graph of the arcs.
     arcs : array of int
         The indices of at least one arc, in order.
 
@@ -295,6 +296,7 @@ class Graph:
         Parameters
         ----------
         tail, head : labels of nodes
+            The nodes where the arc starts and where it ends.
         key : hashable, optional
             An entry of `keys`, which selects one of several parallel arcs.
 

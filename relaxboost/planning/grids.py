@@ -42,6 +42,7 @@ def grid(
     names : sequence of L str, optional
         The names of the layers, which become the names of the features.
     neighbours : {8, 4}
+        The number of cells around a cell to which arcs lead: 8 with diagonal steps, 4 without.
     corners : {"both", "one", "free"}
         How many of the two cells next to a diagonal step must be passable. With ``"both"``, as in
         the MovingAI benchmarks, no step cuts a corner. With ``"one"``, no step passes between two

@@ -52,8 +52,9 @@ class LinearModel(LinearCosts):
     losses : tuple of str
         The kinds of losses of the tasks, such as ``"Missed(weight=None, scale=1.0)"``.
     nonnegative : bool
+        Whether the weights were restricted to w >= 0, as in `Problem`.
     negative : str
-        The fields `nonnegative` and `negative` are those of `Problem`.
+        The treatment of negative costs, as in `Problem`.
     power : int
         The power of the losses: 1, or 2 in files of earlier versions, in which losses were squared.
     """
@@ -74,6 +75,7 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
     Parameters
     ----------
     costs : Fit, LinearModel or BoostedCosts
+        The learned costs to write.
     path : path
         The path of the file, which must end in .json.
 

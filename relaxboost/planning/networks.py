@@ -90,6 +90,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     Parameters
     ----------
     graph : Graph
+        The graph to convert.
     costs : array of shape (E,), or learned costs, optional
         The cost of each arc. If learned costs are passed, they are evaluated on this graph.
 

@@ -91,6 +91,7 @@ class Oracle:
     Parameters
     ----------
     tasks : sequence of Task
+        The tasks with their demonstrations and losses.
     negative : {"exact", "simple", "relaxed"}
         The treatment of costs that are negative after the loss is subtracted. ``"exact"`` uses the
         Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. If a

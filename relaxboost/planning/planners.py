@@ -151,7 +151,11 @@ class Simple:
         # No simple path enters its source, leaves its target, or passes a node off all ways.
         usable = inside[graph.tail] & inside[graph.head]
         usable &= (graph.head != source) & (graph.tail != target)
-        kept = np.flatnonzero(usable)
+        # The cheapest of parallel arcs is enough. HiGHS finds some programs with parallel arcs
+        # infeasible that are not.
+        cheapest = np.flatnonzero(usable)[np.argsort(costs[usable], kind="stable")]
+        pairs = graph.tail[cheapest] * graph.nodes + graph.head[cheapest]
+        kept = np.sort(cheapest[np.unique(pairs, return_index=True)[1]])
         # A path with the fewest arcs is a start for the case that time runs out.
         hops = np.where(usable, 1.0, np.inf)[graph.forward.arcs]
         best = shortest_arcs(graph, hops, source, target)[0]
@@ -230,6 +234,7 @@ def shortest_path(
     Parameters
     ----------
     graph : Graph
+        The graph of the path.
     costs : array of shape (E,)
         The cost of each arc, a finite number. `graph.costs` converts costs per site to arc costs.
     source, target : labels of nodes

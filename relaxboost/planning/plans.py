@@ -93,6 +93,7 @@ class Plan:
     Attributes
     ----------
     path : Path
+        The path that was found.
     costs : array of shape (E,)
         The costs for which the path was planned.
     potential : array of shape (nodes,)
@@ -100,6 +101,7 @@ class Plan:
         less than π_target − π_source. They may be +inf at nodes that the source does not reach, and
         −inf at nodes that do not reach the target. ``"simple"`` plans have None.
     planner : str
+        The name of the planner, which is one of `PLANNERS`.
     claimed : float
         For a plan without potentials, the solver's lower bound on the cost of a path that visits no
         node twice. `check_plan` does not use this bound.
@@ -151,6 +153,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     Parameters
     ----------
     plan : Plan
+        The plan to check.
     costs : array of shape (E,), optional
         The costs for which the plan is checked. By default they are the costs of the plan.
     """

@@ -136,6 +136,7 @@ class PlanningLoss(Loss):
         Parameters
         ----------
         y : sequence of Task
+            The tasks, which take the place of targets.
         weights : array of shape (S,), optional
             The weights > 0 of the sites in the L² norm of the functional gradient descent, which
             do not change the loss. With equal weights, the default, a weak learner mostly fits the
@@ -210,7 +211,8 @@ class PlanningRisk(Risk):
         return value, gradient
 
     def visited(self) -> Array:
-        """Return a weight > 0 for each site. The weights sum to 1.
+        """Return a weight > 0 for each site. The weights sum to 1, or to less if no demonstration
+        or no plan passes a site.
 
         Nine tenths of the weight are proportional to the visits of the demonstrations and of the
         plans at F = 0. One tenth is spread evenly. A path that takes an arc visits each site with
@@ -221,8 +223,9 @@ class PlanningRisk(Risk):
         found = self.oracle.evaluate(self.arc_costs(self.zero())).each
         both = self._shown, [answer.taken for answer in found]
         passed = [self._gathered(self._passed(paths)) for paths in both]
-        each: Array = 0.5 * (1.0 - unvisited) * sum(v / v.sum() for v in passed)
-        return each + unvisited / self.sites
+        # Arcs whose row of the matrix `sites` is 0 pass no site.
+        each = sum((v / (v.sum() or 1.0) for v in passed), np.zeros(self.sites))
+        return 0.5 * (1.0 - unvisited) * each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole]) -> Array:
         """Return the flow on all arcs, given a path for each demonstration.

@@ -31,6 +31,7 @@ def split(
     Parameters
     ----------
     tasks : sequence of Task
+        The tasks to divide into folds.
     folds : int
         The number of folds, at least 2.
     rng : int, numpy.random.Generator or None

@@ -105,6 +105,7 @@ def turns(
     Parameters
     ----------
     graph : Graph
+        The graph whose turns become arcs.
     features : callable or array, optional
         The features of the P turns, of shape (P,) or (P, k), in the order of `turn_pairs`. A
         function ``features(before, after)`` that returns such features is also accepted, for

@@ -79,6 +79,7 @@ class Shifted(_Changed):
     Parameters
     ----------
     f : Relaxation
+        The relaxation that is moved.
     d0 : array of shape (m,), or a number
         The finite shift. A number is added to every entry of d.
     """
@@ -177,6 +178,7 @@ class Dilated(_Changed):
     Parameters
     ----------
     f : Relaxation
+        The relaxation that is moved.
     c : int, float or Fraction
         The factor c != 0, kept exactly.
     """

@@ -11,7 +11,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -398,7 +397,7 @@ def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
     """
     if type(f).distribution is not Relaxation.distribution:
         return lambda u: f.distribution(u, beta)
-    return partial(f._distribution, beta=beta)
+    return lambda u: f._distribution(u, beta)
 
 
 def needs_solver(f: Relaxation) -> bool:

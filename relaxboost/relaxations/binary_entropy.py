@@ -16,7 +16,7 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import UNIT
-from relaxboost.relaxations._projections import logistic_distribution
+from relaxboost.relaxations._projections.binary_entropy import logistic_distribution
 from relaxboost.relaxations.base import Traits, as_margins, box_around
 from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.capped import Capped

@@ -20,7 +20,8 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, rounded_sum, sum_bounds, up
 from relaxboost.matrices.kernels import within
-from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
+from relaxboost.relaxations._projections.binary_entropy import binary_capped_distribution
+from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations.base import (
     BinaryDistribution,
     Relaxation,

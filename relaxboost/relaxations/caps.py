@@ -20,7 +20,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.names import MAX_ITEMS_SHOWN
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_up, sum_bounds
-from relaxboost.relaxations._projections import caps_distribution, caps_threshold
+from relaxboost.relaxations._projections.caps import caps_distribution, caps_threshold
 from relaxboost.relaxations.base import Relaxation, Traits, as_margins, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.capped import ThresholdDescription, cut

@@ -38,12 +38,24 @@ class Parts(NamedTuple):
         return copy.deepcopy((self.value, list(self.constraints)), {id(self.variable): x})
 
 
-def parts(function: Any, m: int, owner: str) -> Parts:
+def parts(function: Any, m: int, owner: str, remedy: str = "") -> Parts:
     """Call the user's `function` on a new variable of shape (m,), and return its checked result.
 
     The function raises InputError if the call fails, or if cvxpy's rules do not show that the
-    result is a convex function of real variables without parameters.
+    result is a convex function of real variables without parameters. `remedy` is added to the
+    message about a call that raises ValueError, as for vectors of different lengths.
     """
+    variable, value, constraints = called(function, m, owner, remedy)
+    value = _checked_value(value, owner)
+    for constraint in constraints:
+        _check(constraint, owner)
+    _check_leaves(value, constraints, owner)
+    value, constraints = plain(value, list(constraints))
+    return Parts(variable, value, tuple(constraints))
+
+
+def called(function: Any, m: int, owner: str, remedy: str = "") -> Parts:
+    """Call the user's `function` as `parts` does, and check only the types of its results."""
     variable = cp.Variable(m, name="d")
     try:
         result = function(variable)
@@ -52,9 +64,10 @@ def parts(function: Any, m: int, owner: str) -> Parts:
     # The code of a user may raise anything.
     except Exception as error:
         why = " ".join(str(error).split()).rstrip(".")
+        more = remedy if isinstance(error, ValueError) else ""
         raise InputError(
             f"{owner} failed on a cvxpy variable of shape ({m},): {type(error).__name__}: {why}; "
-            f"use cvxpy's functions, and accept a d with m = {m} entries"
+            f"use cvxpy's functions, and accept a d with m = {m} entries{more}"
         ) from error
     value, constraints = result if isinstance(result, tuple) and len(result) == 2 else (result, [])
     if not isinstance(value, bool) and isinstance(value, Real):
@@ -69,11 +82,6 @@ def parts(function: Any, m: int, owner: str) -> Parts:
             f"{owner} returned {_kind(constraints)} as its constraints; put the constraints in a "
             "list"
         )
-    value = _checked_value(value, owner)
-    for constraint in constraints:
-        _check(constraint, owner)
-    _check_leaves(value, constraints, owner)
-    value, constraints = plain(value, list(constraints))
     return Parts(variable, value, tuple(constraints))
 
 

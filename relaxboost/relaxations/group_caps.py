@@ -21,7 +21,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.names import MAX_ITEMS_SHOWN
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import UNIT, sum_bounds
-from relaxboost.relaxations._projections import caps_distribution
+from relaxboost.relaxations._projections.caps import caps_distribution
 from relaxboost.relaxations.base import Relaxation, Traits, as_margins, onto_simplex
 from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.capped import ThresholdDescription

@@ -29,7 +29,7 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.roots import decreasing_root
-from relaxboost.relaxations._projections import capped_distribution
+from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.group_norm import (
     MIN_BETA_PER_SPREAD,
     Grouping,

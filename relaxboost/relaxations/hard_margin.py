@@ -11,7 +11,8 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
-from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
+from relaxboost.relaxations._projections.binary_entropy import binary_capped_distribution
+from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations.base import BinaryDistribution, Relaxation, Traits, as_margins
 from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.description import Description

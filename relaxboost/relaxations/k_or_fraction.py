@@ -50,8 +50,7 @@ class WithK(Relaxation, Bounds, Description):
             raise InputError(
                 f"{self!r} has no k before the number of examples m is known; call resolve(m)"
             )
-        k: Fraction = self.k
-        return k
+        return self.k
 
     @cached_property
     def double_k(self) -> float:

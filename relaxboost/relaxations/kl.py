@@ -19,7 +19,8 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT
-from relaxboost.relaxations._projections import kl_ball_distribution, logistic_distribution, tilt
+from relaxboost.relaxations._projections.binary_entropy import logistic_distribution
+from relaxboost.relaxations._projections.kl_ball import kl_ball_distribution, tilt
 from relaxboost.relaxations.base import BinaryDistribution, as_margins, box_around
 from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.power_divergences import (

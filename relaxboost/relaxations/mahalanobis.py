@@ -33,7 +33,8 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import price, roundoff, up
 from relaxboost.relaxations import numerical
-from relaxboost.relaxations._projections import capped_distribution, mahalanobis
+from relaxboost.relaxations._projections import mahalanobis
+from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Traits, as_margins, onto_simplex
 from relaxboost.relaxations.cone_bounds import ConeProof

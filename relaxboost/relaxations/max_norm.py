@@ -16,7 +16,10 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size
-from relaxboost.relaxations._projections import max_penalty_distribution, max_penalty_margin
+from relaxboost.relaxations._projections.max_penalty import (
+    max_penalty_distribution,
+    max_penalty_margin,
+)
 from relaxboost.relaxations.balls import MAX_RADIUS_ERROR
 from relaxboost.relaxations.base import as_margins
 from relaxboost.relaxations.bounds import Witness

@@ -135,6 +135,7 @@ class Scaled(_BoundsOfMultiple, _DescriptionOfMultiple):
     Parameters
     ----------
     f : Relaxation
+        The relaxation that is multiplied.
     c : int, float or Fraction
         The factor c > 0, kept exactly.
     """

@@ -69,8 +69,7 @@ class WithNorm(Relaxation, Bounds, Description):
     @property
     def bound(self) -> Fraction:
         """The exact radius of the ball, or the exact weight of the penalty."""
-        size: Fraction = getattr(self, self.size_name)
-        return size
+        return getattr(self, self.size_name)
 
     def gauge(self, d: Interval) -> Interval:
         """Return an interval that contains the norm ‖d‖."""

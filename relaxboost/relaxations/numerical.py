@@ -21,6 +21,7 @@ from relaxboost.relaxations.compiled import CompiledProblems
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, NoConeForm, cone_form
 from relaxboost.relaxations.cone_points import ConePoints
+from relaxboost.relaxations.own import has_own_class
 
 NO_BOUND = (
     "the multipliers that Clarabel returns for the cone program of this f prove no lower bound, so "
@@ -38,6 +39,11 @@ DEPENDENT = "some equations of this f follow from others up to rounding; remove 
 ROUNDED = (
     f"the upper bound is valid if a violation of equations by 1e-13 does not matter: {DEPENDENT}"
 )
+NAME_PARAMETER = (
+    "; if a parameter has one entry for each example, write its name into the class, as in "
+    'per_example = "caps"'
+)
+"""The remedy if `cvxpy_penalty` fails in a class without `per_example`."""
 
 
 class DualWitness(NamedTuple):
@@ -302,8 +308,13 @@ def solver_form(relaxation: Any, m: int) -> ConeForm | None:
 
 
 def check(relaxation: Any, m: int) -> None:
-    """Raise InputError unless lower bounds on the relaxed margin F can be proved for f."""
+    """Raise InputError unless lower bounds on the relaxed margin F can be proved for f.
+
+    If a user-defined class proves its own bounds, only the types of the results of its
+    `cvxpy_penalty` are checked.
+    """
     owner = f"{type(relaxation).__name__}.cvxpy_penalty"
+    remedy = "" if relaxation.per_example else NAME_PARAMETER
 
     def pair(d: Any) -> Any:
         returned = relaxation.cvxpy_penalty(d)
@@ -315,6 +326,8 @@ def check(relaxation: Any, m: int) -> None:
         )
 
     if not getattr(relaxation, "is_proved", False):
-        dcp.parts(pair, m, owner)
+        dcp.parts(pair, m, owner, remedy)
         if not hasattr(relaxation, "lower_bound"):
             programs(relaxation, m).require()
+    elif has_own_class(relaxation):
+        dcp.called(pair, m, owner, remedy)

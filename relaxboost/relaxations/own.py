@@ -6,12 +6,15 @@ The checks run when a game is declared.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError, brief
 from relaxboost._core.rounding import sum_bounds
 
 
@@ -35,7 +38,7 @@ def resolved(f: Any, m: int) -> Any:
     class, or if `check_returns` finds an error.
     """
     found = f.resolve(m)
-    inherits = has_own_class(f) and not _is_foreign(type(f).resolve.__module__)
+    inherits = has_own_class(f) and not _defines(f, "resolve")
     if inherits and type(found) is not type(f):
         raise InputError(
             f"{type(f).__name__}: for m = {m} examples the inherited `resolve` returns a "
@@ -47,27 +50,25 @@ def resolved(f: Any, m: int) -> Any:
 
 
 def check_returns(f: Any, m: int) -> None:
-    """Raise InputError unless a user's `penalty` returns a number near the `penalty_bound`.
+    """Raise InputError if a method of a user's class returns a value of the wrong type or shape.
 
-    The two methods are called once, near `center`. `testing.check_relaxation` checks all methods.
+    `penalty` must also return a number near the `penalty_bound`. Each method is called once.
+    `testing.check_relaxation` checks all properties of all methods.
     """
     for part in f._operands:
         check_returns(part, m)
     if not has_own_class(f):
         return
-    d = f.center(m) * (1.0 + np.linspace(0.0, 0.5, m))
+    center = _returned(f, m, "center", m)
+    d = center * (1.0 + np.linspace(0.0, 0.5, m))
     d /= d.sum()
-    returned = f.penalty(d)
-    is_scalar = isinstance(returned, np.ndarray) and returned.ndim == 0
-    if not (is_scalar or isinstance(returned, Real)):
-        raise InputError(
-            f"{type(f).__name__}.penalty: for m = {m} examples it must return a number, f(d), but "
-            f"it returned a {type(returned).__name__}"
-        )
-    value = float(returned)
+    value = float(_returned(f, m, "penalty", d))
+    # The operand f of `f.shifted(d0)` may be infinite on the whole simplex.
+    if math.isfinite(value) or math.isfinite(f.penalty(center)):
+        _check_formulas(f, m, d)
     if not hasattr(f, "penalty_bound"):
         return
-    bound, distance = f.penalty_bound(d, sum_bounds(d))
+    bound, distance = _returned(f, m, "penalty_bound", d, sum_bounds(d))
     # With a distance, the bound is on f at another point. Both can be as accurate as a solver.
     is_comparable = math.isfinite(value) and math.isfinite(bound) and distance == 0.0
     if is_comparable and abs(value - bound) > 1e-6 * (1.0 + abs(value)):
@@ -75,7 +76,7 @@ def check_returns(f: Any, m: int) -> None:
         remedy = (
             "define `penalty_bound` and `lower_bound` in the class, or derive it from Relaxation"
         )
-        if _is_foreign(type(f).penalty_bound.__module__):
+        if _defines(f, "penalty_bound"):
             whose = "its own"
             remedy = "correct one of the two methods"
         raise InputError(
@@ -83,6 +84,81 @@ def check_returns(f: Any, m: int) -> None:
             f"center, but {whose} `penalty_bound` returns {bound:.6g}, so brackets would be "
             f"wrong; {remedy}"
         )
+
+
+def _check_formulas(f: Any, m: int, d: Vector) -> None:
+    """Call the user-defined methods of f that boosters and proofs call, with a distribution d."""
+    # Equal margins could take a shortcut.
+    u = np.linspace(-1.0, 1.0, m)
+    calls: dict[str, tuple[Any, ...]] = {
+        "repair": (d,),
+        "_distribution": (u, 1.0),
+        "distribution": (u, 1.0),
+        "relaxed_margin": (u,),
+    }
+    for name, arguments in calls.items():
+        if _defines(f, name):
+            _returned(f, m, name, *arguments)
+    if hasattr(f, "witness") and (_defines(f, "witness") or _defines(f, "lower_bound")):
+        _returned(f, m, "lower_bound", u, _returned(f, m, "witness", u))
+
+
+def _returned(f: Any, m: int, name: str, *arguments: Any) -> Any:
+    """Call the method `name` of f, and return its result if its type and shape are right."""
+    returned = getattr(f, name)(*(x.copy() if isinstance(x, np.ndarray) else x for x in arguments))
+    need, is_right = _RETURNS[name]
+    if is_right(returned, m):
+        return returned
+    is_array = isinstance(returned, np.ndarray)
+    got = f"an array of shape {returned.shape}" if is_array else brief(returned, 60)
+    raise InputError(
+        f"{type(f).__name__}.{name}: for m = {m} examples it must return {need}, but it returned "
+        f"{got}; rb.testing.check_relaxation(f, sizes=({m},)) examines the whole class"
+    )
+
+
+def _is_number(given: Any, m: int = 0) -> bool:
+    is_scalar = isinstance(given, np.ndarray) and given.ndim == 0 and given.dtype.kind in "iuf"
+    return (is_scalar or isinstance(given, Real)) and not math.isnan(given)
+
+
+def _is_vector(given: Any, m: int) -> bool:
+    is_array = isinstance(given, np.ndarray) and given.shape == (m,) and given.dtype.kind in "iuf"
+    return is_array and not np.isnan(given).any()
+
+
+def _is_pair(given: Any, m: int, is_second: Callable[[Any, int], bool]) -> bool:
+    is_pair = isinstance(given, tuple | list) and len(given) == 2
+    return is_pair and _is_number(given[0]) and is_second(given[1], m)
+
+
+_VECTOR = "a NumPy vector of m numbers"
+_RETURNS: dict[str, tuple[str, Callable[[Any, int], bool]]] = {
+    "center": (_VECTOR, _is_vector),
+    "repair": (_VECTOR, _is_vector),
+    "penalty": ("a number, f(d)", _is_number),
+    "_distribution": (_VECTOR, _is_vector),
+    "distribution": (_VECTOR, _is_vector),
+    "relaxed_margin": (
+        f"a pair (F(u), d) of a number and {_VECTOR}",
+        partial(_is_pair, is_second=_is_vector),
+    ),
+    "witness": (
+        "a witness, such as rb.relaxations.Witness(gamma)",
+        lambda given, m: _is_number(getattr(given, "gamma", None)),
+    ),
+    "lower_bound": ("a number, or -inf if the witness proves nothing", _is_number),
+    "penalty_bound": (
+        "a pair (value, distance) of numbers",
+        partial(_is_pair, is_second=_is_number),
+    ),
+}
+"""What each method must return, as text and as a test of its result for m examples."""
+
+
+def _defines(f: Any, name: str) -> bool:
+    """Return whether the method `name` of f is user-defined."""
+    return _is_foreign(getattr(type(f), name).__module__)
 
 
 def _is_foreign(module: Any) -> bool:

@@ -279,8 +279,7 @@ class Rule:
                 f"SpectralRisk.{self.shown} has {self.m} weights, but this game has m = {m} "
                 "examples; pass one weight for each example, or a rule such as SpectralRisk.gini()"
             )
-        found: Spectrum = self.parameters[0]
-        return found
+        return self.parameters[0]
 
     def key(self) -> str:
         """Return a string that identifies the rule in the key of the relaxation."""

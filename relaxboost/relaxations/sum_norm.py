@@ -16,7 +16,7 @@ from relaxboost._core.digits import number, vector
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.roots import decreasing_root
-from relaxboost.relaxations._projections import capped_distribution
+from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations.base import as_margins
 from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.linear import ExactForm

@@ -13,7 +13,10 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost.relaxations._projections import variation_ball_distribution, variation_ball_margin
+from relaxboost.relaxations._projections.caps import (
+    variation_ball_distribution,
+    variation_ball_margin,
+)
 from relaxboost.relaxations.balls import Ball
 from relaxboost.relaxations.base import Traits, as_margins
 from relaxboost.relaxations.bounds import Witness

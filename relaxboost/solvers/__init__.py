@@ -20,6 +20,7 @@ from relaxboost.solvers.boosters.lpboost import LPBoost
 from relaxboost.solvers.boosters.mlpboost import FRANK_WOLFE_STEPS, MLPBoost
 from relaxboost.solvers.boosters.smoothboost import SmoothBoost
 from relaxboost.solvers.boosters.softboost import SoftBoost
+from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.boosters.totalboost import TotalBoost
 from relaxboost.solvers.comparison import MethodComparison, MethodResult, compare_methods
 from relaxboost.solvers.external import SOLVERS
@@ -61,4 +62,5 @@ __all__ = [
     "path",
     "reference",
     "solve",
+    "starting_point",
 ]

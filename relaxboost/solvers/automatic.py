@@ -41,9 +41,6 @@ class Automatic(Method):
 
     name = "auto"
 
-    def check(self, game: Game) -> None:
-        """Do nothing, because the method "auto" accepts every game."""
-
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         return PortfolioRun(game, goal, clock).named("auto")
 

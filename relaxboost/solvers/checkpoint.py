@@ -73,12 +73,8 @@ class Checkpoint:
         failed write does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
         """The warm start with the points in the file, or without points if there was no file."""
-        self._pace = Pace()
-
-    @property
-    def is_due(self) -> bool:
-        """Whether enough time has passed since the last write of the file to write it again."""
-        return self._pace.due
+        self.pace = Pace()
+        """The clock that says whether it is time to write the file again."""
 
     def write(
         self, certify: Callable[[], Certified], basis: Basis | None, rounds: int, seconds: float
@@ -121,7 +117,7 @@ class Checkpoint:
         except OSError as error:
             # A full disk must not end a run that took hours.
             self.trouble = f"checkpoint {self.path} {UNWRITTEN}: {error.strerror}"
-        self._pace.wrote(begun)
+        self.pace.wrote(begun)
 
     def _read(self, game: Game) -> WarmStart:
         content = self._content()

@@ -92,14 +92,17 @@ def compare_methods(
     Parameters
     ----------
     game : Game
+        The game that every method solves.
     methods : sequence of str or Method
         The methods. A method is a name or an object, as in `solve`. Each method must accept the
         game.
     tol : float
         The requested gap between the upper and the lower bound on the value, > 0.
-    max_rounds, time_limit : int, float (seconds), optional
-        The maximum number of rounds and seconds for each method. Methods such as AdaBoost may
-        never reach the requested gap, so the default time limit is one minute.
+    max_rounds : int, optional
+        The maximum number of rounds of each method.
+    time_limit : float, optional
+        The maximum number of seconds for each method. The default is one minute, because methods
+        such as AdaBoost may never reach the requested gap.
 
     Returns
     -------

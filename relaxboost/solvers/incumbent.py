@@ -52,6 +52,7 @@ class Incumbent:
     Parameters
     ----------
     game : Game
+        The game that the run solves.
     goal : Tolerance
         The requested accuracy.
     active : CombinedHypothesis
@@ -166,7 +167,8 @@ class RunLog:
     def __init__(self, clock: Clock, start: WarmStart) -> None:
         self.clock = clock
         self._start = start
-        self._history: History[RoundRecord] = History()
+        self.history: History[RoundRecord] = History()
+        """The records of this run, without the rounds before the checkpoint."""
         self._printed = 0
         self.kinds: dict[str, None] = {}
         """The values of `RoundRecord.inner` so far, in the order in which they first occurred. The
@@ -180,18 +182,13 @@ class RunLog:
     @property
     def rounds(self) -> int:
         """The number of rounds so far, including the rounds before the checkpoint."""
-        return self._start.rounds + self._history.rounds
-
-    @property
-    def own_rounds(self) -> int:
-        """The number of rounds of this run, without the rounds before the checkpoint."""
-        return self._history.rounds
+        return self._start.rounds + self.history.rounds
 
     def add(self, state: RoundState, incumbent: Incumbent) -> None:
         """Add a record of a round to the history, with the bounds of `incumbent`."""
         # A dict keeps the order of its keys, which a set does not.
         self.kinds[state.inner] = None
-        self._history.add(
+        self.history.add(
             RoundRecord(
                 state.round,
                 self.seconds,
@@ -216,5 +213,5 @@ class RunLog:
 
         In the last record, the certified bounds `lower` and `upper` replace the estimates.
         """
-        last = self._history.last
-        return self._history.records(last and last._replace(lower=lower, upper=upper))
+        last = self.history.last
+        return self.history.records(last and last._replace(lower=lower, upper=upper))

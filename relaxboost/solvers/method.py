@@ -35,6 +35,47 @@ class Method(ABC):
     If a subclass has a `name`, the class is added to `METHODS`. `solve` then accepts the name in
     place of an object with the default options. Two methods cannot have the same name. `solve` also
     accepts objects of subclasses without a name.
+
+    Examples
+    --------
+    A user-defined method is a pair of classes: the options, and a run, which is a `Booster`. In
+    this example, d is the smoothed best answer to the mean of all columns that the weak learner has
+    returned so far (fictitious play, Fudenberg & Levine 1995).
+
+    >>> from dataclasses import dataclass
+    >>> import relaxboost as rb
+    >>> class FictitiousPlayRun(rb.solvers.Booster):
+    ...     inner = "fictitious"  # the kind of all rounds, as the history shows it
+    ...
+    ...     def __init__(self, game, beta):
+    ...         self._f = game.relaxation
+    ...         self._beta = beta
+    ...         self._answers = 0
+    ...         self.active = rb.solvers.starting_point(game)  # the weights w, with their margins
+    ...         self.d = self._f.distribution(self.active.u, beta)
+    ...
+    ...     def advance(self, best):  # `best` is the best hypothesis for d
+    ...         self._answers += 1
+    ...         self.step = 1.0 / self._answers
+    ...         direction, _ = self.active.direction(best)
+    ...         self.active.move(best, self.step, self.active.u + self.step * direction)
+    ...         self.d = self._f.distribution(self.active.u, self._beta)
+    ...         return self  # None ends the run, after `self.end("the reason")`
+    >>> @dataclass(frozen=True)
+    ... class FictitiousPlay(rb.solvers.Method):
+    ...     beta: float = 0.01
+    ...
+    ...     def check(self, game):
+    ...         pass  # this method accepts all games
+    ...
+    ...     def start(self, game, goal, clock):
+    ...         return FictitiousPlayRun(game, self.beta).named("fictitious play")
+    >>> game = rb.Game([[1, -1, 0.5], [-0.5, 1, 0.2], [0.3, -0.2, 1]])
+    >>> found = rb.solve(game, 0.1, FictitiousPlay(), max_rounds=2000)
+    >>> bool(found.gap <= 0.1)
+    True
+
+    The bracket of the solution is computed from d and w, so it is valid for every booster.
     """
 
     name: ClassVar[str]
@@ -59,9 +100,9 @@ class Method(ABC):
         """
         return self
 
-    @abstractmethod
     def check(self, game: Game) -> None:
-        """Raise an InputError if the method cannot solve this game."""
+        """Raise an InputError if the method cannot solve this game. By default it can."""
+        return
 
     @abstractmethod
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
@@ -161,6 +202,7 @@ class SmoothedMethod(Method):
         Parameters
         ----------
         game : Game
+            The game that is solved.
         tol : float
             The requested gap. The smoothing may change the value of the game by half this gap.
         whole : bool

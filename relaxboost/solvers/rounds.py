@@ -185,6 +185,7 @@ class Rounds:
     Parameters
     ----------
     game : Game
+        The game that the booster solves.
     booster : Booster
         The booster that computes the first round.
     first : int

@@ -55,6 +55,7 @@ def solve(
     Parameters
     ----------
     game : Game
+        The game to solve.
     tol : float, optional
         A positive number. The run stops when the gap of the *unsmoothed* game is at most `tol`.
         The default is 1e-3, or 1e-8 if only `rtol` is passed.
@@ -93,11 +94,12 @@ def solve(
         from the points in the file. If the file is for another game, the error message says how
         the games differ. The rounds and seconds of the Solution include the rounds and seconds
         before the checkpoint. The limits `max_rounds` and `time_limit` apply only to this run.
-    max_rounds, time_limit : int, float (seconds), optional
-        The maximum number of rounds and seconds. The clock starts when the compiled kernels are
-        ready. Without these limits, a run continues until it reaches the requested gap or can no
-        longer reduce the gap. The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, reaches
-        `tol` within `Solution.bound` rounds.
+    max_rounds : int, optional
+        The maximum number of rounds. By default a run continues until it reaches the requested gap
+        or can no longer reduce the gap. The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1,
+        reaches `tol` within `Solution.bound` rounds.
+    time_limit : float, optional
+        The maximum number of seconds. The clock starts when the compiled kernels are ready.
     callback : callable, optional
         A function that is called with the `RoundState` of each round. The function cannot write to
         the array `d` of the state. If the function returns a true value, the run ends.
@@ -135,6 +137,12 @@ def solve(
     tol². Over a ball of another radius, this bound is multiplied by the square of the radius
     (`Domain.rounds_bound`).
 
+    See Also
+    --------
+    reference : Solve a game by a general solver, as an independent check.
+    path : Solve a game for a list of relaxations, such as several caps.
+    relaxboost.solvers.compare_methods : Solve a game by several methods.
+
     Examples
     --------
     >>> import relaxboost as rb
@@ -142,6 +150,11 @@ def solve(
     >>> vote = rb.solve(game, tol=1e-6)
     >>> vote.status, round(vote.lower, 4)
     ('optimal', 0.3333)
+
+    A run may begin from the solution of a similar game, and may stop at a relative gap:
+
+    >>> rb.solve(rb.Game(game.matrix, rb.Capped(k=1)), start=vote, rtol=0.01).status
+    'optimal'
     """
     if not is_given(verbose, Real):
         raise InputError(
@@ -320,7 +333,7 @@ class _Job:
                 if verbose >= 2:
                     log.print_new(self.booster.trace)
                 # The incumbent is up to date here, so the file gets a consistent state.
-                if self.file is not None and self.file.is_due:
+                if self.file is not None and self.file.pace.due:
                     self._write_checkpoint()
                 return self._fig1_test(state) if smoothed_test else self._judge()
 
@@ -357,7 +370,7 @@ class _Job:
                 return ""
             if verdict:
                 return verdict
-        return rule.judge_progress(incumbent.lower, incumbent.upper, self.log.own_rounds)
+        return rule.judge_progress(incumbent.lower, incumbent.upper, self.log.history.rounds)
 
     def _fig1_test(self, state: RoundState) -> str:
         # The d and the w of the round that meets the test become the result of the run.

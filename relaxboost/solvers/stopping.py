@@ -44,6 +44,8 @@ class Tolerance:
 
         If both bounds have the same sign, the smaller of |lower| and |upper| is a lower bound on
         |ρ|, and replaces |ρ|, which is not known.
+
+        Several modules call this method, so its result must not depend on the history of a run.
         """
         if not self.rtol:
             return self.tol

@@ -89,7 +89,7 @@ def _expression(value: Any) -> str:
     if isinstance(value, tuple):
         inner = ", ".join(map(_expression, value))
         return f"{type(value).__name__ if hasattr(value, '_fields') else ''}({inner})"
-    return repr(value)
+    return brief(value)
 
 
 @dataclass(frozen=True)

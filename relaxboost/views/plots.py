@@ -10,13 +10,12 @@ import io
 import os
 import textwrap
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relaxboost._core.errors import InputError, check_drawing
+from relaxboost._core.errors import InputError, brief, check_drawing
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost.game.solution import Solution
 from relaxboost.online.regrets import Regret
@@ -24,6 +23,8 @@ from relaxboost.relaxations import Relaxation
 from relaxboost.solvers.comparison import MethodComparison
 
 SUFFIXES = (".png", ".pdf", ".svg")
+LEGEND_CHARACTERS = 150
+"""The largest length of the repr of a relaxation in a legend, which is about four lines."""
 _MARKERS = "os^Dv"
 _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
@@ -74,8 +75,11 @@ def overview(*solutions: Solution, title: str = "", axes: Any = None) -> Any:
     Parameters
     ----------
     *solutions : Solution
+        The solutions to draw. Each has its own colour.
     title : str
+        The title of the picture.
     axes : two Axes, optional
+        The Axes of matplotlib to draw on. By default, a new figure is made.
 
     Examples
     --------
@@ -85,8 +89,8 @@ def overview(*solutions: Solution, title: str = "", axes: Any = None) -> Any:
     >>> gap.get_xlabel()
     'round'
     """
-    if not solutions:
-        raise InputError("overview needs at least one solution")
+    if not solutions or not all(isinstance(one, Solution) for one in solutions):
+        raise InputError("overview needs at least one Solution, as returned by rb.solve")
     panels = _panels(axes, 2, (10.5, 4.6))
     _margins(panels[0], solutions)
     _gaps(panels[1], solutions)
@@ -103,11 +107,13 @@ def portrait(
     Parameters
     ----------
     *relaxations : Relaxation
+        The relaxations to draw. Each has its own colour.
     margins : array of shape (m,)
         The margins for which the distributions are optimal.
     beta : float
         The smoothing parameter of the distributions, > 0.
     axes : three Axes, optional
+        The Axes of matplotlib to draw on. By default, a new figure is made.
     """
     if not relaxations or not all(isinstance(f, Relaxation) for f in relaxations):
         raise InputError("portrait needs at least one relaxation, such as rb.Capped(k=5)")
@@ -119,15 +125,23 @@ def portrait(
 
 
 def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
-    """Draw f along the line from the uniform distribution to all weight on one example.
+    """Draw f along the line through `center(m)` that ends with all weight on one example.
 
-    A vertical line marks each point at which f becomes infinite.
+    The center is the uniform distribution unless f is infinite there. The example has the largest
+    weight in the center, and the weights of the others keep their proportions. A vertical line
+    marks each point at which f becomes infinite.
     """
 
-    def price(f: Relaxation, weight: float) -> float:
-        d = np.full(m, (1.0 - weight) / max(m - 1, 1))
-        d[0] = weight
-        return f.penalty(d)
+    def price(f: Relaxation) -> Callable[[float], float]:
+        center = f.center(m)
+        largest = int(np.argmax(center))
+        others = np.delete(center, largest)
+        others /= max(others.sum(), np.finfo(float).tiny)  # there are none if m = 1
+
+        def at(weight: float) -> float:
+            return f.penalty(np.insert((1.0 - weight) * others, largest, weight))
+
+        return at
 
     (axes,) = _panels(axes, 1, (4.6, 4.4))
     _curves(axes, relaxations, m, np.linspace(1.0 / m, 1.0, 201), price)
@@ -143,7 +157,8 @@ def draw_conjugate(*relaxations: Relaxation, m: int, most: float = 1.0, axes: An
     """
     (axes,) = _panels(axes, 1, (4.6, 4.4))
     axis = np.eye(m)[0]
-    _curves(axes, relaxations, m, np.linspace(0.0, most, 101), lambda f, t: f.conjugate(t * axis))
+    grid = np.linspace(0.0, most, 101)
+    _curves(axes, relaxations, m, grid, lambda f: lambda t: f.conjugate(t * axis))
     axes.set(xlabel="t", ylabel="f*(t, 0, ..., 0)")
     axes.set_title(f"the conjugate f*, for {m} examples", fontsize="medium")
     return axes
@@ -158,7 +173,7 @@ def draw_distribution(
     for index, given in enumerate(relaxations):
         d = given.resolve(u.size).distribution(u, beta)
         marker = _MARKERS[index % len(_MARKERS)]
-        axes.plot(u, d, marker=marker, markersize=4, label=repr(given), **_style(index))
+        axes.plot(u, d, marker=marker, markersize=4, label=_named(given), **_style(index))
     axes.axhline(1.0 / u.size, color="gray", linestyle=":", linewidth=1)
     axes.set(xlabel="margin of an example", ylabel="its weight (dotted: uniform)")
     axes.set_title(f"the distribution it prefers (β = {beta:g})", fontsize="medium")
@@ -168,6 +183,11 @@ def draw_distribution(
 
 def draw_margins(margins: Mapping[str, ArrayLike], axes: Any = None) -> Any:
     """Draw the cumulative distribution of margins, with one curve for each named array."""
+    if not isinstance(margins, Mapping):
+        raise InputError(
+            "draw_margins needs a dictionary from names to arrays of margins, such as "
+            f'{{"my vote": solution.margins}}, got {type(margins).__name__}'
+        )
     (axes,) = _panels(axes, 1, (5.2, 4.4))
     for index, (name, values) in enumerate(margins.items()):
         _step(axes, index, name, values)
@@ -182,22 +202,28 @@ def _step(axes: Any, index: int, name: str, margins: ArrayLike) -> None:
     axes.set(xlabel="margin of an example", ylabel="share of examples at or below", ylim=(0, 1))
 
 
+def _named(f: Relaxation) -> str:
+    return brief(f, LEGEND_CHARACTERS)
+
+
 def _curves(
     axes: Any,
     relaxations: tuple[Relaxation, ...],
     m: int,
     grid: NDArray[np.float64],
-    of: Callable[[Relaxation, float], float],
+    of: Callable[[Relaxation], Callable[[float], float]],
 ) -> None:
     """Draw the finite part of each curve, with a vertical line at each of its ends."""
     walls: list[tuple[float, float, dict[str, Any]]] = []
     for index, given in enumerate(relaxations):
-        curve = partial(of, given.resolve(m))
+        curve = of(given.resolve(m))
         style = _style(index) | {"linewidth": 1.8, "zorder": 3 - 0.1 * index}
         found = _ends(curve, grid)
         x = np.union1d(grid, found)
         y = np.array([curve(at) for at in x])
-        axes.plot(x[np.isfinite(y)], y[np.isfinite(y)], label=repr(given), **style)
+        drawn = np.isfinite(y)
+        label = _named(given) if drawn.any() else f"{_named(given)}, infinite along this line"
+        axes.plot(x[drawn], y[drawn], label=label, **style)
         walls += [(at, curve(at), style) for at in found]
     low, high = axes.get_ylim()
     high += (high - low) * 0.1
@@ -229,7 +255,9 @@ def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
     *regrets : Regret
         Results of calls of `online.regret` with ``at=``.
     title : str
+        The title of the picture.
     axes : Axes, optional
+        The Axes of matplotlib to draw on. By default, a new figure is made.
     """
     if not regrets or not all(isinstance(one, Regret) for one in regrets):
         raise InputError("regret_curves needs at least one Regret, as returned by online.regret")
@@ -265,7 +293,9 @@ def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = N
     comparison : MethodComparison
         The result of `rb.solvers.compare_methods`. Both bounds of a method have the same colour.
     title : str
+        The title of the picture.
     axes : Axes, optional
+        The Axes of matplotlib to draw on. By default, a new figure is made.
     """
     if not isinstance(comparison, MethodComparison):
         raise InputError(
@@ -301,7 +331,9 @@ def save(figure: Any, path: str | os.PathLike[str]) -> None:
 
 def _margins(axes: Any, solutions: tuple[Solution, ...]) -> None:
     for index, solution in enumerate(solutions):
-        _step(axes, index, f"{solution.game.relaxation}, {solution.method}", solution.margins)
+        _step(
+            axes, index, f"{_named(solution.game.relaxation)}, {solution.method}", solution.margins
+        )
         axes.axvline(solution.lower, linewidth=0.7, **_style(index))
     axes.set_title("margins (thin: lower bound on the value)", fontsize="medium")
     _legend(axes)

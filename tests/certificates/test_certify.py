@@ -393,3 +393,22 @@ def test_a_certificate_of_another_game_is_not_accepted(tmp_path):
     assert other.reason.startswith("the relaxation in the certificate, caps(caps=1/4), is not that")
     simplex = rb.check_certificate(path, rb.Game(A, rb.Capped(4), over=rb.Simplex(1)))
     assert "the domain in the certificate, l1(size=1), is not that of the game" in simplex.reason
+
+
+@pytest.mark.parametrize(
+    ("over", "size"),
+    [
+        (rb.L1Ball(1e-100), 1e-100),
+        (rb.Simplex(1e-25), 1e-25),
+        (rb.FullSimplex(1e-50), 1e-50),
+        (rb.L2Ball(1e-100), 1e-100),
+        (rb.SquaredNorm(1e100), 1e-100),
+    ],
+)
+def test_tiny_weights_keep_their_digits(over, size):
+    game = rb.Game([[1.0, 0.75, 0.5], [0.25, 0.5, 0.75]], over=over)
+    d = np.array([0.5, 0.5])
+    w = size * np.array([0.5, 0.25, 0.25])
+    lower, _ = game.bracket(d, w)
+    assert lower > 0.05 * size
+    assert float(rb.certify(game, d=d, w=w).lower) == pytest.approx(lower, rel=1e-12, abs=0.0)

@@ -62,7 +62,7 @@ def test_list(call, toys):
     ]
     out = call("list", "--file", toys, "--all")[1].splitlines()
     assert out[-2:] == [
-        "TOY-hard    not decidable here",
+        "TOY-hard    not checkable",
         "    Sec. 3: This is elegant. [a matter of taste]",
     ]
     status, out, _ = call("list", "--file", toys, "--json", "--all")
@@ -109,7 +109,7 @@ def test_show(call, toys):
     out = call("show", "TOY-true", "--file", toys)[1]
     assert "  no record:   expected to hold\n  data: " in out  # no verdict rests on anything
     out = call("show", "TOY-hard", "--file", toys)[1]
-    assert "on record:   not decidable here\n  reason:      a matter of taste" in out
+    assert "on record:   not checkable\n  reason:      a matter of taste" in out
     out = call("show", "TOY-margin", "--file", toys)[1]
     assert "on record:   false as stated\n  rests on:    counterexample\n" in out
     assert (

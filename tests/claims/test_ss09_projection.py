@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from relaxboost.claims import Instance, get
 from relaxboost.claims.ss09 import appendix, exact, projection
-from relaxboost.relaxations._projections import capped_distribution
+from relaxboost.relaxations._projections.capped import capped_distribution
 
 FAILING = {
     "L13": ("0 = 0.5",),

@@ -15,7 +15,7 @@ import relaxboost as rb
 from relaxboost import InputError
 from relaxboost.functional import Quantile
 from relaxboost.online import Constant, ExponentiatedGradient, HedgedDescent, MirrorDescent
-from relaxboost.online.streams import BaseFunctions, Experts, LinearBasis, StumpBasis
+from relaxboost.online.streams.bases import BaseFunctions, Experts, LinearBasis, StumpBasis
 
 Classifier = rb.estimators.MirrorDescentClassifier
 Regressor = rb.estimators.MirrorDescentRegressor

@@ -18,7 +18,7 @@ import relaxboost as rb
 from relaxboost import estimators as es
 from relaxboost import functional as fn
 from relaxboost.estimators.tables import TableEstimator
-from relaxboost.online.streams import Experts, StumpBasis
+from relaxboost.online.streams.bases import Experts, StumpBasis
 
 FC = partial(es.FunctionalGradientClassifier, max_rounds=2)
 FR = partial(es.FunctionalGradientRegressor, max_rounds=2)

@@ -13,7 +13,7 @@ from relaxboost.functional import Logistic, Squared
 from relaxboost.online import HedgedDescent, MirrorDescent, batch, load, progressive, regret
 from relaxboost.online.hedged import KINDS, MULTIPLES
 from relaxboost.online.risks import promised
-from relaxboost.online.streams import stream
+from relaxboost.online.streams.streaming import stream
 from tests.functional.cases import POINTWISE
 
 LOSSES = [one for one in POINTWISE if one.task != "binary" or math.isfinite(one.gradient_bound)]

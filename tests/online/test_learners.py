@@ -393,6 +393,7 @@ def test_balls_at_the_ends_of_doubles(beta):
         lambda: MirrorDescent("inner", Simplex(1), bound=1e-165),  # its square is 0, and so the sum
         lambda: MirrorDescent("inner", Simplex(1), bound=1e165),
         lambda: MirrorDescent("exponential", L1Ball(1e8), schedule=Constant(1.0)).start(3),
+        lambda: MirrorDescent("exponential", L1Ball(1), "entropy", "adaptive", 1e6).start(3),
         lambda: MirrorDescent("squared", Simplex(1e-100), bound=1e-60, targets=1e-100).start(3),
         lambda: MirrorSteps("huber", L1Ball(1e100), "entropy", schedule=Growing(1e-290)).start(3),
     ],

@@ -162,3 +162,13 @@ def test_the_measure_is_of_visits_and_fixed(train):
     again = pl.PlanningLoss().bind(train, weights)
     entry = np.unique(train[0].graph.features, axis=0, return_inverse=True)[1]
     assert again.measure.p == pytest.approx(np.bincount(entry.ravel(), weights))
+
+
+@pytest.mark.parametrize("shown", [[0, 1, 2], [0, 2]])
+def test_paths_may_pass_no_site(shown):
+    # The arc from 0 to 2 is free, and has no site.
+    sites = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    graph = pl.Graph([0, 0, 1], [2, 1, 2], [1.0, 2.0], sites=sites)
+    task = pl.Task(graph, 0, 2, shown)
+    found = pl.boost([task], RegressionStumps(), pl.PlanningLoss(base=1.0), stopping=3)
+    assert np.isfinite(found.costs(graph)).all()

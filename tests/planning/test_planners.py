@@ -125,6 +125,16 @@ def test_simple_paths_are_those_of_brute_force(rng, kind):
     assert negative_cycles > 5
 
 
+def test_simple_paths_among_parallel_arcs():
+    # HiGHS 1.12 finds the integer program with all of these arcs infeasible.
+    tail = [0, 3, 3, 3, 2, 3, 1]
+    head = [1, 1, 1, 0, 0, 0, 2]
+    costs = [0.7, 0.3, 0.2, 0.7, 0.6, -0.1, 0.2]
+    plan = pl.shortest_path(pl.Graph(tail, head), costs, 3, 1, "simple")
+    assert plan.complete
+    assert plan.path.arcs.tolist() == [2]
+
+
 def test_simple_stops_in_time_with_a_path(rng):
     graph = pl.grid(np.ones((12, 12)))
     costs = rng.normal(size=graph.arcs)

@@ -13,7 +13,8 @@ from scipy.special import softmax
 from relaxboost import BinaryEntropy, Capped
 from relaxboost._core.rounding import sum_bounds
 from relaxboost.relaxations import Traits, Witness
-from relaxboost.relaxations._projections import binary_entropy, logistic_distribution
+from relaxboost.relaxations._projections import binary_entropy
+from relaxboost.relaxations._projections.binary_entropy import logistic_distribution
 from tests.twins import average_of_smallest, ball
 
 ABSURD = [math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-320, 0.0, -3.0, 7.0]

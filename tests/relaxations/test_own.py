@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.relaxations import BinaryEntropy, Caps, GroupCaps, SpectralRisk
+from relaxboost.relaxations import (
+    BinaryEntropy,
+    Bounds,
+    Caps,
+    GroupCaps,
+    SpectralRisk,
+    Witness,
+)
 from relaxboost.relaxations.base import operands_of
 from relaxboost.solvers import Corrective, ERLPBoost, LPBoost
 from tests.conformance.samples import Ball
@@ -234,3 +243,88 @@ def test_where_its_methods_disagree_the_message_says_what_finds_it(game, more, s
     assert "the relaxation f is user-defined: rb.testing.check_relaxation(f) finds" in found.message
     with pytest.raises(rb.testing.ConformanceError):
         rb.testing.check_relaxation(Off(0.5), sizes=[6])
+
+
+@dataclass(frozen=True)
+class Squares(rb.Relaxation, Bounds):
+    """‖d‖²/2 with its own formulas, one of which each test replaces by a wrong one."""
+
+    def cvxpy_penalty(self, d):
+        return cp.sum_squares(d) / 2, []
+
+    def penalty(self, d):
+        return float(d @ d) / 2
+
+    def witness(self, u):
+        return Witness(float(u.mean()))
+
+    def lower_bound(self, u, witness):
+        x = np.maximum(witness.gamma - u, 0.0)
+        return float(witness.gamma - x @ x / 2 - 1e-12)
+
+    def penalty_bound(self, d, total):
+        share = d / total[0]
+        return float(share @ share / 2 + 1e-12), 0.0
+
+
+def changed(**methods):
+    return type("Changed", (Squares,), {n: lambda self, *_, r=r: r for n, r in methods.items()})()
+
+
+@pytest.mark.parametrize(
+    ("name", "returned", "need"),
+    [
+        ("witness", 0.1, r"a witness, such as rb\.relaxations\.Witness\(gamma\)"),
+        ("witness", None, "a witness"),
+        ("lower_bound", None, "a number, or -inf"),
+        ("lower_bound", math.nan, "a number, or -inf"),
+        ("penalty_bound", 0.1, r"a pair \(value, distance\) of numbers"),
+        ("penalty_bound", (math.nan, 0.0), r"a pair \(value, distance\)"),
+        ("_distribution", None, "a NumPy vector of m numbers"),
+        ("distribution", np.ones(3), "a NumPy vector of m numbers"),
+        ("relaxed_margin", 0.5, r"a pair \(F\(u\), d\)"),
+        ("relaxed_margin", (0.5, [1.0]), r"a pair \(F\(u\), d\)"),
+        ("repair", None, "a NumPy vector"),
+        ("center", None, "a NumPy vector"),
+    ],
+)
+def test_a_formula_that_returns_another_type_is_refused(name, returned, need):
+    wrong = changed(**{name: returned})
+    for f in (wrong, 2 * wrong, rb.KLPenalty(0.1) + wrong):
+        with pytest.raises(
+            rb.InputError,
+            match=rf"^Changed\.{name}: for m = 6 .* must return {need}.* but it returned .*; "
+            r"rb\.testing\.check_relaxation\(f, sizes=\(6,\)\) examines",
+        ):
+            rb.Game(np.eye(6), f)
+    assert rb.solve(rb.Game(np.eye(6), Squares()), tol=0.1).gap < 1
+
+
+def test_a_cvxpy_penalty_without_constraints_is_refused_for_proved_bounds_too():
+    with pytest.raises(rb.InputError, match=r"Changed\.cvxpy_penalty: .* must return a pair"):
+        rb.Game(np.eye(6), changed(cvxpy_penalty=cp.Constant(0.0)))
+
+
+@pytest.mark.parametrize("base", [rb.Relaxation, Squares])
+def test_parameters_of_another_number_of_examples_name_the_class(base):
+    class Mine(base):
+        caps = (0.1,) * 60
+
+        def cvxpy_penalty(self, d):
+            return 0.0, [d <= np.array(self.caps)]
+
+    with pytest.raises(rb.InputError, match=r"^Mine\.cvxpy_penalty failed .* per_example = "):
+        rb.Game(np.eye(6), Mine())
+
+
+def test_a_bound_that_is_nan_later_proves_nothing():
+    class Later(Squares):
+        def lower_bound(self, u, witness):
+            return super().lower_bound(u, witness) if u[0] == -1.0 else math.nan
+
+        def penalty_bound(self, d, total):
+            value, distance = super().penalty_bound(d, total)
+            return value, distance if d[0] < d[-1] else math.nan
+
+    game = rb.Game(np.eye(6), Later())
+    assert game.bracket(np.full(6, 1 / 6), np.full(6, 1 / 6)) == (-math.inf, math.inf)

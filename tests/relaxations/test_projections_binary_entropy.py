@@ -6,11 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from relaxboost.relaxations._projections import (
-    logistic_distribution,
-    logits,
-    vectorised,
-)
+from relaxboost.relaxations._projections import logits, vectorised
+from relaxboost.relaxations._projections.binary_entropy import logistic_distribution
 
 
 @numba.njit

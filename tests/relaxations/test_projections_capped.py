@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.relaxations._projections import by_sorting, capped_distribution
+from relaxboost.relaxations._projections.capped import by_sorting, capped_distribution
 from relaxboost.solvers import Corrective
 from tests.twins import fig2_exact, fig2_float, fig2_walked
 

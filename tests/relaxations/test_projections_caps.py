@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from relaxboost.relaxations._projections import (
-    capped_distribution,
-    caps_distribution,
-    caps_threshold,
+from relaxboost.relaxations._projections.capped import capped_distribution
+from relaxboost.relaxations._projections.caps import caps_distribution, caps_threshold
+from relaxboost.relaxations._projections.max_penalty import (
     max_penalty_distribution,
     max_penalty_margin,
 )

@@ -7,10 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from relaxboost.relaxations._projections import (
-    by_sorting,
-    capped_distribution,
-    caps_distribution,
+from relaxboost.relaxations._projections.capped import by_sorting, capped_distribution
+from relaxboost.relaxations._projections.caps import caps_distribution
+from relaxboost.relaxations._projections.max_penalty import (
     max_penalty_distribution,
     max_penalty_margin,
 )

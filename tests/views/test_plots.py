@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -53,3 +55,52 @@ def test_a_curve_may_have_walls_at_both_ends():
     assert walls(axes) == pytest.approx([0.4, 0.6], abs=1e-9)
     curve = axes.get_lines()[0].get_xdata()
     assert (curve[0], curve[-1]) == pytest.approx((0.4, 0.6), abs=1e-9)
+
+
+@dataclass(frozen=True)
+class LongCaps(rb.Relaxation):
+    """Caps with a long repr, whose formula of the center is missing unless `centred`."""
+
+    caps: tuple[float, ...]
+    centred: bool = True
+
+    def cvxpy_penalty(self, d):
+        return 0.0, [d <= np.array(self.caps)]
+
+    def penalty(self, d):
+        return 0.0 if (d <= np.array(self.caps) + 1e-12).all() else np.inf
+
+    def center(self, m):
+        return np.array(self.caps) / sum(self.caps) if self.centred else super().center(m)
+
+
+def test_the_line_of_f_goes_through_a_center_that_is_not_uniform():
+    caps = np.full(60, 0.05)
+    caps[:5] = 0.005
+    axes = plots.draw_penalty(rb.Caps(caps), m=60)
+    curve = axes.get_lines()[0].get_xdata()
+    assert curve.size
+    assert curve[0] <= 0.05 / caps.sum()
+    assert curve[-1] == pytest.approx(0.05, abs=1e-9)
+    axes = plots.draw_penalty(LongCaps(tuple(caps.tolist()), centred=False), m=60)
+    said = axes.get_legend().get_texts()[0].get_text()
+    assert "infinite along this line" in said.replace("\n", " ")
+
+
+@pytest.mark.filterwarnings("error")
+def test_legends_cut_a_long_repr():
+    f = LongCaps((0.0512345,) * 60)
+    panels = plots.portrait(f, f, margins=np.linspace(0, 1, 60))
+    panels[0].figure.canvas.draw()
+    margins, _ = plots.overview(rb.solve(rb.Game(np.eye(60)[:, :2], f), tol=1))
+    for axes in (*panels, margins):
+        for text in axes.get_legend().get_texts():
+            assert text.get_text().startswith("LongCaps(caps=(0.0512345,")
+            assert len(text.get_text()) < 200
+
+
+def test_other_arguments_of_pictures_are_refused():
+    with pytest.raises(rb.InputError, match=r"draw_margins needs a dictionary .* got ndarray"):
+        plots.draw_margins(np.ones(3))
+    with pytest.raises(rb.InputError, match="overview needs at least one Solution"):
+        plots.overview(np.ones(3))

@@ -14,7 +14,7 @@ from pathlib import Path
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import write_atomically
 from relaxboost.claims.claim import Claim
-from relaxboost.claims.record import EVIDENCE, FALSE, WorstCases
+from relaxboost.claims.record import EVIDENCE, FALSE
 from relaxboost.claims.registry import sources
 from relaxboost.claims.source import Source
 
@@ -33,9 +33,9 @@ OWN = "not in the paper"
 _HEAD = """\
 # Claims
 
-A *claim* is a statement of a paper or lecture, together with a check that anyone can run. This page
-counts the claims of each source by their verdict. The most important errors are described in
-[what we found in the papers](../findings.md), which has ten short sections.
+These pages give a verdict on each statement of thirteen papers and lectures, with its proof or its
+counterexample. A *claim* is such a statement, together with a check that anyone can run.
+[What we found in the papers](../findings.md) describes the most important errors. Choose a source:
 """
 
 _MEANING = """\
@@ -48,12 +48,13 @@ Every claim has one of these statuses:
 * *misprint*: the printed statement is false, but its intended meaning is plain and holds.
 * *ambiguous*: the printed statement has several readings, and a counterexample refutes one.
 * *open*: no counterexample and no proof is known.
-* *not decidable here*: no computation can settle the statement.
+* *not checkable*: no computation can settle the statement.
 
 The evidence follows in brackets:
 
 * *counterexample*: one instance in short numbers violates the statement.
-* *proof*: the page has a proof, and each of its steps was checked numerically on instances.
+* *proof*: the page has a written proof. No program verified the proof as a whole, but each of its
+  steps was checked numerically on instances.
 * *exact*: the space of instances is finite, and all of them were checked.
 * *instances*: random and structured instances were checked. That is evidence, and not a proof.
 * *worst case*: for some values of the parameters, a semidefinite program gives the worst case over
@@ -78,30 +79,30 @@ def index(all_sources: Sequence[Source]) -> str:
     lines = [_HEAD, f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for source in all_sources:
         numbers = counts(source.claims.values(), source.not_checked)
-        lines.append(
-            f"| [{title_of(source)}]({file_of(source)}) | {' | '.join(map(str, numbers))} |"
-        )
+        shown = " | ".join(str(number or "–") for number in numbers)
+        lines.append(f"| [{title_of(source)}]({file_of(source)}) | {shown} |")
     lines.append(f"| all | {' | '.join(map(str, counts(claims, unchecked)))} |")
     more = sum(len(source.misprints) for source in all_sources) - counts(claims, unchecked)[2]
     own = sum(claim.page == OWN for claim in claims)
     errata = (
         f"The errata of the sources list {more} more misprints without a check. "
-        f"{own} of the claims above are ours."
+        f"The table includes {own} claims that we added, which the page of findings does not count."
     )
     return "\n".join([*lines, "", errata, _evidence(claims), "", _MEANING])
 
 
 def _evidence(claims: Sequence[Claim]) -> str:
-    statements = [statement for claim in claims for statement in claim.statements]
     kinds = [claim.evidence(one) for claim in claims for one in claim.statements]
-    steps = sum(isinstance(step.every, WorstCases) for one in statements for step in one.steps)
     first, proof, worst, exact, rest = map(kinds.count, EVIDENCE)
-    alone = f"{worst} rest" if worst else "None rests"
+    counted = [
+        f"{first} rest on a counterexample",
+        f"{proof} on a proof",
+        *([f"{worst} on a worst case alone"] if worst else []),
+        f"{exact} on an exact enumeration",
+    ]
     return (
-        "Corrections and other readings of claims have verdicts of their own. Of all "
-        f"{len(kinds)} verdicts, {first} rest on a counterexample, {proof} on a proof, {exact} on "
-        f"an exact enumeration and {rest} on instances. {alone} on a worst case alone, but {steps} "
-        "steps of proofs do."
+        "Corrections and other readings of claims have their own verdicts. Of all "
+        f"{len(kinds)} verdicts, {', '.join(counted)} and {rest} on instances."
     )
 
 
@@ -115,6 +116,7 @@ def numbers(all_sources: Sequence[Source]) -> str:
     rows = sum(len(source.misprints) for source in all_sources)
     statements = len(claims) + left + rows - misprint
     plain = rows - misprint
+    own = [c for source in all_sources for c in source.claims.values() if c.page == OWN]
     each = "Each false statement has a counterexample"
     instead = " and" if corrected == false else f", and {corrected} of them have"
     return (
@@ -123,8 +125,17 @@ def numbers(all_sources: Sequence[Source]) -> str:
         f"**{holds} hold**, **{false} are false** as stated, {ambiguous} are ambiguous, {misprint} "
         f"are misprints and {open_} are open. {each}{instead} a corrected statement that is true. "
         f"The other {left + plain} are {plain} plain misprints and {left} statements that no "
-        "computation can decide."
+        "computation can decide." + _of_ours(own)
     )
+
+
+def _of_ours(claims: Sequence[Claim]) -> str:
+    """Return the sentences that add the claims of this package to the claims of the papers."""
+    found = zip(STATUSES, counts(claims, []), strict=False)
+    each = [f"{count} *{status}*" for status, count in found if count]
+    if not each:
+        return ""
+    return f" [All claims](claims/index.md) include {len(claims)} of our own ({', '.join(each)})."
 
 
 def renewed(text: str, all_sources: Sequence[Source]) -> str:

@@ -19,7 +19,7 @@ PICTURES = "images/claims"
 STATUSES = (HOLDS, FALSE, MISPRINT, AMBIGUOUS, OPEN)
 """The recorded statuses, in the order of the columns of the tables."""
 
-UNDECIDABLE = "not decidable here"
+UNDECIDABLE = "not checkable"
 """The status that pages print for statements that no computation can decide."""
 
 _OTHERS = {
@@ -27,7 +27,7 @@ _OTHERS = {
     MISPRINT: "Other statements with a misprint",
     AMBIGUOUS: "Other statements that are ambiguous",
     OPEN: "Open statements",
-    UNDECIDABLE: "Not decidable here",
+    UNDECIDABLE: "Not checkable",
 }
 """For each status, the text that introduces the list of statements that are not results."""
 
@@ -81,8 +81,8 @@ def pages(source: Source) -> dict[str, str]:
         return {file_of(source): f"{first}\n{details}"}
     title = (
         f"# {as_markdown(title_of(source))}: details\n\nThis page has every claim about the "
-        f"source, with its proof or counterexample. [Results and errata]({file_of(source)}) is "
-        "the overview.\n"
+        f"source, with its proof or counterexample. [Notation, results and errata]"
+        f"({file_of(source)}) are the overview.\n"
     )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
 
@@ -95,36 +95,49 @@ def _front(source: Source) -> Iterator[str]:
     reference = as_markdown(source.reference).rstrip(".")
     yield from (f"# {as_markdown(title_of(source))}", "", f"{reference}.", "")
     yield from (f"Verdicts on {number} statements: {total}.", _HEAD)
+    if source.notation:
+        yield from ("[The notation](#notation) is explained below.", "")
     if details_of(source) != file_of(source):
-        if source.notation:
-            yield from (f"[Notation]({details_of(source)}#notation).", "")
-        yield from ("## Results", "", "| result | verdict | statement |", "|---|---|---|")
-        yield from (*(_row(claim) for claim in claims if not claim.part_of), "")
+        # Readers come for the statements that are not true as printed.
+        results = [claim for claim in claims if not claim.part_of]
+        yield from _results("not true as printed", (one for one in results if one.status != HOLDS))
+        yield from _results("that hold", (one for one in results if one.status == HOLDS))
     yield from _others(source)
     if source.misprints:
         yield from ("## Errata", "", *_errata(source), "")
-    if source.moved:
-        moved = f"{len(source.moved)} older id{'s' * (len(source.moved) > 1)}"
-        yield from (f"{moved} moved: `relaxboost claims show OLD-ID` says where.", "")
-
-
-def _others(source: Source) -> Iterator[str]:
-    found: dict[str, list[str]] = {status: [] for status in _OTHERS}
-    for claim in source.claims.values():
-        if claim.part_of and claim.status in found:
-            found[claim.status].append(claim.id)
-    found[UNDECIDABLE] = [one.id for one in source.not_checked]
-    for status, ids in found.items():
-        if ids:
-            yield from (f"{_OTHERS[status]}: {', '.join(_link(source, id) for id in ids)}.", "")
-
-
-def _details(source: Source) -> Iterator[str]:
-    proved: dict[str, str] = {}
     if source.notation:
         yield from ("## Notation", "")
         for text in paragraphs(source.notation):
             yield from (as_markdown(text), "")
+
+
+def _results(kind: str, claims: Iterable[Claim]) -> Iterator[str]:
+    rows = [_row(claim) for claim in claims]
+    if rows:
+        yield from (f"## Results {kind}", "", "| result | verdict | statement |", "|---|---|---|")
+        yield from (*rows, "")
+
+
+def _others(source: Source) -> Iterator[str]:
+    # A page with all details has the words of each statement further below.
+    is_alone = details_of(source) == file_of(source)
+    found: dict[str, list[tuple[str, str]]] = {status: [] for status in _OTHERS}
+    for claim in source.claims.values():
+        if claim.part_of and claim.status in found:
+            found[claim.status].append((claim.id, claim.stated.words))
+    found[UNDECIDABLE] = [(one.id, one.words) for one in source.not_checked]
+    for status, statements in found.items():
+        if statements and is_alone:
+            links = ", ".join(_link(source, id) for id, _ in statements)
+            yield from (f"{_OTHERS[status]}: {links}.", "")
+        elif statements:
+            yield from (f"{_OTHERS[status]}:", "")
+            yield from (f"* {_link(source, id)}: {as_markdown(words)}" for id, words in statements)
+            yield ""
+
+
+def _details(source: Source) -> Iterator[str]:
+    proved: dict[str, str] = {}
     for claim in source.claims.values():
         if not claim.part_of:
             found = f"**Statement ({_found(claim)}):** {as_markdown(claim.stated.words)}"
@@ -164,7 +177,7 @@ def _errata(source: Source) -> Iterator[str]:
         read, harm = _linked(source, read), _linked(source, harm)
         where = as_markdown(one.place)
         where = _link(source, one.id, where) if one.id in source.claims else where
-        yield f"* {where}: {printed}<br>*Read:* {read}<br>*Harm:* {harm}"
+        yield f"* {where}: {printed}<br>*Read:* {read}<br>*Consequence:* {harm}"
 
 
 def _lines(source: Source) -> Iterator[str]:

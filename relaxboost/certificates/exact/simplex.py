@@ -82,9 +82,11 @@ class ExactSimplex:
     Parameters
     ----------
     program : ExactProgram
+        The linear program in integers.
     status : list of int
         The status of each variable and then of each row. A status that is not a basis is repaired.
     limits : PivotLimits
+        The limits of the number of pivots and of the time.
     report : callable
         A function that is called with (point, feasible, dual feasible) at every basis.
     """

@@ -89,6 +89,7 @@ def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions
     Parameters
     ----------
     relaxation : Relaxation
+        The relaxation f.
     m : int
         The number of examples, at least 1.
     rng : int, numpy.random.Generator or None
@@ -218,6 +219,7 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     Parameters
     ----------
     relaxation : Relaxation
+        The relaxation f.
     u : array of shape (m,)
         The margins of the examples.
 

@@ -18,7 +18,7 @@ from relaxboost.claims.ss09.exact import (
     projected,
     projected_softmax,
 )
-from relaxboost.relaxations._projections import by_sorting, capped_distribution
+from relaxboost.relaxations._projections.capped import by_sorting, capped_distribution
 
 
 def _clipped(values: Exact) -> Exact:

@@ -26,8 +26,7 @@ def numbers(vector: Any, length: int) -> list[Fraction]:
     """Return a vector that a certificate stores in its document, as a list of Fractions."""
     if isinstance(vector, list):  # A numerical certificate contains doubles.
         return [Fraction(float(x)) for x in vector]
-    found: list[Fraction] = check.Fields({"numbers": vector}, "it").vector("numbers", length)
-    return found
+    return check.Fields({"numbers": vector}, "it").vector("numbers", length)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +134,7 @@ class EnsembleReport:
         Returns
         -------
         array of shape (rows of X,)
+            The decision value of each row.
 
         Raises
         ------

@@ -162,11 +162,13 @@ class WeakLearner(ABC):
         Parameters
         ----------
         X : array of shape (N, d)
+            The features of the training rows.
         measure : Empirical
             The weights of the rows.
         outputs : int, optional
             The number K of outputs, or None for functions with values of shape (N,).
         projection : {"least-squares", "inner"}
+            The criterion by which the pool chooses a hypothesis; see `WeakLearner`.
         rng : Generator
             The random number generator for learners that make random choices.
         """

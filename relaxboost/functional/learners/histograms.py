@@ -90,6 +90,7 @@ def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]
     Parameters
     ----------
     bins : Bins
+        The bins of each feature, with the bin of each row.
     target : array of shape (N, K)
         The target times the weights of the rows.
     signs : bool

@@ -89,6 +89,7 @@ class Risk(ABC):
         Parameters
         ----------
         Z : array of the shape of the predictions
+            The array near which the conjugate shall be finite.
         snap : float
             A distance. If a subclass knows the boundary of the set on which R* is finite, it moves
             each entry of Z that is nearer to the boundary than this distance onto the boundary.
@@ -151,6 +152,7 @@ class Risk(ABC):
         Parameters
         ----------
         F : array of shape (N,) or (N, K)
+            The predictions before this round.
         leaf : int array of shape (N,), or (N, K) if each output has a tree
             The leaf of each example, from 0 to leaves − 1.
         leaves : int

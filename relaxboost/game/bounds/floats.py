@@ -67,7 +67,7 @@ def evaluate_lower(
             witness = proof.witness(u)
         except SolverError:
             witness = proof.witness(np.zeros_like(u))
-    bound = proof.lower_bound(u, witness)
+    bound = _number_or(-math.inf, proof.lower_bound(u, witness))
     if not proof.is_proved:
         bound -= SOLVER_BOUND_ERROR * (1.0 + abs(bound))
     if np.any(coefficients):
@@ -93,7 +93,7 @@ def evaluate_upper(
     """
     total = sum_bounds(d)
     proof = bounds_of(relaxation)
-    value, distance = proof.penalty_bound(d, total)
+    value, distance = (_number_or(math.inf, x) for x in proof.penalty_bound(d, total))
     if not proof.is_proved:
         value += SOLVER_BOUND_ERROR * (1.0 + abs(value))
     best = over.best(matrix, d)
@@ -106,3 +106,8 @@ def evaluate_upper(
     if distance > 0.0:
         size = up(size + up(spread * distance))
     return up(value + over.value_above(size))
+
+
+def _number_or(bound: float, computed: float) -> float:
+    # The formulas of a user-defined class may return nan, which proves nothing.
+    return bound if math.isnan(computed) else computed

@@ -14,7 +14,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, float_down, float_up, sum_bounds, up
-from relaxboost.game.domains.base import WEIGHT_DENOMINATOR, Sized
+from relaxboost.game.domains.base import Sized
 from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
@@ -88,13 +88,14 @@ class AtomicSet(Sized):
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
         # If the l1 norm is too large, the largest weights are reduced.
-        exact = [int(Fraction(c) * WEIGHT_DENOMINATOR) for c in coefficients]
-        excess = sum(map(abs, exact)) - int(Fraction(self.radius) * WEIGHT_DENOMINATOR)
+        unit = self.weight_denominator
+        exact = [int(Fraction(c) * unit) for c in coefficients]
+        excess = sum(map(abs, exact)) - int(Fraction(self.radius) * unit)
         for i in sorted(range(len(exact)), key=lambda i: -abs(exact[i])) if excess > 0 else ():
             taken = min(abs(exact[i]), excess)
             exact[i] -= taken if exact[i] > 0 else -taken
             excess -= taken
-        return [Fraction(c, WEIGHT_DENOMINATOR) for c in exact]
+        return [Fraction(c, unit) for c in exact]
 
     def cost_above(self, coefficients: Vector) -> float:
         # This is the l1 distance from w to w scaled to the radius.

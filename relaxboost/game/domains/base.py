@@ -5,6 +5,7 @@ A domain has a support function g and a penalty g*.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
@@ -19,9 +20,9 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive_size, spell
 from relaxboost.matrices import Best, MarginMatrix
 
-WEIGHT_DENOMINATOR = 1 << 96
-"""The common denominator of weights w that a certificate stores as exact fractions. Each weight
-is rounded by less than 2^-96, which is far below the rounding errors of doubles around 1."""
+WEIGHT_BITS = 96
+"""The number of binary digits after the point of weights w around 1 that a certificate stores as
+exact fractions. Their rounding is far below that of doubles."""
 
 
 class Dense(NamedTuple):
@@ -136,14 +137,17 @@ class Domain(ABC):
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
         """Return exact weights at which g* is finite, near the repaired weights `coefficients`.
 
-        By default each weight is rounded towards zero, by less than 2^-96. The repaired weights
-        satisfy the constraint of a set only up to rounding. Sets therefore also change some weights
-        slightly, so that the exact weights satisfy the constraint.
+        By default each weight is rounded towards zero to a multiple of 1/`weight_denominator`. The
+        repaired weights satisfy the constraint of a set only up to rounding. Sets therefore also
+        change some weights slightly, so that the exact weights satisfy the constraint.
         """
-        return [
-            Fraction(int(Fraction(c) * WEIGHT_DENOMINATOR), WEIGHT_DENOMINATOR)
-            for c in coefficients
-        ]
+        unit = self.weight_denominator
+        return [Fraction(int(Fraction(c) * unit), unit) for c in coefficients]
+
+    @property
+    def weight_denominator(self) -> int:
+        """The common denominator of the weights that a certificate stores as exact fractions."""
+        return 1 << WEIGHT_BITS
 
     def check(self, matrix: MarginMatrix) -> None:
         """Raise an InputError if `matrix` cannot be used with this domain.
@@ -189,8 +193,7 @@ class Sized(Domain):
     @property
     def size(self) -> Fraction:
         """The exact radius of the set, or the exact weight of the penalty."""
-        size: Fraction = getattr(self, self.size_name)
-        return size
+        return getattr(self, self.size_name)
 
     def __post_init__(self) -> None:
         size = positive_size(type(self).__name__, self.size_name, self.size)
@@ -198,6 +201,11 @@ class Sized(Domain):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.size_name}={spell(self.size)})"
+
+    @property
+    def weight_denominator(self) -> int:
+        # Weights of a small set need more digits.
+        return 1 << (WEIGHT_BITS + (math.ceil(1 / self.size) - 1).bit_length())
 
     def describe(self) -> dict[str, str]:
         return {"kind": self.kinds[1], "size": number(self.size)}

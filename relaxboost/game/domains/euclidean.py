@@ -15,7 +15,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, float_down, float_up, norm_above, sum_bounds, up
-from relaxboost.game.domains.base import WEIGHT_DENOMINATOR, Dense, Domain, Sized
+from relaxboost.game.domains.base import WEIGHT_BITS, Dense, Domain, Sized
 from relaxboost.matrices import MarginMatrix
 
 
@@ -130,12 +130,13 @@ class L2Ball(Sized, EuclideanSet):
         return coefficients
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        exact = [int(Fraction(c) * WEIGHT_DENOMINATOR) for c in coefficients]
-        limit = (Fraction(self.radius) * WEIGHT_DENOMINATOR) ** 2
+        unit = self.weight_denominator
+        exact = [int(Fraction(c) * unit) for c in coefficients]
+        limit = (Fraction(self.radius) * unit) ** 2
         while (square := sum(c * c for c in exact)) > limit:
             ratio = Fraction(math.sqrt(float(limit / square))) * (1 - Fraction(1, 2**50))
             exact = [int(c * ratio) for c in exact]
-        return [Fraction(c, WEIGHT_DENOMINATOR) for c in exact]
+        return [Fraction(c, unit) for c in exact]
 
     def cost_above(self, coefficients: Vector) -> float:
         # This is the l1 distance (1 − radius/‖w‖_2)‖w‖_1 from w to w scaled into the ball.
@@ -188,6 +189,11 @@ class SquaredNorm(Sized, EuclideanSet):
     size_name: ClassVar[str] = "weight"
     kinds: ClassVar[tuple[str, str]] = "squared-norm", "squared-norm"
     level: ClassVar[Literal["exact", "enclosed"]] = "exact"
+
+    @property
+    def weight_denominator(self) -> int:
+        # The larger the penalty, the smaller the best weights.
+        return 1 << (WEIGHT_BITS + (math.ceil(self.weight) - 1).bit_length())
 
     def answer(self, edges: Vector, size: float) -> Vector:
         return edges / (2.0 * float(self.weight))

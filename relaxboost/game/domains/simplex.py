@@ -15,7 +15,6 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, down, float_down, float_up, sum_bounds, up
 from relaxboost.game.domains.atoms import AtomicSet
-from relaxboost.game.domains.base import WEIGHT_DENOMINATOR
 from relaxboost.matrices import Best, MarginMatrix
 
 
@@ -112,10 +111,8 @@ class Simplex(OneSided):
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
         # The largest weight is adjusted by the difference of the sum to the radius.
-        exact = [
-            Fraction(max(0, int(Fraction(c) * WEIGHT_DENOMINATOR)), WEIGHT_DENOMINATOR)
-            for c in coefficients
-        ]
+        unit = self.weight_denominator
+        exact = [Fraction(max(0, int(Fraction(c) * unit)), unit) for c in coefficients]
         largest = max(range(len(exact)), key=exact.__getitem__)
         exact[largest] += self.radius - sum(exact)
         return exact

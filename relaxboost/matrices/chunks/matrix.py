@@ -40,7 +40,7 @@ class ChunkedMatrix(StumpMatrix):
     each bin of a feature, a pass sums the numbers y_i d_i of the examples in this bin. The sums are
     sums of integers, so they do not depend on the blocks of the source, the workers, or the
     threads. Features are processed one at a time, so that no array with an entry for each stump is
-    in memory unless the caller requests one. Use :func:`chunked` to create such a matrix.
+    in memory unless the caller requests one. Use `chunked` to create such a matrix.
 
     The files are deleted when the matrix is deleted. An unpickled copy of the matrix reads the same
     files, and does not use the cluster.

@@ -139,8 +139,7 @@ def values(batch: Any, name: str) -> NDArray[Any]:
         return flat[column.offset :][: len(column)]
     import pandas as pd  # noqa: F401  # Arrow would load it, and swallow a Ctrl-C meanwhile
 
-    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return found
+    return column.to_numpy(zero_copy_only=False)
 
 
 def numbers(where: str, names: list[str], batch: Any) -> Array:

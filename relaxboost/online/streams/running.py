@@ -43,7 +43,7 @@ class ProgressRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class Progressive:
-    """The result of a run of :func:`progressive`."""
+    """The result of a run of `progressive`."""
 
     learner: Learner
     status: str

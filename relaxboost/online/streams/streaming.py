@@ -33,7 +33,7 @@ class Page(NamedTuple):
 
 
 class Stream:
-    """A stream of examples in their order of arrival, created by the function :func:`stream`.
+    """A stream of examples in their order of arrival, created by the function `stream`.
 
     Each iteration over the stream yields blocks (H, y), starting with the first row.
 

@@ -6,35 +6,3 @@ docstring says otherwise. The weight β > 0 of the entropy may have any size rel
 because only differences of margins are divided by β. The sum of the weights d is one up to
 rounding.
 """
-
-from relaxboost.relaxations._projections.binary_entropy import (
-    binary_capped_distribution,
-    logistic_distribution,
-)
-from relaxboost.relaxations._projections.capped import by_sorting, capped_distribution
-from relaxboost.relaxations._projections.caps import (
-    caps_distribution,
-    caps_threshold,
-    variation_ball_distribution,
-    variation_ball_margin,
-)
-from relaxboost.relaxations._projections.kl_ball import kl_ball_distribution, tilt
-from relaxboost.relaxations._projections.max_penalty import (
-    max_penalty_distribution,
-    max_penalty_margin,
-)
-
-__all__ = [
-    "binary_capped_distribution",
-    "by_sorting",
-    "capped_distribution",
-    "caps_distribution",
-    "caps_threshold",
-    "kl_ball_distribution",
-    "logistic_distribution",
-    "max_penalty_distribution",
-    "max_penalty_margin",
-    "tilt",
-    "variation_ball_distribution",
-    "variation_ball_margin",
-]

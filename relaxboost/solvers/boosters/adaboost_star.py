@@ -99,6 +99,7 @@ class AdaBoostStarRun(ColumnBooster):
     Parameters
     ----------
     game : Game
+        The game that the booster solves.
     accuracies : float
         The accuracy ν of each stage, in decreasing order.
     """

@@ -56,6 +56,7 @@ class CuttingPlanesRun(Booster):
     game : Game
         A game for which `unfit` returns "".
     clock : Clock
+        The clock of the run, which ends it at the time limit.
     before : CombinedHypothesis
         The weights w of the first cut.
     """
@@ -75,6 +76,7 @@ class CuttingPlanesRun(Booster):
         assert isinstance(game.over, AtomicSet)
         assert game.n is not None
         self._game = game
+        self._over = game.over
         self._clock = clock
         self._all = np.arange(game.n)
         support, coefficients = before.coefficients(before.snapshot())
@@ -91,19 +93,16 @@ class CuttingPlanesRun(Booster):
 
     def _atoms(self, edges: Vector, cost: float) -> Vector:
         # The value <a, edges> + cost of each atom a of the domain.
-        over = self._game.over
-        assert isinstance(over, AtomicSet)
+        over = self._over
         parts = [edges, -edges] if over.two_sided else [edges]
         zero = [np.zeros(1)] if over.holds_zero else []
-        values: Vector = np.concatenate([*parts, *zero]) * over.scale + cost
-        return values
+        return np.concatenate([*parts, *zero]) * over.scale + cost
 
     def _weights(self, shares: Vector) -> Vector:
         # The mean of the atoms, weighted by `shares`.
-        over = self._game.over
+        over = self._over
         n = self._all.size
-        assert isinstance(over, AtomicSet)
-        w: Vector = over.scale * (shares[:n] - shares[n : 2 * n] if over.two_sided else shares[:n])
+        w = over.scale * (shares[:n] - shares[n : 2 * n] if over.two_sided else shares[:n])
         return over.repair(w)
 
     def _cut(self, w: Vector) -> None:
@@ -112,7 +111,7 @@ class CuttingPlanesRun(Booster):
         value, v = game.relaxation.relaxed_margin(u)
         if value > self._best[0]:
             self._best = value, w
-        self.active = FullWeights(game.over, self._all, w, u)  # type: ignore[arg-type]
+        self.active = FullWeights(self._over, self._all, w, u)
         self._value = value
         self._found.append(v)
         columns = -self._atoms(game.matrix.edges(v), game.relaxation.penalty(v))

@@ -90,6 +90,7 @@ class ERLPBoostRun(Booster):
     Parameters
     ----------
     game : Game
+        The game that the booster solves.
     beta : float
         The weight β of the smoothing, > 0.
     project : callable

@@ -47,6 +47,7 @@ class CorrectiveRun(Booster):
     Parameters
     ----------
     game : Game
+        The game that the booster solves.
     beta : float
         The weight β of the smoothing, > 0.
     rule : str

@@ -58,9 +58,6 @@ class Hedge(Method):
     name = "hedge"
     cold = "cannot start from a given point, because its guarantee counts every round"
 
-    def check(self, game: Game) -> None:
-        """Do nothing, because Hedge accepts every game."""
-
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a proved bound on the number of rounds of Hedge.
 
@@ -103,6 +100,7 @@ class HedgeRun(Booster):
     Parameters
     ----------
     game : Game
+        The game that the booster solves.
     temperature : callable
         A function that returns β_t > 0 (see `Temperature`). β_t must not decrease with t.
     """

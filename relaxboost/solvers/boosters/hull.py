@@ -49,8 +49,7 @@ class Hull:
         `bent` contains three numbers (top, curve, base) that define the smoothed support function
         of the domain of w; see `reweigh`. Return the number of pairwise steps that were taken.
         """
-        steps: int = reweigh(self._gram, self._costs, self.weights, self.used, bent, goal)
-        return steps
+        return reweigh(self._gram, self._costs, self.weights, self.used, bent, goal)
 
     def include(self, d: Vector) -> None:
         """Add the distribution `d` to the hull with weight 0, if the relaxation is finite at d."""

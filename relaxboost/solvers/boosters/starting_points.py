@@ -51,7 +51,11 @@ def check_polyhedral(caller: str, game: Game, instead: str) -> None:
 
 
 def starting_point(game: Game) -> MovingHypothesis:
-    """Return the weights w from which a run on a game starts, for any domain of w."""
+    """Return the weights w from which a run on a game starts, for any domain of w.
+
+    The result stores w together with the margins `u`. `direction` returns the change of the margins
+    for a step towards a hypothesis, and `move` takes the step. `Method` has an example.
+    """
     if isinstance(game.over, AtomicSet):
         return active_set(game)
     # Over a Euclidean set w is dense, and has no atoms.

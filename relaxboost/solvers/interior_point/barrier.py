@@ -44,8 +44,7 @@ class Barrier:
     @property
     def ratio(self) -> Array:
         """The multiplier of each inequality divided by its slack."""
-        ratio: Array = self.mult / self.slack
-        return ratio
+        return self.mult / self.slack
 
     def missing(self, centre: Array | float) -> Array:
         """Return the steps of the multipliers towards the target `centre`.

@@ -2,8 +2,8 @@
 
 K is the matrix that f adds to Newton's equations. An unknown is in the border if its row of K has
 more than √m entries, where m is the number of examples. Without the border, K is often block
-diagonal, and each block contains at most one entry of the distribution d. The rows and columns of
-K⁻¹ for d then form a diagonal matrix plus a matrix of low rank.
+diagonal, and each block is small and contains at most one entry of the distribution d. The rows and
+columns of K⁻¹ for d then form a diagonal matrix plus a matrix of low rank.
 
 For a linear program with the variables x = (d, z) and rows y = R x with multipliers η, K is
 [Θ, Rᵀ; R, −Θ_y⁻¹]. The diagonals Θ and Θ_y contain multiplier / slack, summed over the bounds of
@@ -28,13 +28,11 @@ from relaxboost.solvers.interior_point.factor import symmetric_factor
 
 
 class Layout:
-    """The division of the unknowns of the relaxation f into a border and inner unknowns.
+    """The division of the unknowns of the relaxation f into a border and blocks.
 
     K is the matrix that f adds to Newton's equations. An unknown is in the border if its row of K
     has more than √m entries for m examples, or has entries only in the columns of the border. The
-    entries of the distribution d are always inner unknowns. If the inner unknowns do not form a
-    block diagonal matrix with at most one entry of d in each block, all unknowns are inner
-    unknowns.
+    entries of the distribution d are never in the border.
 
     Parameters
     ----------
@@ -46,7 +44,6 @@ class Layout:
 
     def __init__(self, K: Any, m: int) -> None:
         from scipy import sparse
-        from scipy.sparse.csgraph import connected_components
 
         K = sparse.csr_array(K)
         self.m = m
@@ -54,16 +51,124 @@ class Layout:
         is_outer[:m] = False
         # An unknown that only the border determines would leave the rest singular.
         is_outer[m:] |= (K @ np.where(is_outer, 0.0, 1.0) == 0.0)[m:]
-        self.inner = np.flatnonzero(~is_outer)
+        self.whole = Partition(K, is_outer, m)
+        """The blocks and the border of K."""
+        self.rest = Partition(K[m:, m:], is_outer[m:], m)
+        """The blocks and the border of the rows and columns of K for the unknowns other than d."""
+        of_d = np.isin(self.whole.inner, np.arange(m))
+        is_alone = np.unique(self.whole.first[of_d]).size == m
+        self.is_apart = is_alone and self.whole.are_blocks_small
+        """Whether the blocks are small, and no two entries of d are in the same block. Otherwise
+        the border saves nothing, and a factor of all of K is more accurate."""
+
+
+class Partition:
+    """The division of the unknowns of a sparse symmetric matrix into a border and blocks.
+
+    Without the border, the matrix is block diagonal.
+
+    Parameters
+    ----------
+    K : sparse matrix
+        A matrix with a positive entry at each place where the symmetric matrix may be nonzero.
+    is_outer : array of bool
+        A mask of the unknowns in the border.
+    m : int
+        The number of examples.
+    """
+
+    def __init__(self, K: Any, is_outer: NDArray[np.bool_], m: int) -> None:
+        from scipy.sparse.csgraph import connected_components
+
         self.outer = np.flatnonzero(is_outer)
-        label = connected_components(K[self.inner][:, self.inner], directed=False)[1][:m]
-        self.is_apart = np.unique(label).size == m
-        """Whether no two entries of d are in the same block of the matrix for the inner
-        unknowns."""
-        if not self.is_apart:
-            # The border then saves nothing, and a factor of all of K is more accurate.
-            self.inner = np.arange(K.shape[0])
-            self.outer = self.inner[:0]
+        """The unknowns in the border."""
+        inner = np.flatnonzero(~is_outer)
+        label = connected_components(K[inner][:, inner], directed=False)[1]
+        size = np.bincount(label)[label]
+        order = np.lexsort((label, size))
+        self.inner = inner[order]
+        """The unknowns of the blocks. The unknowns of a block are neighbours, and the smallest
+        blocks are first."""
+        self.size = size[order]
+        """The number of unknowns in the block of each inner unknown."""
+        is_first = np.diff(label[order], prepend=-1) != 0
+        self.first = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
+        """The position in `inner` of the first unknown of the block of each inner unknown."""
+        self.are_blocks_small = bool(size.sum() <= size.size**1.5)
+        """Whether the blocks of the N inner unknowns have at most N√N entries."""
+        self.is_border_dense = bool(is_long(K[inner][:, self.outer], m).any())
+        """Whether a row of a block has more than √m entries in the border."""
+
+    def inverse(self, K: Any) -> Any:
+        """Return the inverse of the block diagonal part of the matrix, as a sparse matrix.
+
+        Its rows and columns are in the order of `inner`.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If a block is singular.
+        """
+        from scipy import sparse
+
+        blocks = K[self.inner][:, self.inner]
+        ends = np.append(0, np.cumsum(self.size))
+        # The blocks are written with their zeros, one row after another.
+        entries = np.zeros(ends[-1])
+        shift = ends[:-1] - self.first
+        entries[np.repeat(shift, np.diff(blocks.indptr)) + blocks.indices] = blocks.data
+        start = 0
+        for size, count in zip(*np.unique(self.size, return_counts=True), strict=True):
+            equal = slice(start, start + size * count)
+            inverses = np.linalg.inv(entries[equal].reshape(-1, size, size))
+            entries[equal] = inverses.ravel()
+            start = equal.stop
+        columns = np.arange(ends[-1]) - np.repeat(shift, self.size)
+        return sparse.csr_array((entries, columns, ends), shape=blocks.shape)
+
+
+class ArrowFactor:
+    """The inverse of a sparse symmetric matrix that is block diagonal except for a border.
+
+    Parameters
+    ----------
+    K : sparse matrix
+        The matrix [F, V; Vᵀ, C], with its rows and columns in any order.
+    partition : Partition
+        The division of the rows into the rows of F and those of C.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a block of F is singular.
+    """
+
+    def __init__(self, K: Any, partition: Partition) -> None:
+        self._inner = partition.inner
+        self._outer = partition.outer
+        self._inverse = partition.inverse(K)
+        V = K[self._inner][:, self._outer]
+        if partition.is_border_dense:
+            V = V.toarray()
+        self._Y = self._inverse @ V
+        self._T = as_array(K[self._outer][:, self._outer] - V.T @ self._Y)
+
+    def solve(self, h: Array) -> Array:
+        """Return the solution t of K t = h. The array h has a column for each right-hand side."""
+        # Solve for the border first, and substitute into the equations of the blocks.
+        t = np.empty_like(h)
+        border = np.linalg.solve(self._T, h[self._outer] - self._Y.T @ h[self._inner])
+        t[self._outer] = border
+        t[self._inner] = self._inverse @ h[self._inner] - self._Y @ border
+        return t
+
+    def leading(self, m: int) -> tuple[Vector, Array, Array]:
+        """Return the first m rows and columns of K⁻¹ as diag(a) + Y T⁻¹ Yᵀ.
+
+        The result is the triple (a, Y, T). No two of these m unknowns may be in the same block.
+        """
+        place = np.argsort(self._inner)[:m]
+        return self._inverse.diagonal()[place], as_array(self._Y[place]), self._T
 
 
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
@@ -73,6 +178,11 @@ def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
     row, this product has more than m entries.
     """
     return np.asarray(np.diff(rows.indptr) > np.sqrt(m))
+
+
+def as_array(matrix: Any) -> Array:
+    """Return a matrix, which may be sparse, as an array."""
+    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
 class Bordered(Block):
@@ -103,52 +213,26 @@ class Bordered(Block):
         self.written = not layout.is_apart
 
     @cached_property
-    def _inside(self) -> Any:
-        inner = self._layout.inner
-        return symmetric_factor(self._K[inner][:, inner])
-
-    @cached_property
-    def _border(self) -> tuple[Array, Array]:
-        # Y = F⁻¹ V and T = C − Vᵀ Y, from the formula in the docstring of this module.
-        inner = self._layout.inner
-        outer = self._layout.outer
-        V = self._K[inner][:, outer].toarray()
-        Y = self._inside.solve(V) if outer.size else V
-        return Y, self._K[outer][:, outer].toarray() - V.T @ Y
+    def _whole(self) -> Any:
+        is_apart = self._layout.is_apart
+        return ArrowFactor(self._K, self._layout.whole) if is_apart else symmetric_factor(self._K)
 
     @cached_property
     def _rest(self) -> Any:
         # The unknowns other than d.
-        m = self._layout.m
-        return symmetric_factor(self._K[m:, m:])
+        rest = self._K[self._layout.m :, self._layout.m :]
+        is_apart = self._layout.is_apart
+        return ArrowFactor(rest, self._layout.rest) if is_apart else symmetric_factor(rest)
 
     def times(self, t: Vector) -> Vector:
         return self._times(t)
 
     def invert(self, h: Vector) -> Vector:
-        inner = self._layout.inner
-        outer = self._layout.outer
-        Y, T = self._border
-        # Solve for the border first, and substitute into the equations of the rest.
-        padded = self._padded(h)
-        t = np.empty_like(padded)
-        t[outer] = np.linalg.solve(T, padded[outer] - Y.T @ padded[inner])
-        t[inner] = self._inside.solve(padded[inner]) - Y @ t[outer]
-        return t[: h.size]
+        return np.asarray(self._whole.solve(self._padded(h))[: h.size])
 
     def gram(self, bulk: Bulk) -> Array:
         m = self._layout.m
-        if self._layout.is_apart:
-            # The inverse of each small block has one entry on the diagonal of d.
-            unit = np.zeros(self._layout.inner.size)
-            unit[:m] = 1.0
-            inverse = self._inside.solve(unit)[:m]
-            if not (inverse >= 0.0).all():
-                raise np.linalg.LinAlgError(
-                    "Newton's matrix is not positive definite because of rounding errors"
-                )
-            gram = diagonal_gram(bulk, inverse)
-        else:
+        if not self._layout.is_apart:
             assert bulk.array is not None
             B = np.zeros((self._K.shape[0], bulk.n + 1), order="F")
             B[:m, :-1] = bulk.array
@@ -157,12 +241,16 @@ class Bordered(Block):
             # the sum of d. Without them it has this size.
             free = 1.0 / self._K.diagonal()[:m]
             self.uncancelled = np.einsum("ij,i,ij->j", B[:m], free, B[:m])
-            return np.asarray(B[:m].T @ self._inside.solve(B)[:m])
+            return np.asarray(B[:m].T @ self._whole.solve(B)[:m])
+        inverse, Y, T = self._whole.leading(m)
+        if not (inverse >= 0.0).all():
+            raise np.linalg.LinAlgError(
+                "Newton's matrix is not positive definite because of rounding errors"
+            )
+        gram = diagonal_gram(bulk, inverse)
         # The border lowers the diagonal in the same way.
         self.uncancelled = gram.diagonal().copy()
-        # The inverse on d is the diagonal plus Y T⁻¹ Yᵀ.
-        Y, T = self._border
-        across = np.column_stack([bulk.edges_of(Y[:m].T), -Y[:m].sum(axis=0)])
+        across = np.column_stack([bulk.edges_of(Y.T), -Y.sum(axis=0)])
         return np.asarray(gram + across.T @ np.linalg.solve(T, across))
 
     def reduce(self, h: Vector) -> Vector:

@@ -31,7 +31,9 @@ class Walking(Booster):
     Parameters
     ----------
     game : Game
+        The game that the booster solves.
     clock : Clock
+        The clock of the run, which ends it at the time limit.
     start : WarmStart
         A warm start for which `walkable` returns True.
     budget_passes : float
