@@ -88,9 +88,11 @@ processors: $(READY)
 release-check:
 	$(PYTHON) .ci/release_check.py
 
+# Fixes may leave lines that the formatter wraps, so that what is left is reported at the end.
 format: $(READY)
-	$(BIN)/ruff check --fix .
+	$(BIN)/ruff check --quiet --fix-only .
 	$(BIN)/ruff format .
+	$(BIN)/ruff check .
 
 claims: $(READY)
 	$(BIN)/relaxboost claims check $(ONLY)

@@ -1,9 +1,10 @@
-"""The command `relaxboost check`, which prints the verdict on one certificate."""
+"""The command `relaxboost check`, which prints a verdict on each certificate."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -28,8 +29,8 @@ from relaxboost.commands.style import (
     cls=Verb,
     epilog="""
 \b
-Exit status: 0 accepted, 1 rejected (with the reason), 2 bad input, or no
-certificate.
+Exit status: 0 all accepted, 1 one is rejected (with the reason), 2 bad input,
+or a file that is no certificate.
 
 \b
 Examples:
@@ -37,20 +38,37 @@ Examples:
   relaxboost check margin.json
 """,
 )
-@click.argument("file", type=InputFile())
+@click.argument("files", type=InputFile(), nargs=-1, required=True, metavar="FILE...")
 @matrix_option
-def check(file: Path, matrix: Path | None, as_json: bool) -> None:
-    """Check whether a certificate proves its bounds, by recomputing all numbers.
+def check(files: tuple[Path, ...], matrix: Path | None, as_json: bool) -> None:
+    """Check whether certificates prove their bounds, by recomputing all numbers.
 
     The checker does not rely on any bound stated in the file, and does not optimise. It evaluates
     d, w and the witness in rational arithmetic or in ball arithmetic. The checker also runs on its
     own, without relaxboost: see the page "Format of certificates" of the documentation, which is
     the file certificates/FORMAT.md of the package.
+
+    For several files, --json prints a list, and each verdict begins with the name of the file.
     """
-    if file.is_dir():
-        one = "check its files one by one, or check a set of games with relaxboost instances check"
-        raise InputError(f"{file} is a folder; {one}")
-    check_there(file, matrix)
+    for file in files:
+        if file.is_dir():
+            raise InputError(
+                f"{file} is a folder; name its files, or check a set of games with relaxboost "
+                "instances check"
+            )
+    check_there(*files, matrix)
+    found = [_checked(file, matrix) for file in files]
+    if len(files) == 1:
+        show(as_json, *found[0])
+    else:
+        lines = [f"{record['file']}: {text}" for record, text in found]
+        show(as_json, [record for record, _ in found], "\n".join(lines))
+    if not all(record["ok"] for record, _ in found):
+        sys.exit(1)
+
+
+def _checked(file: Path, matrix: Path | None) -> tuple[dict[str, Any], str]:
+    """Return the verdict on a certificate, as data for --json and as text."""
     verdict = rb.check_certificate(file, matrix)
     # `load` raises for a file that is no certificate, and the exit status is then 2 instead of 1.
     if verdict.level is None and not verdict.ok:
@@ -64,12 +82,10 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
         text = f"accepted, {verdict.level}: {below} <= rho <= {above}"
         if verdict.lower == verdict.upper and len(lower) < 60:
             text += f", rho = {lower}"
-    record = {"file": spoken_input(str(file)), **verdict._asdict()}
+    record: dict[str, Any] = {"file": spoken_input(str(file)), **verdict._asdict()}
     if verdict.ok:
         game = Certificate.load(file).document["game"]
         record["relaxation"], record["over"] = summary(game["relaxation"]), summary(game["over"])
         size = f"{game['m']} examples and {game['n']} hypotheses"
         text += f"\nof the game with {size}, {record['relaxation']} over {record['over']}"
-    show(as_json, record, text)
-    if not verdict.ok:
-        sys.exit(1)
+    return record, text

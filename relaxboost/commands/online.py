@@ -65,6 +65,7 @@ def stream_options(
     @wraps(command)
     def collected(**given: Any) -> Any:
         words: dict[str, Any] = {re.escape(part): said for part, said in _SPOKEN.items()}
+        words[r"classes=\('?([^'(),]*)'?, '?([^'(),]*)'?\)"] = _named_classes
         words[r"feature '(.*)'; drop the row or impute the value"] = _fill
         words["cannot resume .*"] = partial(resume_text, given)
         words[_LEARNED] = "; --save would have kept the rows before it" * ("save" in given)
@@ -76,6 +77,10 @@ def stream_options(
             return command(StreamOptions(**given))
 
     return added(click.argument("stream", type=kind()), *_OPTIONS)(collected)
+
+
+def _named_classes(found: re.Match[str]) -> str:
+    return f"--classes {shlex.quote(f'{found[1]},{found[2]}')}"
 
 
 def _fill(found: re.Match[str]) -> str:
@@ -145,7 +150,12 @@ _OPTIONS = [
         "run, else 1]",
     ),
     # The learner: its proxy, its steps, and the bounds that its regret bound needs.
-    click.option("--proxy", metavar="NAME", help="[default: squared-l2 over l2, else entropy]"),
+    click.option(
+        "--proxy",
+        metavar="NAME",
+        help="The strongly convex function of the learner: entropy, p-norm, power, squared-l2 or "
+        "tilted.  [default: squared-l2 over l2, else entropy]",
+    ),
     click.option(
         "--schedule",
         metavar="NAME",
@@ -245,6 +255,8 @@ def run(options: StreamOptions) -> None:
     text = run_text(found, stream, content, options.label_of)
     if save is not None and found.unsaved is None:
         text += f"\nsaved:      {save}"
+        if found.status != "ended":
+            text += "; the same command with --resume continues"
     if options.predictions is not None:
         text += f"\npredicted:  {options.predictions}"
     show(options.as_json, content, text)
@@ -352,9 +364,15 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
         note(f"nothing to resume at {options.save}: the run starts at row 0")
         return 0, ""
     about = options.saved().get("run")
+    about = about if isinstance(about, dict) else {}
     # A file without a row is refused when the learner starts.
-    at = about.get("at") if isinstance(about, dict) else None
+    at = about.get("at")
     at = at if isinstance(at, int) else 0
+    if options.predictions is None and at and about.get("predictions"):
+        note(
+            f"the predictions before row {at} are in a file, and this run writes none; add "
+            "--predictions with this file to continue it"
+        )
     without = ", without an intercept" if options.was_saved_without_intercept() else ""
     return at, f"resumes {options.save} at row {at}{without}"
 

@@ -63,9 +63,10 @@ class _Options(SimpleNamespace):
                     "--k and --fraction apply only to --relaxation capped; leave them out"
                 )
             return rb.HardMargin() if name == "hard" else read_relaxation(name)
-        if len(given) != 1:
-            both = ", not both" if given else ""
-            raise InputError(f"--relaxation capped needs either --k or --fraction{both}")
+        if not given:
+            raise InputError("--relaxation capped needs either --k or --fraction")
+        if len(given) > 1:
+            raise InputError("--k and --fraction set the same parameter; pass only one of them")
         return rb.Capped(**given)
 
     def data(self) -> tuple[Any, Any, Any]:

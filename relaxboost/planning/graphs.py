@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array, Whole, doubles
 from relaxboost._core.errors import InputError, error_prefix, few
+from relaxboost._core.parameters import is_given
 from relaxboost.planning.labels import Labels, Numbered
 
 PLACES = 'give the graph position=, from_networkx position=("x", "y"), or from_pandas nodes='
@@ -432,6 +433,17 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"Graph({self.nodes} nodes, {self.arcs} arcs, features {', '.join(self.names)})"
+
+
+def check_graph(given: object) -> None:
+    """Raise an InputError if a value is not a `Graph`."""
+    if not is_given(given, Graph):
+        # The class of networkx is also called Graph.
+        package = type(given).__module__.partition(".")[0]
+        kind = f"{package}.{type(given).__name__}".removeprefix("builtins.")
+        raise InputError(
+            f"graph must be a planning.Graph, got {kind}; from_networkx converts a networkx graph"
+        )
 
 
 def weights_hint(graph: Graph, given: Array) -> str:

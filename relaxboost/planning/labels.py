@@ -22,6 +22,11 @@ def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
     for other in (text, int(text) if re.fullmatch(r"-?\d{1,18}", text) else text):
         if other in known:
             return f"; the graph has {other!r}, so write both the same way"
+    # The labels of `networkx.grid_2d_graph` are pairs, which CSV files turn into text.
+    if re.fullmatch(r"\((-?\d{1,18}, ?)+-?\d{1,18}\)", text):
+        pair = tuple(map(int, text[1:-1].split(",")))
+        if pair in known:
+            return f"; the graph has the tuple {pair}, so convert the text with ast.literal_eval"
     return ""
 
 

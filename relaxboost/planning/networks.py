@@ -63,7 +63,7 @@ def from_networkx(
     from scipy.sparse import csr_array
 
     edges = edges_of(G)
-    X, default = _encoded(edges, features, unseen)
+    X, default = _encoded(G, edges, features, unseen)
     B = None
     if not G.is_directed():
         n = 2 * len(edges)
@@ -140,7 +140,7 @@ def edges_of(G: Any) -> list[tuple[Any, ...]]:
 
 
 def _encoded(
-    edges: list[tuple[Any, ...]], features: Wanted | None, unseen: str
+    G: Any, edges: list[tuple[Any, ...]], features: Wanted | None, unseen: str
 ) -> tuple[Array | None, list[str] | None]:
     """Return the features of the edges and their names, or None for both if there are none."""
     import pandas as pd
@@ -152,15 +152,25 @@ def _encoded(
     table = pd.DataFrame(index=pd.Index([edge[:-1] for edge in edges], tupleize_cols=False))
     for name in columns_of(features, known):
         if name not in known:
-            raise InputError(
-                f"no edge has an attribute {name!r}; edges have "
-                f"{few(list(known), 8) or 'no attributes'}{did_you_mean(name, known, 0.6)}"
-            )
+            raise _no_attribute(G, name, list(known))
         values: Any = [edge[-1].get(name) for edge in edges]
         if not all(isinstance(value, str) for value in values):
             values = np.array(_checked_numbers(name, edges, values), dtype=np.float64)
         table[name] = values
     return encoded(table, features, unseen)
+
+
+def _no_attribute(G: Any, name: str, known: list[str]) -> InputError:
+    if any(name in data for _, data in G.nodes(data=True)):
+        return InputError(
+            f"no edge has an attribute {name!r}, but nodes have it; copy it to the edges with "
+            f"nx.set_edge_attributes(G, {{edge: G.nodes[edge[1]][{name!r}] for edge in G.edges}}, "
+            f"{name!r})"
+        )
+    return InputError(
+        f"no edge has an attribute {name!r}; edges have {few(known, 8) or 'no attributes'}"
+        f"{did_you_mean(name, known, 0.6)}"
+    )
 
 
 def _checked_numbers(name: str, edges: list[tuple[Any, ...]], values: list[Any]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -12,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array, doubles
 from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import is_given
 from relaxboost._core.rounding import UNIT, down, sum_bounds
-from relaxboost.planning.graphs import Graph, Path, weights_hint
+from relaxboost.planning.graphs import Graph, Path, check_graph, weights_hint
 from relaxboost.planning.kernels import worst_slack
 
 MAX_COST = 1e300
@@ -24,8 +26,15 @@ such arcs is still a finite double."""
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     """Return the costs as an array of finite doubles with an entry for each arc of the graph.
 
-    An InputError is raised if a cost is not finite, or if the number of costs is wrong.
+    An InputError is raised if `graph` is no `Graph`, if a cost is not finite, or if the number of
+    costs is wrong.
     """
+    check_graph(graph)
+    if is_given(costs, Mapping) or not np.iterable(costs):
+        raise InputError(
+            f"costs must be an array with a cost for each arc, got a {type(costs).__name__}; for "
+            "the costs of a fit, pass fit.costs(graph)"
+        )
     c = doubles("costs", costs)
     if c.shape != (graph.arcs,):
         raise InputError(

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.names import did_you_mean
-from relaxboost._core.parameters import is_given
 from relaxboost._core.tables import FILE
-from relaxboost.planning.graphs import Graph, Path
+from relaxboost.planning.graphs import Graph, Path, check_graph
 from relaxboost.planning.labels import near_label
 from relaxboost.planning.losses import PathLoss
 from relaxboost.planning.planners import shortest_path
@@ -97,11 +96,7 @@ def paths_from_pandas(
     """
     if bad not in ("refuse", "drop"):
         raise InputError(f'bad must be "refuse" or "drop", got {bad!r}')
-    if not is_given(graph, Graph):
-        kind = type(graph).__name__
-        raise InputError(
-            f"graph must be a planning.Graph, got {kind}; from_networkx converts a networkx graph"
-        )
+    check_graph(graph)
     weights: dict[Hashable, float] = {}
     columns = set(getattr(trips, "columns", ()))
     if "path" in columns and not columns & set(STEPS):

@@ -26,10 +26,16 @@ def rational(x: Any) -> flint.fmpq:
 parse, ZERO = rational, flint.fmpq(0)
 
 
+def denominator(given: Any) -> flint.fmpq:
+    below = rational(given["denominator"])
+    certain(below > 0)
+    return below
+
+
 def vector(given: Any, length: int) -> np.ndarray:
     if isinstance(given, str):
         return np.array([rational(given)] * length, dtype=object)
-    below = rational(given["denominator"])
+    below = denominator(given)
     return np.array([rational(x) / below for x in given["numerators"]], dtype=object)
 
 
@@ -101,7 +107,7 @@ class Polyhedron:
 def ends(given: Any, length: int) -> list[Any]:
     if given is None or isinstance(given, str):
         return [None if given is None else rational(given)] * length
-    below = rational(given["denominator"])
+    below = denominator(given)
     return [None if x is None else rational(x) / below for x in given["numerators"]]
 
 

@@ -106,6 +106,15 @@ def test_with_fresh_digests_only_proofs_are_accepted(verdict):
     assert sum(n for (_, accepted), n in counts.items() if accepted) > 150
 
 
+@pytest.mark.parametrize("below", ["1", "0", "-1"])
+def test_the_denominator_of_a_vector_without_entries_is_positive(below, verdict):
+    document = rb.certify(rb.Game([[1, 0], [0, 1]]), d=[0.5, 0.5], w=[0, 0]).document
+    assert document["w"]["numerators"] == []
+    document = {**document, "w": {"denominator": below, "numerators": []}}
+    accepted, reason = verdict(tampering.with_digest(document))
+    assert accepted == proves(document) == (below == "1"), reason
+
+
 def test_nonsense_has_a_reason(verdict):
     """Wrong types, missing and unknown fields, with the digest recomputed."""
     rng = random.Random(3)

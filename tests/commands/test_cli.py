@@ -389,5 +389,24 @@ def test_a_game_too_large_for_a_certificate_is_refused_before_work(csv, capsys, 
 
 
 def test_a_folder_of_certificates_is_told_how_to_be_checked(tmp_path, capsys):
-    said = "is a folder; check its files one by one, or check a set of"
+    said = "is a folder; name its files, or check a set of games"
     refused(capsys, said, "check", tmp_path)
+
+
+def test_several_certificates_are_checked(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rb.certify(rb.solve(rb.Game([[1, 0], [0, 1]]))).save("one.json")
+    document = json.loads((tmp_path / "one.json").read_text())
+    (tmp_path / "two.json").write_text(json.dumps({**document, "upper": "-1"}))
+    (tmp_path / "table.csv").write_text("a,b\n")
+    status, out, err = run_here(capsys, "check", "one.json", "two.json")
+    assert (status, err) == (1, "")
+    accepted, game, rejected = out.splitlines()
+    assert accepted.startswith("one.json: accepted, exact: 0.5")
+    assert game.startswith("of the game with 2 examples and 2 hypotheses")
+    assert rejected == "two.json: REJECTED: the upper bound is below what d proves"
+    status, out, _ = run_here(capsys, "check", "one.json", "two.json", "--json")
+    assert (status, [one["ok"] for one in json.loads(out)]) == (1, [True, False])
+    assert run_here(capsys, "check", "one.json", "one.json")[0] == 0
+    # One that is no certificate is named, also after others.
+    refused(capsys, "table.csv is not a certificate", "check", "one.json", "table.csv")

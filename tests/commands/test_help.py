@@ -20,6 +20,7 @@ import pytest
 from relaxboost._core.errors import requirements
 from relaxboost.commands import doctor, style
 from relaxboost.commands.cli import cli, main
+from relaxboost.online.proxies import PROXIES
 from tests.command import refused
 from tests.commands.test_fuzz import ended, verbs
 
@@ -274,3 +275,11 @@ def test_shells_complete_verbs_and_options(words, found, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         main([])
     assert capsys.readouterr().out.split() == [f"plain,{found}"]
+
+
+@pytest.mark.parametrize("verb", ["run", "regret"])
+def test_the_names_of_proxies_are_listed(verb):
+    *names, last = sorted(PROXIES)
+    options = dict(VERBS)["online", verb].params
+    [option] = [one for one in options if one.name == "proxy"]
+    assert f"{', '.join(names)} or {last}" in option.help

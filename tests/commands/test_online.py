@@ -324,6 +324,8 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
             "is not numeric .*--classes NEGATIVE,POSITIVE",
         ),
         (["--label", "clicked", "--classes", "0,1"], "its labels are no, yes.; name the two lab"),
+        (["--label", "clicked", "--classes", "n,y"], "first: --classes no,yes$"),
+        (["--label", "clicked", "--classes", "no,y"], "correct the label, or leave the row out"),
         (["--label", "clicked", "--classes", "no"], "--classes must contain two labels"),
         ([*LABEL, "--base", "experts"], "row 3 has norm .* beyond --bound 2.0"),
         ([*LABEL, "--resume"], "--resume continues from the file of --save; add --save"),

@@ -78,6 +78,22 @@ def test_a_resumed_run_has_the_predictions_of_an_uninterrupted_one(data, capsys)
         assert got.read() == want.read()
 
 
+def test_a_run_that_stops_says_how_to_continue_with_its_predictions(data, capsys):
+    learn = ["run", "d.csv", *LABEL, "--save", "m"]
+    predicted = ["--predictions", "p.csv"]
+    stop = ["--every", 100, "--time-limit", 1e-9]
+    out, _ = told(capsys, *learn, *predicted, *stop, status=1)
+    assert "saved:      m; the same command with --resume continues\n" in out
+    out, err = told(capsys, *learn, "--resume", *predicted, *stop, status=1)
+    assert "this run writes none" not in err
+    _, err = told(capsys, *learn, "--resume")
+    said = "relaxboost: the predictions before row 200 are in a file, and this run writes none; add"
+    assert err.startswith(said + " --predictions with this file to continue it\n")
+    out, err = told(capsys, *learn, "--resume")
+    assert "saved:      m\n" in out + "\n"
+    assert "predictions" not in err
+
+
 def test_a_page_that_was_not_learned_leaves_no_predictions(tmp_path):
     method = HedgedDescent("logistic", bound=2.0)
     written = PredictionsFile(tmp_path / "p.csv", method.loss, {-1: "no", 1: "yes"}.get)

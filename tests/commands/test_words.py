@@ -89,6 +89,8 @@ OPTIONS = [
     (f"{SOLVE} --k many", "'many' is not a number"),
     ("solve --dataset breast-cancer --relaxation hard --k 2", "apply only to --relaxation capped"),
     ("solve --dataset breast-cancer --relaxation capped", "needs either --k or --fraction"),
+    (f"{SOLVE} --k 2 --fraction 0.5", "--k and --fraction set the same parameter; pass only one"),
+    (f"{SOLVE} --relaxation capped(k=2)", "no relaxation is called capped; did you mean Capped?"),
     ("solve d.csv --relaxation KLPenalty(0.1) --k 2", "apply only to --relaxation capped"),
     ("solve d.csv --relaxation soft", "no relaxation is called soft; known: Bin"),
     ("solve d.csv --relaxation NormPenalty(2)", "missing a required argument: 'weight'"),

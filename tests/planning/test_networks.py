@@ -138,6 +138,19 @@ def test_there_and_back_again(rng):
         assert again.keys == made.keys
 
 
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiGraph])
+def test_an_attribute_of_nodes_is_copied_to_the_edges_as_the_error_says(kind):
+    G = roads(kind)
+    said = r"no edge has an attribute 'height', but nodes have it; copy it"
+    with pytest.raises(InputError, match=said) as raised:
+        from_networkx(G, ["length", "height"])
+    eval(str(raised.value).partition(" with ")[2], {"nx": nx, "G": G})
+    made = from_networkx(G, ["length", "height"])
+    for u, v, height in G.edges(data="height"):
+        assert height == G.nodes[v]["height"]
+        assert made.arc_features[made.arc(u, v), 1] == height
+
+
 def changed(where, name, value):
     """Return the roads with one attribute of an edge or a node changed, or removed by ..."""
     G = roads()

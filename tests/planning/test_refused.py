@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -17,6 +18,7 @@ from . import small
 
 # A square with a diagonal, and two arcs from "a" to "b".
 NUMBERED = pl.Graph([0, 1], [1, 2], nodes=[1, "7", "n01_00"])
+PAIRS = pl.Graph([0], [1], nodes=[(5, -3), (6, -3)])
 SQUARE = pl.Graph(
     [0, 0, 1, 2, 3, 0],
     [1, 1, 2, 3, 0, 2],
@@ -108,6 +110,11 @@ CASES = [
     (lambda: SQUARE.path(arcs=[("a", "b", "slow")]), r"arcs=\[graph\.arc\(\*edge\) for edge in ed"),
     (lambda: NUMBERED.node("1"), "no node '1' .*the graph has 1, so write both the same way"),
     (lambda: NUMBERED.node("7.0"), "the graph has '7', so write both"),
+    (
+        lambda: PAIRS.node("(5, -3)"),
+        r"has the tuple \(5, -3\), so convert .* with ast.literal_eval",
+    ),
+    (lambda: PAIRS.node("(5, 4)"), r"no node '\(5, 4\)' in the graph of 2 nodes$"),
     (lambda: NUMBERED.node("n1_00"), r"did you mean n01_00\?"),
     (lambda: SQUARE.path(arcs=[0, 3]), r"step 2 of the path, arc 3 .* does not start at 'b'"),
     (lambda: SQUARE.path(arcs=[9]), "arcs are numbered 0 to 5"),
@@ -162,6 +169,18 @@ CASES = [
     # plans
     (lambda: pl.shortest_path(THREE, [1, 2], 0, 2), r"costs must have shape \(3,\)"),
     (lambda: pl.shortest_path(THREE, ["a", "b", "c"], 0, 2), "array of numbers"),
+    (
+        lambda: pl.shortest_path(THREE, {"x0": 1.0}, 0, 2),
+        r"each arc, got a dict; .* fit\.costs\(gr",
+    ),
+    (
+        lambda: pl.shortest_path(THREE, learned_on_other_features(), 0, 2),
+        r"each arc, got a LinearCosts; for the costs of a fit, pass fit\.costs\(graph\)",
+    ),
+    (
+        lambda: pl.shortest_path(nx.DiGraph([(0, 1)]), [1], 0, 1),
+        r"planning\.Graph, got networkx\.DiGraph; from_networkx converts a networkx graph",
+    ),
     (lambda: pl.shortest_path(THREE, [1, np.inf, 1], 0, 2), r"cost of arc 1 \(1 -> 2\) is inf"),
     (lambda: pl.shortest_path(THREE, [1, 1, -1e305], 0, 2), "divide all costs"),
     (lambda: pl.shortest_path(THREE, [1, 1, 1], 0, 0), "same node, 0"),

@@ -201,6 +201,7 @@ class _Run:
             return None
         begun = time.perf_counter()
         about: dict[str, Any] = {"begin": self._begin, "before": self._loss_before}
+        about["predictions"] = self.predictions is not None
         about |= self.kept._asdict() | {"seconds": self.clock.seconds}
         del about["arrays"]
         # The array has the type double, in which None becomes nan.

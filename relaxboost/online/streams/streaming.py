@@ -270,10 +270,12 @@ class Stream:
                     f"{self.name} has no label {where}; add the label, or leave the row out if it "
                     "was not learned before"
                 )
-            raise InputError(
-                f"{self.name} has the label {label} {where}: it {rule}; correct the label, or "
-                "leave the row out if it was not learned before"
-            )
+            remedy = "correct the label, or leave the row out if it was not learned before"
+            found = sorted(set(y.tolist()), key=str)
+            # If no label is one of the classes, the classes are wrong.
+            if self._classes is not None and wrong.all() and len(found) == 2:
+                remedy = f"name the labels, the negative one first: classes={tuple(found)}"
+            raise InputError(f"{self.name} has the label {label} {where}: it {rule}; {remedy}")
         return targets
 
 
