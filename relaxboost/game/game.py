@@ -149,8 +149,14 @@ class Game:
     @cached_property
     def digest(self) -> str:
         """The SHA-256 digest of the exact matrix, relaxation and domain of the game."""
-        key = f"{self._matrix.digest()} {self._relaxation.key()} {self._over.key()}"
+        key = " ".join(self.parts.values())
         return hashlib.sha256(f"relaxboost game v1 {key}".encode()).hexdigest()
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The digest of A and the keys of f and of `over`, which together identify the game."""
+        f = self._relaxation.key()
+        return {"A": self._matrix.digest(), "f": f, "over": self._over.key()}
 
     def _repr_html_(self) -> str:
         facts: dict[str, Any] = {"examples": self.m, "hypotheses": self.n, "over": self.over}
