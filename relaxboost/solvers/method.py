@@ -210,8 +210,10 @@ RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
 """The template of the warning about an old method name."""
 
 
-def as_method(given: Any) -> Method:
+def as_method(given: Any, stacklevel: int = 3) -> Method:
     """Return the `Method` for the argument `method` of `solve`, which is a `Method` or a name.
+
+    The warning about an old name points to the call `stacklevel` − 1 calls above this one.
 
     Raises
     ------
@@ -222,8 +224,8 @@ def as_method(given: Any) -> Method:
         return given
     if isinstance(given, str) and given in RENAMED:
         name = RENAMED[given]
-        # The warning shall point to the call of `solve`, two calls above this one.
-        warnings.warn(RENAMING.format(f'method="{given}"', f'method="{name}"'), FutureWarning, 3)
+        renaming = RENAMING.format(f'method="{given}"', f'method="{name}"')
+        warnings.warn(renaming, FutureWarning, stacklevel)
         return METHODS[name]()
     if isinstance(given, str) and given in METHODS:
         return METHODS[given]()

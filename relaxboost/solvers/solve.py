@@ -16,6 +16,7 @@ from relaxboost._core.blas import threads_for
 from relaxboost._core.compiled import is_interrupt, ready
 from relaxboost._core.errors import ClusterError, InputError, SolverError
 from relaxboost._core.loop import Clock, Limits, TimeUp, run, until
+from relaxboost._core.names import explains_arguments
 from relaxboost._core.parameters import is_given, positive
 from relaxboost._core.progress import closing
 from relaxboost.game.game import Game, check_game
@@ -33,6 +34,14 @@ from relaxboost.solvers.stopping import StoppingRule, Tolerance
 from relaxboost.solvers.warm_start import Relay, WarmStart, read_start
 
 
+@explains_arguments(
+    eps="pass the gap as tol",
+    epsilon="pass the gap as tol",
+    max_iter="pass the number of rounds as max_rounds",
+    solver="pass a method of relaxboost as method, or call rb.reference(game, solver=...)",
+    seed="leave it out, because a second run gives the same result",
+    rng="leave it out, because a second run gives the same result",
+)
 def solve(
     game: Game,
     tol: float | None = None,
@@ -150,7 +159,8 @@ def solve(
         )
     # All arguments are checked before any work, so that an error costs no time.
     limits = Limits(max_rounds, time_limit, callback)
-    goal, chosen = check_run(game, tol, rtol, as_method(method), limits)
+    # The decorator adds a call.
+    goal, chosen = check_run(game, tol, rtol, as_method(method, stacklevel=4), limits)
     begin, file = _read_points(game, chosen, start, checkpoint)
     # The time limit excludes compilation, which happens once for each kind of game.
     _prepare_kernels(game, chosen)
