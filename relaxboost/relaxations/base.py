@@ -351,11 +351,19 @@ class Relaxation(ABC):
         return d + inside * towards
 
     def __add__(self, other: object) -> Relaxation:
-        return _MAKERS["add"](self, other) if isinstance(other, Relaxation) else NotImplemented
-
-    def __radd__(self, other: object) -> Relaxation:
+        if isinstance(other, Relaxation):
+            return _MAKERS["add"](self, other)
         # `sum([f, g])` starts with 0 + f.
-        return self if isinstance(other, int) and other == 0 else NotImplemented
+        if isinstance(other, int) and other == 0:
+            return self
+        if isinstance(other, Real):
+            raise InputError(
+                f"{other} cannot be added to {brief(self)}, because a sum of relaxations has no "
+                f"constant; leave it out, and add {other} to the bounds on the value of the game"
+            )
+        return NotImplemented
+
+    __radd__ = __add__
 
     def __mul__(self, c: object) -> Relaxation:
         return _MAKERS["times"](self, c) if isinstance(c, Real) else NotImplemented
