@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, class_hint
 from relaxboost._core.loop import Clock
 from relaxboost._core.names import did_you_mean, known_names
 from relaxboost._core.parameters import positive
@@ -232,9 +232,7 @@ def as_method(given: Any, stacklevel: int = 3) -> Method:
     if isinstance(given, str) and (near := did_you_mean(given, METHODS, 0.6)):
         raise InputError(f"unknown method {given!r}{near}")
     known = ", ".join(f'"{name}"' for name in sorted(METHODS))
-    # A class instead of an object is a likely slip, which deserves its own remedy.
-    hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
     raise InputError(
         f"unknown method {given!r}; choose one of {known}, or an object with options, "
-        f'as in method=relaxboost.solvers.Corrective(step="pairwise"){hint}'
+        f'as in method=relaxboost.solvers.Corrective(step="pairwise"){class_hint(given, "")}'
     )

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from relaxboost._core.errors import InputError, brief
+from relaxboost._core.errors import InputError, brief, class_hint
 from relaxboost._core.parameters import count, is_given
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.base import fixed_m
@@ -141,10 +141,9 @@ def check_relaxation(
     if isinstance(relaxation, type) or not (
         is_given(relaxation, Relaxation) or callable(relaxation)
     ):
-        hint = f"; write {relaxation.__name__}(...)" if isinstance(relaxation, type) else ""
         raise InputError(
             "check_relaxation needs a Relaxation, or a function from m to a Relaxation, "
-            f"got {brief(relaxation)}{hint}"
+            f"got {brief(relaxation)}{class_hint(relaxation)}"
         )
     checking = CheckRun(_CHECKS, only, skip, ConformanceReport(""))
     # Sizes are checked before any check runs, because a check at a large size takes long.
