@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -405,7 +406,7 @@ def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
     """
     if type(f).distribution is not Relaxation.distribution:
         return lambda u: f.distribution(u, beta)
-    return lambda u: f._distribution(u, beta)
+    return partial(f._distribution, beta=beta)
 
 
 def needs_solver(f: Relaxation) -> bool:

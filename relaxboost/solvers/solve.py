@@ -167,7 +167,15 @@ def solve(
     clock = Clock(limits.time_limit)
     booster = _start(game, goal, chosen, clock, begin)
     log = RunLog(clock, begin)
-    solution = _Job(game, goal, chosen, limits, begin, file, log, booster).solve(float(verbose))
+    job = _Job(game, goal, chosen, limits, begin, file, log, booster)
+    ending = job.play(float(verbose))
+    try:
+        solution = job.finish(ending)
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error):
+            raise
+        # Ctrl-C came after the last round, so only the last steps are missing.
+        solution = job.finish(ending._replace(status="interrupted"))
     # The last line of the trace needs the certified gap, so no round has printed it.
     if verbose >= 2:
         log.print_new(solution.trace)
@@ -295,27 +303,15 @@ class _Job:
         self._rule = StoppingRule(self.goal, self.game.over.reach(self.game.n))
         self._rounds = Rounds(self.game, self.booster, self.begin.rounds + 1)
 
-    def solve(self, verbose: float) -> Solution:
-        """Compute rounds until the goal or a limit is reached. Return the Solution."""
+    def play(self, verbose: float) -> Ending:
+        """Compute rounds until the goal or a limit is reached. Return the ending."""
         is_enough = self._incumbent.take_start(self.begin)
-        ending = Ending("optimal", "", self.method.smoothed_test)
-        # Fig. 1's own test needs a round even if the bracket of the start is narrow.
-        if not is_enough or ending.smoothed_test:
-            ending = self._play(verbose)
-        try:
-            self._write_checkpoint()
-            return self._solution(ending)
-        except (KeyboardInterrupt, SystemError) as error:
-            if not is_interrupt(error):
-                raise
-        # Ctrl-C came after the last round, so only these two steps are missing.
-        self._write_checkpoint()
-        return self._solution(ending._replace(status="interrupted"))
-
-    def _play(self, verbose: float) -> Ending:
         game = self.game
         log = self.log
         smoothed_test = self.method.smoothed_test
+        # Fig. 1's own test needs a round even if the bracket of the start is narrow.
+        if is_enough and not smoothed_test:
+            return Ending("optimal", "", smoothed_test)
         # A callback must not change the d that the booster and the incumbent hold.
         limits = self.limits
         callback = limits.callback
@@ -386,7 +382,9 @@ class _Job:
             certify = partial(self._incumbent.certify, log.clock)
             self.file.write(certify, self._basis(), log.rounds, log.seconds)
 
-    def _solution(self, ending: Ending) -> Solution:
+    def finish(self, ending: Ending) -> Solution:
+        """Write the checkpoint, and return the Solution of a run with this ending."""
+        self._write_checkpoint()
         game = self.game
         goal = self.goal
         log = self.log
