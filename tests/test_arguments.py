@@ -56,3 +56,23 @@ def test_what_is_no_argument_is_refused(name):
     for value in values:
         with pytest.raises(rb.InputError, match=said):
             call(value)
+
+
+NAMES = [
+    (rb.solve, "eps", "pass the gap as tol"),
+    (rb.solve, "max_iter", "pass the number of rounds as max_rounds"),
+    (rb.solve, "solver", "pass a method of relaxboost as method, or call rb.reference"),
+    (rb.solve, "seed", "leave it out"),
+    (rb.solve, "max_round", "did you mean max_rounds"),
+    (rb.solve, "xyz", "its arguments are game, tol, method"),
+    (rb.functional.boost, "rounds", "pass the number of rounds as stopping="),
+    (rb.functional.boost, "stoping", "did you mean stopping"),
+]
+
+
+@pytest.mark.parametrize(("function", "name", "remedy"), NAMES)
+def test_an_unknown_name_of_an_argument_is_refused_with_a_remedy(function, name, remedy):
+    with pytest.raises(
+        rb.InputError, match=f"^{function.__name__} has no argument {name}; {remedy}"
+    ):
+        function(GAME, **{name: 1})

@@ -74,6 +74,11 @@ def brief(thing: object, most: int = BRIEF_CHARACTERS) -> str:
     return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-(most // 8) :]}"
 
 
+def class_hint(given: object, options: str = "...") -> str:
+    """Return the remedy if a user passed a class instead of an object, or "" otherwise."""
+    return f"; write {given.__name__}({options})" if isinstance(given, type) else ""
+
+
 def number_of(count: int, what: str) -> str:
     """Return a count with its noun, such as "1 task" or "2 tasks"."""
     return f"{count} {what}{'s' * (count != 1)}"

@@ -33,7 +33,7 @@ def _above(x: Any) -> Any:
 
 
 def _product(x: Any, y: Any) -> Any:
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         return np.where((x == 0.0) | (y == 0.0), 0.0, x * y)
 
 
@@ -84,11 +84,11 @@ class Interval:
         return enclose(other) + (-self)
 
     def __mul__(self, other: Any) -> Interval:
-        # Infinite endpoints are limits, so 0·∞ = 0.
+        # Infinite endpoints are limits, so 0·∞ = 0. A product that overflows has an infinite bound.
         other = enclose(other)
         a, b, c, d = self.lower, self.upper, other.lower, other.upper
         try:
-            with np.errstate(invalid="raise"):
+            with np.errstate(invalid="raise", over="ignore"):
                 corners = np.broadcast_arrays(a * c, a * d, b * c, b * d)
         except FloatingPointError:
             corners = np.broadcast_arrays(*(_product(x, y) for x in (a, b) for y in (c, d)))

@@ -258,15 +258,15 @@ def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
     """
     described = description_of(f).describe(m)
     if described is None:
-        raise InputError(_no_description(f))
+        remedy = 'certify(solution, level="numerical")'
+        raise InputError(f"{_no_description(f)}, or use {remedy}")
     return described
 
 
 def _no_description(f: Relaxation) -> str:
     return (
         f"{brief(f)} has no description that a checker could evaluate, so its certificates are "
-        "numerical. Write `exact_form` of rb.relaxations.Description if f is polyhedral, or use "
-        'certify(solution, level="numerical")'
+        "numerical. Write `exact_form` of rb.relaxations.Description if f is polyhedral"
     )
 
 

@@ -117,7 +117,7 @@ def bracket(value: Quantity) -> Bracket:
         return Bracket(value, value)
     try:
         value = float(value)
-    except TypeError:
+    except (TypeError, ValueError):
         kind = type(value).__name__
         raise InputError(f"a quantity of a claim must be one number, got {kind}") from None
     if math.isnan(value):

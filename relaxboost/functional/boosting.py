@@ -10,6 +10,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import run as run_rounds
+from relaxboost._core.names import explains_arguments
 from relaxboost._core.rounding import RELATIVE_ROUNDING
 from relaxboost._core.seeds import Rng, accepts_seed, seed_of
 from relaxboost.functional.algorithms import (
@@ -35,7 +36,19 @@ outputs that the learner returned for them. A few rows suffice to find a learner
 outputs than it predicts."""
 
 
+STOPPING = "pass the number of rounds as stopping=, as in boost(X, risk, learner, stopping=100)"
+"""The remedy for users who pass a number of rounds under another name."""
+
+
 @accepts_seed
+@explains_arguments(
+    rounds=STOPPING,
+    max_rounds=STOPPING,
+    n_estimators=STOPPING,
+    time_limit="pass stopping=Stopping(time_limit=...)",
+    step="pass an algorithm with this step, such as algorithm=Residual(step=0.1)",
+    loss="pass the loss with its targets as risk, such as Hinge().bind(y)",
+)
 def boost(
     X: Any,
     risk: Risk,
@@ -182,7 +195,7 @@ def _warn_of_far_targets(risk: Risk, algorithm: Algorithm, rounds: int) -> None:
             f"scale=1, that of the predictions is at most {reach:.3g} after {rounds} rounds; pass "
             f"algorithm={remedy!r}",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -195,7 +208,7 @@ def _warn_of_long_steps(result: Boosted, algorithm: Algorithm) -> None:
             f"too long; pass algorithm={type(algorithm).__name__}(scale=...) with a scale below "
             f"{scale:g}, or another algorithm",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -5,7 +5,7 @@ can be valid.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,6 +31,11 @@ class Bracketed:
     """The name of the source of the bounds in messages, for example the name of a method."""
     verb: ClassVar[str] = "proves"
     """The verb that links the source and its bounds in the message of `compare`."""
+
+    @property
+    def game_parts(self) -> dict[str, str]:
+        """The keys of the parts of the game by their names: A, f and over. Parts may be missing."""
+        return {}
 
     @property
     def learner(self) -> object | None:
@@ -100,7 +105,8 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
         The largest lower bound, the smallest upper bound, and a sentence that names the methods.
         The field `agree` is True if this lower bound does not exceed this upper bound. If the level
         of proof of a relaxation is numerical, the lower bound may exceed the upper bound by up to
-        1e-7.
+        1e-7. If all brackets agree, the sentence shows only the bounds of solutions and certified
+        games, because a plain number proves nothing.
 
     Raises
     ------
@@ -125,30 +131,56 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
             "bracket is a solution from solve or reference, a certified game or a number"
         )
     if len(digests) > 1:
-        raise InputError(
-            "compare needs brackets of one game, but these games have different digests"
-        )
+        raise _of_different_games(given)
     if len({id(each.learner) for each in given if each.game_digest}) > 1:
         raise InputError(
             "compare cannot determine whether two weak learners are the same; compare solutions of "
             "the same Game object"
         )
-    lowest = max(given, key=lambda each: each.lower)
-    highest = min(given, key=lambda each: each.upper)
+    lowest, highest = _tightest(given)
     doubt = max(lowest.doubt, highest.doubt)
     agree = lowest.lower <= highest.upper or lowest.lower - highest.upper <= doubt
     lower, upper = _float(lowest.lower, float_down), _float(highest.upper, float_up)
     if agree:
-        low, high = show_bracket(lower, upper)
-        *first, last = (each.label for each in given)
-        names = f"{', '.join(first)} and {last}"
-        text = f"{names} agree: {low} <= rho <= {high} (width {upper - lower:.2g})"
+        proved = [each for each in given if each.game_digest]
+        text = _agreement(given, *_tightest(proved))
+        if len(proved) < len(given):
+            text += "; these bounds do not use the plain number, which proves nothing"
     else:
         text = (
             f"DISAGREE: {lowest.label} {lowest.verb} rho >= {lower:.12g}, "
             f"{highest.label} {highest.verb} rho <= {upper:.12g}"
         )
     return Comparison(agree, lower, upper, text)
+
+
+def _tightest(given: Sequence[Bracketed]) -> tuple[Bracketed, Bracketed]:
+    """Return the sources of the largest lower bound and of the smallest upper bound."""
+    lowest = max(given, key=lambda each: each.lower)
+    return lowest, min(given, key=lambda each: each.upper)
+
+
+def _agreement(given: Sequence[Bracketed], lowest: Bracketed, highest: Bracketed) -> str:
+    lower, upper = _float(lowest.lower, float_down), _float(highest.upper, float_up)
+    low, high = show_bracket(lower, upper)
+    *first, last = (each.label for each in given)
+    names = f"{', '.join(first)} and {last}"
+    return f"{names} agree: {low} <= rho <= {high} (width {upper - lower:.2g})"
+
+
+def _of_different_games(given: Sequence[Bracketed]) -> InputError:
+    first, *others = (each for each in given if each.game_digest)
+    other = next(each for each in others if each.game_digest != first.game_digest)
+    here, there = first.game_parts, other.game_parts
+    different = [part for part in here if part in there and here[part] != there[part]]
+    # The index of a set of games has no digest of A alone.
+    names = " and ".join(different) or "A"
+    also = "; two families of f are different even if their values are equal"
+    return InputError(
+        "compare needs brackets of one game, but these games have different digests, because they "
+        f"differ in {names}; declare both games with the same {names}"
+        f"{also if 'f' in different else ''}"
+    )
 
 
 def _float(bound: Any, rounded: Callable[[Fraction], float]) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core.arrays import Vector, no_number
-from relaxboost._core.errors import InputError, brief
+from relaxboost._core.errors import InputError, brief, class_hint
 from relaxboost._core.html import DIGEST_CHARACTERS, card
 from relaxboost._core.parameters import is_given
 from relaxboost.game import bounds, programs
@@ -83,11 +83,10 @@ class Game:
             )
         over = L1Ball() if over is None else over
         if not is_given(over, Domain):
-            hint = f"; write {over.__name__}(...)" if isinstance(over, type) else ""
             raise InputError(
                 "over must be L1Ball(radius), Simplex(radius), FullSimplex(radius), "
                 "L2Ball(radius), SquaredNorm(weight) or another Domain (a compact set or a "
-                f"penalty that grows faster than the margins), got {over!r}{hint}"
+                f"penalty that grows faster than the margins), got {over!r}{class_hint(over)}"
             )
         self._matrix = as_matrix(A)
         self._relaxation = resolved(relaxation, self._matrix.m)
@@ -149,8 +148,14 @@ class Game:
     @cached_property
     def digest(self) -> str:
         """The SHA-256 digest of the exact matrix, relaxation and domain of the game."""
-        key = f"{self._matrix.digest()} {self._relaxation.key()} {self._over.key()}"
+        key = " ".join(self.parts.values())
         return hashlib.sha256(f"relaxboost game v1 {key}".encode()).hexdigest()
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The digest of A and the keys of f and of `over`, which together identify the game."""
+        f = self._relaxation.key()
+        return {"A": self._matrix.digest(), "f": f, "over": self._over.key()}
 
     def _repr_html_(self) -> str:
         facts: dict[str, Any] = {"examples": self.m, "hypotheses": self.n, "over": self.over}

@@ -200,6 +200,11 @@ class Solution(Bracketed):
         return self.game.digest
 
     @property
+    def game_parts(self) -> dict[str, str]:
+        """The keys of A, f and `over`, which are the attribute `Game.parts`."""
+        return self.game.parts
+
+    @property
     def label(self) -> str:  # type: ignore[override]
         """The name of the method. Messages of `compare` name it as the source of the bounds."""
         return self.method

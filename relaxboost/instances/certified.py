@@ -68,6 +68,11 @@ class CertifiedGame(Bracketed):
         return read_over(self.over_text)
 
     @property
+    def game_parts(self) -> dict[str, str]:
+        """The keys of f and `over`. The index has no digest of A alone."""
+        return {"f": self.relaxation.key(), "over": self.over.key()}
+
+    @property
     def label(self) -> str:  # type: ignore[override]
         """The name of the game in messages of `compare`."""
         return f"the certificate of {self.name}"

@@ -37,7 +37,8 @@ class DenseMatrix(MarginMatrix):
         try:
             given = np.asarray(A)
         except ValueError as error:
-            raise InputError(f"A is not a rectangular array: {error}") from None
+            why = _short_row(A) or error
+            raise InputError(f"A is not a rectangular array: {why}") from None
         kind = given.dtype.kind
         if kind == "b":
             raise InputError(
@@ -80,6 +81,20 @@ class DenseMatrix(MarginMatrix):
         """Return the SHA-256 of the entries as a hexadecimal string."""
         m, n = self._A.shape
         return content_digest(m, n, ((np.flatnonzero(a), a[a != 0]) for a in self._A.T))
+
+
+def _short_row(A: Any) -> str:
+    """Return which row of nested lists has another length, or "" if the lengths are not known."""
+    if not isinstance(A, list | tuple):
+        return ""
+    lengths = [len(row) if hasattr(row, "__len__") else -1 for row in A]
+    row = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+    if row == 0 or min(lengths) < 0:
+        return ""
+    return (
+        f"row {row} has length {lengths[row]}, but row 0 has length {lengths[0]}; write one "
+        "entry for each hypothesis into every row"
+    )
 
 
 def _other_type(given: NDArray[Any], names: Any) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable
 from functools import partial
+from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -175,10 +176,25 @@ def oracle(
         raise InputError(
             f"fit is {type(fit).__name__}; pass a function fit(X, y, d) or a scikit-learn estimator"
         )
+    _check_arguments(fit)
     if name is None:
         kind = fit if hasattr(fit, "__qualname__") else type(fit)
         name = f"{kind.__module__}.{kind.__qualname__}"
     return OracleMatrix(fit, data, labels, slack, name)
+
+
+def _check_arguments(fit: Callable[..., Any]) -> None:
+    try:
+        takes = signature(fit)
+    except (TypeError, ValueError):  # some compiled functions have no signature
+        return
+    try:
+        takes.bind(None, None, None)
+    except TypeError as error:
+        raise InputError(
+            f"fit must accept the call fit(X, y, d), where d has the weights of the examples, but "
+            f"this call fails: {error}"
+        ) from None
 
 
 def _fitted(estimator: Any, X: Array, y: Vector, d: Vector) -> Any:

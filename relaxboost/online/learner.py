@@ -7,12 +7,12 @@ import os
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, doubles
-from relaxboost._core.errors import InputError, RowError
+from relaxboost._core.errors import InputError, RowError, class_hint
 from relaxboost._core.files import check_output
 from relaxboost._core.html import card
 from relaxboost._core.parameters import count
@@ -79,7 +79,8 @@ class OnlineMethod(ABC):
         object.__setattr__(self, "proxy", as_proxy(self.proxy))
         object.__setattr__(self, "schedule", as_schedule(self.schedule))
         if not isinstance(self.over, Domain):
-            raise InputError(f"over must be a domain such as Simplex(1), got {self.over!r}")
+            hint = class_hint(self.over)
+            raise InputError(f"over must be a domain such as Simplex(1), got {self.over!r}{hint}")
         # The repr of the method identifies saved states, and 1 and 1.0 must give the same repr.
         for name in ("bound", "targets"):
             value = getattr(self, name)
@@ -91,6 +92,17 @@ class OnlineMethod(ABC):
                 f"bound must be in [1e-100, 1e100], got {self.bound:g}, because squares of base "
                 "functions must not overflow or underflow"
             )
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if not hasattr(Learner, name):
+                return object.__getattribute__(self, name)  # repeats the original error
+            message = (
+                f"{type(self).__name__} has only the options of the method; its learners have "
+                f"{name!r}, as in learner = method.start(M) for M weights"
+            )
+            raise AttributeError(message, name=name, obj=self)
 
     def start(self, size: int) -> Learner:
         """Return a new learner with M = `size` weights, which has not learned from any example.

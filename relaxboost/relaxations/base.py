@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -351,11 +352,19 @@ class Relaxation(ABC):
         return d + inside * towards
 
     def __add__(self, other: object) -> Relaxation:
-        return _MAKERS["add"](self, other) if isinstance(other, Relaxation) else NotImplemented
-
-    def __radd__(self, other: object) -> Relaxation:
+        if isinstance(other, Relaxation):
+            return _MAKERS["add"](self, other)
         # `sum([f, g])` starts with 0 + f.
-        return self if isinstance(other, int) and other == 0 else NotImplemented
+        if isinstance(other, int) and other == 0:
+            return self
+        if isinstance(other, Real):
+            raise InputError(
+                f"{other} cannot be added to {brief(self)}, because a sum of relaxations has no "
+                f"constant; leave it out, and add {other} to the bounds on the value of the game"
+            )
+        return NotImplemented
+
+    __radd__ = __add__
 
     def __mul__(self, c: object) -> Relaxation:
         return _MAKERS["times"](self, c) if isinstance(c, Real) else NotImplemented
@@ -397,7 +406,7 @@ def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
     """
     if type(f).distribution is not Relaxation.distribution:
         return lambda u: f.distribution(u, beta)
-    return lambda u: f._distribution(u, beta)
+    return partial(f._distribution, beta=beta)
 
 
 def needs_solver(f: Relaxation) -> bool:

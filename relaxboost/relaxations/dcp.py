@@ -50,8 +50,8 @@ def parts(function: Any, m: int, owner: str, remedy: str = "") -> Parts:
     for constraint in constraints:
         _check(constraint, owner)
     _check_leaves(value, constraints, owner)
-    value, constraints = plain(value, list(constraints))
-    return Parts(variable, value, tuple(constraints))
+    value, rewritten = plain(value, list(constraints))
+    return Parts(variable, value, tuple(rewritten))
 
 
 def called(function: Any, m: int, owner: str, remedy: str = "") -> Parts:

@@ -188,6 +188,10 @@ class PenaltyOfNorm(WithNorm):
         return (Interval(self.weight) * self.enclosed.max()).up
 
 
+OMITTED: Any = object()
+"""The default of a required argument, for which an error names the class that the user typed."""
+
+
 class OfNorm(WithNorm):
     """The base class of `NormBall` and `NormPenalty`, with an exponent p and weights a."""
 
@@ -289,8 +293,8 @@ class NormBall(OfNorm, BallOfNorm):
         # A cone solver finds γ. The subclasses override this with closed forms.
         return NumericalBounds(self).witness(u)
 
-    def __new__(cls, p: Any = 2, radius: Any = 1, weights: Any = None) -> Any:
-        return object.__new__(_kind(NormBall, p, weights) if cls is NormBall else cls)
+    def __new__(cls, p: Any = OMITTED, radius: Any = OMITTED, weights: Any = None) -> Any:
+        return object.__new__(_kind(NormBall, p, radius, weights) if cls is NormBall else cls)
 
     def resolve(self, m: int) -> NormBall:
         super().resolve(m)
@@ -342,11 +346,13 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     weight: Any
     weights: Any = None
 
-    def __new__(cls, p: Any = 2, weight: Any = 1, weights: Any = None) -> Any:
-        return object.__new__(_kind(NormPenalty, p, weights) if cls is NormPenalty else cls)
+    def __new__(cls, p: Any = OMITTED, weight: Any = OMITTED, weights: Any = None) -> Any:
+        return object.__new__(_kind(NormPenalty, p, weight, weights) if cls is NormPenalty else cls)
 
 
-def _kind(base: Any, p: Any, weights: Any) -> Any:
+def _kind(base: Any, p: Any, size: Any, weights: Any) -> Any:
+    if p is OMITTED or size is OMITTED:
+        raise InputError(f"{base.kind} needs p and {base.size_name}, as in {base.kind}(2, 0.5)")
     # The constructor of the class for 1 < p < inf raises the error for a p that is no number.
     if isinstance(p, bool) or not isinstance(p, Real) or not (p == 1 or p == math.inf):
         return base.kinds[None]

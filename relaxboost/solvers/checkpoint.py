@@ -63,11 +63,8 @@ class Checkpoint:
         # A folder without permission is an error now, and not after an hour.
         self.path = check_output(path)
         # These three parts identify the game, whatever the names of its classes are.
-        self._game = {
-            "matrix": game.matrix.digest(),
-            "relaxation": game.relaxation.key(),
-            "domain": game.over.key(),
-        }
+        parts = ("matrix", "relaxation", "domain")
+        self._game = dict(zip(parts, game.parts.values(), strict=True))
         self.trouble = ""
         """The reason why the last write of the file failed. It is "" if the write succeeded. A
         failed write does not end the run."""

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, class_hint
 from relaxboost._core.loop import Clock
 from relaxboost._core.names import did_you_mean, known_names
 from relaxboost._core.parameters import positive
@@ -249,8 +249,10 @@ RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
 """The template of the warning about an old method name."""
 
 
-def as_method(given: Any) -> Method:
+def as_method(given: Any, stacklevel: int = 3) -> Method:
     """Return the `Method` for the argument `method` of `solve`, which is a `Method` or a name.
+
+    The warning about an old name points to the call `stacklevel` − 1 calls above this one.
 
     Raises
     ------
@@ -261,17 +263,15 @@ def as_method(given: Any) -> Method:
         return given
     if isinstance(given, str) and given in RENAMED:
         name = RENAMED[given]
-        # The warning shall point to the call of `solve`, two calls above this one.
-        warnings.warn(RENAMING.format(f'method="{given}"', f'method="{name}"'), FutureWarning, 3)
+        renaming = RENAMING.format(f'method="{given}"', f'method="{name}"')
+        warnings.warn(renaming, FutureWarning, stacklevel)
         return METHODS[name]()
     if isinstance(given, str) and given in METHODS:
         return METHODS[given]()
     if isinstance(given, str) and (near := did_you_mean(given, METHODS, 0.6)):
         raise InputError(f"unknown method {given!r}{near}")
     known = ", ".join(f'"{name}"' for name in sorted(METHODS))
-    # A class instead of an object is a likely slip, which deserves its own remedy.
-    hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
     raise InputError(
         f"unknown method {given!r}; choose one of {known}, or an object with options, "
-        f'as in method=relaxboost.solvers.Corrective(step="pairwise"){hint}'
+        f'as in method=relaxboost.solvers.Corrective(step="pairwise"){class_hint(given, "")}'
     )

@@ -16,6 +16,7 @@ from relaxboost._core.blas import threads_for
 from relaxboost._core.compiled import is_interrupt, ready
 from relaxboost._core.errors import ClusterError, InputError, SolverError
 from relaxboost._core.loop import Clock, Limits, TimeUp, run, until
+from relaxboost._core.names import explains_arguments
 from relaxboost._core.parameters import is_given, positive
 from relaxboost._core.progress import closing
 from relaxboost.game.game import Game, check_game
@@ -33,6 +34,14 @@ from relaxboost.solvers.stopping import StoppingRule, Tolerance
 from relaxboost.solvers.warm_start import Relay, WarmStart, read_start
 
 
+@explains_arguments(
+    eps="pass the gap as tol",
+    epsilon="pass the gap as tol",
+    max_iter="pass the number of rounds as max_rounds",
+    solver="pass a method of relaxboost as method, or call rb.reference(game, solver=...)",
+    seed="leave it out, because a second run gives the same result",
+    rng="leave it out, because a second run gives the same result",
+)
 def solve(
     game: Game,
     tol: float | None = None,
@@ -163,14 +172,23 @@ def solve(
         )
     # All arguments are checked before any work, so that an error costs no time.
     limits = Limits(max_rounds, time_limit, callback)
-    goal, chosen = check_run(game, tol, rtol, as_method(method), limits)
+    # The decorator adds a call.
+    goal, chosen = check_run(game, tol, rtol, as_method(method, stacklevel=4), limits)
     begin, file = _read_points(game, chosen, start, checkpoint)
     # The time limit excludes compilation, which happens once for each kind of game.
     _prepare_kernels(game, chosen)
     clock = Clock(limits.time_limit)
     booster = _start(game, goal, chosen, clock, begin)
     log = RunLog(clock, begin)
-    solution = _Job(game, goal, chosen, limits, begin, file, log, booster).solve(float(verbose))
+    job = _Job(game, goal, chosen, limits, begin, file, log, booster)
+    ending = job.play(float(verbose))
+    try:
+        solution = job.finish(ending)
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error):
+            raise
+        # Ctrl-C came after the last round, so only the last steps are missing.
+        solution = job.finish(ending._replace(status="interrupted"))
     # The last line of the trace needs the certified gap, so no round has printed it.
     if verbose >= 2:
         log.print_new(solution.trace)
@@ -298,27 +316,15 @@ class _Job:
         self._rule = StoppingRule(self.goal, self.game.over.reach(self.game.n))
         self._rounds = Rounds(self.game, self.booster, self.begin.rounds + 1)
 
-    def solve(self, verbose: float) -> Solution:
-        """Compute rounds until the goal or a limit is reached. Return the Solution."""
+    def play(self, verbose: float) -> Ending:
+        """Compute rounds until the goal or a limit is reached. Return the ending."""
         is_enough = self._incumbent.take_start(self.begin)
-        ending = Ending("optimal", "", self.method.smoothed_test)
-        # Fig. 1's own test needs a round even if the bracket of the start is narrow.
-        if not is_enough or ending.smoothed_test:
-            ending = self._play(verbose)
-        try:
-            self._write_checkpoint()
-            return self._solution(ending)
-        except (KeyboardInterrupt, SystemError) as error:
-            if not is_interrupt(error):
-                raise
-        # Ctrl-C came after the last round, so only these two steps are missing.
-        self._write_checkpoint()
-        return self._solution(ending._replace(status="interrupted"))
-
-    def _play(self, verbose: float) -> Ending:
         game = self.game
         log = self.log
         smoothed_test = self.method.smoothed_test
+        # Fig. 1's own test needs a round even if the bracket of the start is narrow.
+        if is_enough and not smoothed_test:
+            return Ending("optimal", "", smoothed_test)
         # A callback must not change the d that the booster and the incumbent hold.
         limits = self.limits
         callback = limits.callback
@@ -389,7 +395,9 @@ class _Job:
             certify = partial(self._incumbent.certify, log.clock)
             self.file.write(certify, self._basis(), log.rounds, log.seconds)
 
-    def _solution(self, ending: Ending) -> Solution:
+    def finish(self, ending: Ending) -> Solution:
+        """Write the checkpoint, and return the Solution of a run with this ending."""
+        self._write_checkpoint()
         game = self.game
         goal = self.goal
         log = self.log

@@ -20,9 +20,10 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from relaxboost._core.errors import InputError, brief
+from relaxboost._core.errors import InputError, brief, class_hint
 from relaxboost._core.parameters import count, is_given
 from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations.base import fixed_m
 from relaxboost.testing import distributions, domain, duality, interface, margins, traits
 from relaxboost.testing.core import (
     Case,
@@ -140,15 +141,14 @@ def check_relaxation(
     if isinstance(relaxation, type) or not (
         is_given(relaxation, Relaxation) or callable(relaxation)
     ):
-        hint = f"; write {relaxation.__name__}(...)" if isinstance(relaxation, type) else ""
         raise InputError(
             "check_relaxation needs a Relaxation, or a function from m to a Relaxation, "
-            f"got {brief(relaxation)}{hint}"
+            f"got {brief(relaxation)}{class_hint(relaxation)}"
         )
     checking = CheckRun(_CHECKS, only, skip, ConformanceReport(""))
     # Sizes are checked before any check runs, because a check at a large size takes long.
-    sizes = [count("sizes", m) for m in sizes]
-    refused = {count("inadmissible", m) for m in inadmissible}
+    sizes = _counts("sizes", sizes)
+    refused = _counts("inadmissible", inadmissible)
     if not sizes:
         raise InputError("check_relaxation needs at least one number of examples in sizes")
     for m in sizes:
@@ -167,6 +167,14 @@ def check_relaxation(
         report.relaxation = report.relaxation or _shown(subject.given, relaxation)
         checking.add(m, partial(Case, subject))
     return checking.result()
+
+
+def _counts(name: str, given: Any) -> list[int]:
+    if not isinstance(given, Iterable):
+        raise InputError(
+            f"{name} must be a sequence of numbers of examples, such as ({given},), got {given!r}"
+        )
+    return [count(name, m) for m in given]
 
 
 def _shown(given: Relaxation, asked: object) -> str:
@@ -192,7 +200,13 @@ def _resolve(
     except InputError as error:
         if refuses:
             return None
-        promise = f"resolve({m}) works, because m is not in `inadmissible`; it raised: {error}"
+        fixed = fixed_m(given) if isinstance(given, Relaxation) else None
+        remedy = f"f has parameters for {fixed} examples, so pass sizes=({fixed},)"
+        if fixed in (None, m):
+            remedy = "if f has parameters for 60 examples, for instance, pass sizes=(60,)"
+        promise = (
+            f"resolve({m}) works, because m is not in `inadmissible`; it raised: {error}; {remedy}"
+        )
         raise ConformanceError("resolve", brief(given), m, promise) from error
     if resolved is None:
         raise InputError(

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, class_hint
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import is_given
 from relaxboost.game.domains import Domain, L2Ball, Simplex, SquaredNorm
@@ -339,8 +339,7 @@ def check_proxy(
         If the argument is not a Proxy, or if the name of a check is unknown.
     """
     if not is_given(proxy, Proxy):
-        hint = f"; write {proxy.__name__}()" if isinstance(proxy, type) else ""
-        raise InputError(f"check_proxy needs a Proxy, got {proxy!r}{hint}")
+        raise InputError(f"check_proxy needs a Proxy, got {proxy!r}{class_hint(proxy, '')}")
     checking = CheckRun(_CHECKS, only, skip, ConformanceReport(repr(proxy)))
     refused = set(inadmissible)
     if domains is None:

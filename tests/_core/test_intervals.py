@@ -108,3 +108,11 @@ def test_zero_times_infinity_is_zero():
     product = Interval(np.zeros(2)) * Interval(-INF, INF)
     assert np.abs(product.lower).max() <= 5e-324
     assert np.abs(product.upper).max() <= 5e-324
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("exponent", [1.5, 2, 3.0, 3, Fraction(7, 2), 0.25])
+def test_powers_of_zero_and_of_large_numbers_do_not_warn(exponent):
+    found = Interval(np.array([0.0, 1e300]), np.array([0.0, 1e300])).power(exponent)
+    assert -1e-300 < found.lower[0] <= 0.0 <= found.upper[0] < 1e-300
+    assert 0.0 < found.lower[1] <= found.upper[1]

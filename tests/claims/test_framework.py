@@ -66,6 +66,11 @@ class TestMeasure:
         assert at_most(Bracket(-math.inf, -math.inf), -1).outcome(0.0) == HOLDS
         assert at_least(Bracket(-math.inf, -math.inf), -1).outcome(1e-7) == REFUTED
 
+    def test_what_is_no_number_is_refused(self):
+        for wrong in ("a", None, [1.0, 2.0]):
+            with pytest.raises(InputError, match=f"one number, got {type(wrong).__name__}"):
+                at_most(wrong, 1)
+
     @given(numbers, numbers, numbers, numbers)
     def test_intervals_hold_the_slack_and_are_rounded_outwards(self, a, b, c, d):
         left, right = Bracket(*sorted((a, b))), Bracket(*sorted((c, d)))

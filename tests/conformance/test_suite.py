@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 import relaxboost as rb
 from relaxboost.testing import ConformanceError, check_relaxation, checks
-from tests.conformance.samples import Ball
+from tests.conformance.samples import Ball, Entropy
 
 
 @pytest.mark.parametrize("check", checks())
@@ -114,6 +115,8 @@ def test_an_exception_is_a_broken_promise_with_its_cause():
         ((rb.HardMargin(),), {"skip": ["nonsense"]}, "no check is called 'nonsense'"),
         ((rb.HardMargin(),), {"sizes": (0,)}, "whole number >= 1"),
         ((rb.HardMargin(),), {"sizes": ()}, "at least one"),
+        ((rb.HardMargin(),), {"sizes": 2}, r"sizes must be .* such as \(2,\), got 2"),
+        ((rb.HardMargin(),), {"inadmissible": 2}, "inadmissible must be a sequence"),
     ],
 )
 def test_wrong_arguments(arguments, options, message):
@@ -126,3 +129,22 @@ def test_a_relaxation_is_not_changed_by_being_checked():
     check_relaxation(ball, sizes=(2,), only="penalty")
     assert ball == Ball(0.8)
     assert ball.key() == Ball(0.8).key()
+
+
+class Weighted(Entropy):
+    """Has a weight for each of 60 examples, and proved bounds."""
+
+    def cvxpy_penalty(self, d):
+        return cp.sum(cp.multiply(np.ones(60), d)), []
+
+
+@pytest.mark.parametrize(
+    ("f", "check", "remedy"),
+    [
+        (rb.Caps([0.1] * 60), "resolve", r"for 60 examples, so pass sizes=\(60,\)"),
+        (Weighted(), "repair", r"failed on .* if f has .* pass sizes=\(60,\)"),
+    ],
+)
+def test_a_relaxation_for_one_number_of_examples_names_its_size(f, check, remedy):
+    with pytest.raises(ConformanceError, match=remedy):
+        check_relaxation(f, only=check)

@@ -136,8 +136,16 @@ def test_solutions_and_comparisons():
     assert one.gamma == pytest.approx(13 / 30)
     with pytest.raises(rb.InputError, match="at least two"):
         rb.compare(one)
-    with pytest.raises(rb.InputError, match="different digests"):
-        rb.compare(one, rb.solve(rb.Game(A.T)))
+    for other, part in (
+        (rb.Game(A.T), "A"),
+        (rb.Game(A, rb.Caps([1.0, 1.0])), "f"),
+        (rb.Game(A, over=rb.Simplex()), "over"),
+        (rb.Game(A.T, over=rb.Simplex()), "A and over"),
+    ):
+        with pytest.raises(
+            rb.InputError, match=rf"different digests, .* differ in {part}; .* the same {part}"
+        ):
+            rb.compare(one, 0.4, one, rb.solve(other))
 
 
 def test_a_false_bracket_is_called_a_disagreement():
@@ -157,6 +165,10 @@ def test_solutions_are_compared_with_numbers():
         verdict = rb.compare(solution, value)
         assert verdict
         assert verdict.lower <= 13 / 30 <= verdict.upper
+        bracket = str(solution).removeprefix("optimal: ")
+        assert f"agree: {bracket} (width" in str(verdict)
+        assert str(verdict).endswith("do not use the plain number, which proves nothing")
+    assert "plain number" not in str(rb.compare(solution, solution))
     assert str(rb.compare(0.433, solution)).startswith(
         "DISAGREE: auto (interior) proves rho >= 0.43333"
     )

@@ -172,7 +172,11 @@ def test_the_largest_has_either_sign(rng):
         ([1.0, 0.5], "got 1 dimension$"),
         (0.5, "got 0 dimensions"),
         (np.zeros((2, 2, 2)), "got 3 dimensions"),
-        ([[1.0], [1.0, 0.5]], "not a rectangular array"),
+        (
+            [[1.0], [1.0, 0.5]],
+            "not a rectangular array: row 1 has length 2, but row 0 has length 1",
+        ),
+        ([[1.0], 1.0], "not a rectangular array: setting an array element"),
         ([["a", "b"]], r"dtype <U1, and A\[0, 0\] = a is no number; .*stumps.X, y."),
         ([[1.0, None]], r"dtype object, and A\[0, 1\] = None is no number"),
         ([["0.1", "0.2"]], "dtype <U3; .* convert it"),

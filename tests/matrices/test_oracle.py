@@ -171,6 +171,11 @@ class TestOracle:
         with pytest.raises(rb.InputError, match=message):
             rb.solve(rb.Game(oracle(fit, *data, slack=0.0)), max_rounds=3)
 
+    @pytest.mark.parametrize("fit", [lambda X, y: None, lambda X, y, d, more: None])
+    def test_another_number_of_arguments_is_refused(self, data, fit):
+        with pytest.raises(rb.InputError, match=r"must accept the call fit\(X, y, d\).* fails: "):
+            oracle(fit, *data)
+
     @pytest.mark.parametrize("slack", [-0.1, np.nan, np.inf])
     def test_wrong_slack(self, data, slack):
         with pytest.raises(

@@ -294,6 +294,7 @@ def test_nothing_is_promised_against_other_weights(w, message):
         (lambda: MirrorDescent("hinge", Simplex(1), proxy="none"), "unknown proxy"),
         (lambda: MirrorDescent("hinge", Simplex(1), schedule="none"), "unknown schedule"),
         (lambda: MirrorDescent("hinge", 3), "over must be a domain"),
+        (lambda: MirrorDescent("hinge", Simplex), r"over must be .*; write Simplex\(\.\.\.\)"),
         (lambda: MirrorDescent("hinge", Simplex(1), bound=0.0), "bound must be a number > 0"),
         (lambda: MirrorDescent("squared", Simplex(1)).start(3), "needs a bound on the gradients"),
         (lambda: Simplex(0), "radius > 0"),
@@ -306,6 +307,17 @@ def test_nothing_is_promised_against_other_weights(w, message):
 def test_bad_options(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_a_method_names_the_learner_that_has_a_missing_attribute():
+    method = MirrorDescent("hinge", Simplex(1))
+    for name in ("predict", "update", "w"):
+        with pytest.raises(
+            AttributeError, match=rf"its learners have '{name}', as in .*start\(M\)"
+        ):
+            getattr(method, name)
+    with pytest.raises(AttributeError, match="object has no attribute 'nothing'"):
+        getattr(method, "nothing")  # noqa: B009
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ Wrong arguments of the calculus and of `Custom` are tested with these.
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -62,6 +64,15 @@ def test_sizes_are_positive_numbers(name):
     for value in (HUGE, Fraction(1, HUGE)):
         with pytest.raises(rb.InputError, match=rf"{parameter} <= 1e100"):
             make(value)
+
+
+@pytest.mark.parametrize(("kind", "size"), [(rb.NormBall, "radius"), (rb.NormPenalty, "weight")])
+def test_omitted_arguments_of_norms_are_named(kind, size):
+    for make in (kind, lambda: kind(3), lambda: kind(**{size: 1})):
+        with pytest.raises(rb.InputError, match=rf"^{kind.__name__} needs p and {size}, as in"):
+            make()
+    f = kind(3, 0.9)
+    assert pickle.loads(pickle.dumps(f)) == copy.copy(f) == f
 
 
 SMALLEST = {

@@ -306,3 +306,12 @@ def test_relative_entropy_beside_another_term_takes_no_solver(g, c, rng, monkeyp
             assert value == pytest.approx(d @ u + f.penalty(d))
             lower = f.lower_bound(u, f.witness(u))
             assert value - 1e-9 * (1.0 + abs(value)) <= lower <= value + 1e-13 * (1.0 + abs(value))
+
+
+@pytest.mark.parametrize("c", [1, 1.0, Fraction(1, 2), np.float64(1), np.int64(1)])
+@pytest.mark.parametrize("f", [rb.Capped(3), rb.Capped(3) + rb.KLPenalty(1)])
+def test_a_constant_cannot_be_added(f, c):
+    for add in (lambda: f + c, lambda: c + f):
+        with pytest.raises(rb.InputError, match=rf"^{c} cannot be added .*, and add {c} to the bo"):
+            add()
+    assert f + 0 == 0 + f == f

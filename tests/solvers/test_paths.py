@@ -120,7 +120,7 @@ def test_ctrl_c_before_a_run_has_begun_loses_nothing(A, monkeypatch, compiled):
 def test_ctrl_c_while_a_solution_is_made_keeps_it(A, monkeypatch, compiled):
     solving = import_module("relaxboost.solvers.solve")
 
-    own, calls = solving._Job._solution, []
+    own, calls = solving._Job.finish, []
 
     def pressed(*args):
         calls.append(args)
@@ -130,7 +130,7 @@ def test_ctrl_c_while_a_solution_is_made_keeps_it(A, monkeypatch, compiled):
             raise KeyboardInterrupt
         return own(*args)
 
-    monkeypatch.setattr(solving._Job, "_solution", pressed)
+    monkeypatch.setattr(solving._Job, "finish", pressed)
     found = rb.path(rb.Game(A, rb.Capped(1)), 1e-9, k=[5, 10, 20])
     assert found[2].status == "optimal"
     assert found[1].status == "interrupted"

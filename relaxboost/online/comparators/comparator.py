@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Vector, doubles
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, class_hint
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost._core.parameters import positive
 from relaxboost._core.rounding import show_bracket
@@ -179,7 +179,7 @@ def hindsight(
     if not isinstance(over, AtomicSet | L2Ball):
         raise InputError(
             f"over must be a bounded domain, such as Simplex, FullSimplex, L1Ball or L2Ball, got "
-            f"{over!r}"
+            f"{over!r}{class_hint(over)}"
         )
     # Arguments are checked before the stream is read.
     tol = positive("tol", tol)

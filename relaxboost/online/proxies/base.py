@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, class_hint
 from relaxboost._core.names import known_names
 from relaxboost._core.registry import Registry
 from relaxboost.game.domains import Domain, Simplex
@@ -108,6 +108,5 @@ def as_proxy(given: Any) -> Proxy:
         return given
     if isinstance(given, str) and given in PROXIES:
         return PROXIES[given]()
-    hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
     remedy = known_names(given, PROXIES, "pass an object, or one of")
-    raise InputError(f"unknown proxy {given!r}{remedy}{hint}")
+    raise InputError(f"unknown proxy {given!r}{remedy}{class_hint(given, '')}")
