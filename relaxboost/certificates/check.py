@@ -90,7 +90,7 @@ class Fields:
         return value
 
     def vector(self, name, length, above=None, gap=None):
-        """Return the field `name` as a list of fractions. If `gap` is given, it replaces null."""
+        """Return the field `name` as a list of fractions. `gap` takes the place of a null."""
         self.spend(length)
         if isinstance(self.left.get(name), str):
             return [self.number(name, above)] * length

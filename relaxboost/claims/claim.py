@@ -385,8 +385,8 @@ class Claim:
     def _recording(self, found: Evidence | None) -> str:
         """Return the line of Python that records a counterexample found by an attack.
 
-        The result is "" if there is no counterexample, if the claim has a record, or if the line
-        would be long.
+        The result is "" if there is no counterexample, if a counterexample of the claim is already
+        recorded, or if the line would be longer than a line of code.
         """
         name = self.stated.check.__name__
         if found is None or self.has_record or not name.isidentifier():

@@ -107,7 +107,7 @@ class Space:
     def smaller(self, values: Values) -> Iterator[Values]:
         """Yield instances that are simpler than the given instance.
 
-        Instances with fewer rows or columns come first. Instances with shorter numbers follow.
+        Instances with fewer rows or columns come first. Instances with fewer digits follow.
         """
         for axis in sorted(self.sizes):
             size = self.size(values, axis)

@@ -137,7 +137,7 @@ def fit(**given: Any) -> None:
 
 
 def loss_of(name: str, reach: float | None) -> Any:
-    """Return the path loss that --loss and --reach describe."""
+    """Return the loss of paths that the options --loss and --reach describe."""
     kind = LOSSES[name]
     needs = "reach" in {field.name for field in fields(kind)}  # type: ignore[arg-type]
     if needs and reach is None:

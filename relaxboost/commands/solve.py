@@ -245,8 +245,8 @@ def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
         check_output(options.model, (".json",))
         if options.dataset is not None:
             raise InputError(
-                "--model stores the stumps of a CSV, not those of --dataset; leave out "
-                "--dataset or --model"
+                "--model stores stumps that were found in a CSV file, but not those of --dataset; "
+                "leave out --dataset or --model"
             )
     if options.certificate is not None:
         check_output(options.certificate, (".json",))

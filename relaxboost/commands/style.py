@@ -61,7 +61,7 @@ class InputFile(click.Path):
         return self.taken(sys.stdin.buffer, ctx)
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Copy the pipe to a file, and return the path of this file."""
+        """Copy what the pipe contains to a file, and return the path of this file."""
         # The name of the file is the name in messages, see `spoken_input`.
         path = _beside(ctx, _INPUT)
         with naming(path), path.open("wb") as file:

@@ -28,8 +28,8 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
 
     The prediction is F(x) = c + R Σ w_j h_j(x) with ‖w‖_1 <= `radius`, where c is the midpoint of
     the range of y, and R is half the length of the range. The fit minimises the mean of the largest
-    |y − F(x)|, taken over a share `fraction` of the examples. `error_` contains bounds on the
-    optimum.
+    |y − F(x)|. The parameter `fraction` is the share of the examples over which the mean is taken.
+    `error_` contains bounds on the optimum.
 
     The game has two rows for each example, with the margins ±(y − F(x)). For k <= N, the k lowest
     of these 2N margins are the k largest absolute residuals, negated. Every column of the game

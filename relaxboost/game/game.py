@@ -232,7 +232,10 @@ class Game:
         return support[used], coefficients[used]
 
     def read_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return `w`, without repair, as the pair (support, coefficients) of distinct columns."""
+        """Return `w` as a pair (support, coefficients), without moving w into the domain.
+
+        The columns in the support are distinct.
+        """
         if isinstance(w, dict):
             w = list(w), list(w.values())
         if isinstance(w, tuple) and not all(isinstance(entry, Real) for entry in w):

@@ -62,7 +62,7 @@ def gaussian(draw: _Draw, m: int, n: int, digits: int = 3, lean: float = 0.0) ->
 
 
 def normalised(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
-    """Return a matrix of nearly normal numbers.
+    """Return a matrix of random numbers whose distribution is nearly Gaussian.
 
     Each column is divided by its largest absolute entry.
     """

@@ -256,7 +256,7 @@ class Graph:
 
     @cached_property
     def near(self) -> Whole:
-        """The tail of the arc, for each entry of the adjacency `forward`."""
+        """The node at which each arc starts, with the arcs in the order of `forward`."""
         return self.tail[self.forward.arcs]
 
     @cached_property

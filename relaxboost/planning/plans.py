@@ -26,8 +26,8 @@ such arcs is still a finite double."""
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     """Return the costs as an array of finite doubles with an entry for each arc of the graph.
 
-    An InputError is raised if `graph` is no `Graph`, if a cost is not finite, or if the number of
-    costs is wrong.
+    An InputError is raised if `graph` is not a `Graph`, if a cost is not finite, or if the number
+    of costs is wrong.
     """
     check_graph(graph)
     if is_given(costs, Mapping) or not np.iterable(costs):

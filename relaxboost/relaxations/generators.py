@@ -153,7 +153,8 @@ class _Divergence:
 
 
 class _FDivergence(Custom):
-    """The `Custom` of a generator φ. If φ is smooth, a table of φ replaces the cone solver."""
+    """The relaxation that `f_divergence` returns. If the generator φ is smooth, a table of its
+    values makes calls of a solver unnecessary."""
 
     family = Custom.family
 
@@ -231,7 +232,10 @@ class _Table(Programs):
         return np.minimum(self._pi * np.interp(x, slope, self._t), 1.0)
 
     def _least(self, u: Vector, slope: Vector) -> tuple[Vector, float]:
-        """Return the minimiser d = π t(γ − u), where t(x) inverts `slope`, and the threshold γ."""
+        """Return the minimising distribution d = π t(γ − u) and the threshold γ.
+
+        π is the prior, and the function t is the inverse of the function with the values `slope`.
+        """
         from scipy.optimize import brentq
 
         def excess(gamma: float) -> float:

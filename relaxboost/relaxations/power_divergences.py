@@ -286,8 +286,8 @@ class DivergencePenalty(PowerDivergence):
 class DivergenceBall(Ball, PowerDivergence):
     """The indicator of D(d) <= r for a power divergence D of scale s and generator φ.
 
-    The relaxed margin at margins u is the maximum of γ − λ r − λ s Σ π φ*((γ − u)/(λ s)) over
-    thresholds γ and multipliers λ >= 0.
+    Let π be the prior distribution, and let u be the margins. The relaxed margin is the maximum of
+    γ − λ r − λ s Σ π φ*((γ − u)/(λ s)) over all numbers γ and all multipliers λ >= 0.
     """
 
     size_name: ClassVar[str] = "radius"

@@ -287,7 +287,7 @@ class Rule:
 
 
 class OfSpectrum(Relaxation):
-    """The base class of `SpectralRisk`, which computes the spectrum for each number of examples."""
+    """The base class of `SpectralRisk`. It computes a spectrum for each number of examples."""
 
     ks: Any
     weights: Any

@@ -119,8 +119,9 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
 def independent(
     program: ExactProgram, tight: list[int], basic: list[int]
 ) -> tuple[set[int], set[int]]:
-    """Return a maximal set of tight rows and a set of basic variables such that their square matrix
-    is nonsingular.
+    """Return a maximal set of tight rows and a set of basic variables.
+
+    The coefficients of these rows for these variables form a nonsingular square matrix.
     """
     if not tight or not basic:
         return set(), set()

@@ -53,8 +53,8 @@ class EnsembleReport:
     """The certificate of the ensemble's margin. Its lower bound is proved by the ensemble's
     weights, and its upper bound is an upper bound on the optimum ρ."""
     optimum: Certificate
-    """The certificate of the optimal margin over the same hypotheses. Its lower bound is proved by
-    the weights `reoptimised`."""
+    """The certificate of the largest margin that the hypotheses of the ensemble can reach. The
+    weights `reoptimised` prove its lower bound."""
     margin: Interval
     """The two ends of an interval that contains F(A w), the relaxed margin of the ensemble."""
     tol: float

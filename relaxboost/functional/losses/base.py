@@ -144,10 +144,10 @@ class Risk(ABC):
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
-        """For each leaf, return the number whose addition to the predictions F decreases the risk.
+        """Return a number for each leaf of a tree. Adding the number decreases the risk.
 
-        The number is added to the predictions of the examples in the leaf. The result is None if
-        the loss has no rule for leaf values.
+        The number of a leaf is added to the predictions F of the examples in the leaf. The result
+        is None if the loss has no rule for leaf values.
 
         Parameters
         ----------

@@ -39,7 +39,8 @@ class Proxy(ABC):
     """The types of the domains on which V is a proxy."""
 
     steep: ClassVar[bool] = False
-    """Whether ∇V is infinite at the boundary. Then ∇V is −z at the mirror image of z for β = 1."""
+    """Whether ∇V is infinite at the boundary of the domain. If it is, ∇V is −z at the mirror image
+    of z for β = 1."""
 
     def __init_subclass__(cls) -> None:
         PROXIES.add(cls)

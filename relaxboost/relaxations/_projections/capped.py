@@ -81,7 +81,7 @@ def _sum_above(e: Vector, u: Vector, last: float) -> tuple[float, int]:
 
 @njit(error_model="numpy")
 def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tuple[float, int]:
-    """Set e_i = exp((last − u_i)/β), and return the results of `_sum_above`."""
+    """Set e_i = exp((last − u_i)/β). Return the sum and the count that `_sum_above` returns."""
     # The second pass over a chunk finds it in the cache.
     total = 0.0
     upto = 0
