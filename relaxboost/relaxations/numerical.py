@@ -21,7 +21,7 @@ from relaxboost.relaxations.compiled import CompiledProblems
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, NoConeForm, cone_form
 from relaxboost.relaxations.cone_points import ConePoints
-from relaxboost.relaxations.own import has_own_class
+from relaxboost.relaxations.own import defines
 
 NO_BOUND = (
     "the multipliers that Clarabel returns for the cone program of this f prove no lower bound, so "
@@ -329,5 +329,5 @@ def check(relaxation: Any, m: int) -> None:
         dcp.parts(pair, m, owner, remedy)
         if not hasattr(relaxation, "lower_bound"):
             programs(relaxation, m).require()
-    elif has_own_class(relaxation):
+    elif defines(relaxation, "cvxpy_penalty"):
         dcp.called(pair, m, owner, remedy)

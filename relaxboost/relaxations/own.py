@@ -38,7 +38,7 @@ def resolved(f: Any, m: int) -> Any:
     class, or if `check_returns` finds an error.
     """
     found = f.resolve(m)
-    inherits = has_own_class(f) and not _defines(f, "resolve")
+    inherits = has_own_class(f) and not defines(f, "resolve")
     if inherits and type(found) is not type(f):
         raise InputError(
             f"{type(f).__name__}: for m = {m} examples the inherited `resolve` returns a "
@@ -76,7 +76,7 @@ def check_returns(f: Any, m: int) -> None:
         remedy = (
             "define `penalty_bound` and `lower_bound` in the class, or derive it from Relaxation"
         )
-        if _defines(f, "penalty_bound"):
+        if defines(f, "penalty_bound"):
             whose = "its own"
             remedy = "correct one of the two methods"
         raise InputError(
@@ -97,9 +97,9 @@ def _check_formulas(f: Any, m: int, d: Vector) -> None:
         "relaxed_margin": (u,),
     }
     for name, arguments in calls.items():
-        if _defines(f, name):
+        if defines(f, name):
             _returned(f, m, name, *arguments)
-    if hasattr(f, "witness") and (_defines(f, "witness") or _defines(f, "lower_bound")):
+    if hasattr(f, "witness") and (defines(f, "witness") or defines(f, "lower_bound")):
         _returned(f, m, "lower_bound", u, _returned(f, m, "witness", u))
 
 
@@ -109,8 +109,9 @@ def _returned(f: Any, m: int, name: str, *arguments: Any) -> Any:
     need, is_right = _RETURNS[name]
     if is_right(returned, m):
         return returned
-    is_array = isinstance(returned, np.ndarray)
-    got = f"an array of shape {returned.shape}" if is_array else brief(returned, 60)
+    # If the shape of a vector is right, its entries are wrong.
+    has_shape = isinstance(returned, np.ndarray) and returned.shape != (m,)
+    got = f"an array of shape {returned.shape}" if has_shape else brief(returned, 60)
     raise InputError(
         f"{type(f).__name__}.{name}: for m = {m} examples it must return {need}, but it returned "
         f"{got}; rb.testing.check_relaxation(f, sizes=({m},)) examines the whole class"
@@ -156,7 +157,7 @@ _RETURNS: dict[str, tuple[str, Callable[[Any, int], bool]]] = {
 """What each method must return, as text and as a test of its result for m examples."""
 
 
-def _defines(f: Any, name: str) -> bool:
+def defines(f: Any, name: str) -> bool:
     """Return whether the method `name` of f is user-defined."""
     return _is_foreign(getattr(type(f), name).__module__)
 

@@ -285,6 +285,7 @@ def changed(**methods):
         ("relaxed_margin", 0.5, r"a pair \(F\(u\), d\)"),
         ("relaxed_margin", (0.5, [1.0]), r"a pair \(F\(u\), d\)"),
         ("repair", None, "a NumPy vector"),
+        ("repair", np.array([math.nan] * 6), "a NumPy vector"),
         ("center", None, "a NumPy vector"),
     ],
 )
