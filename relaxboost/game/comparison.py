@@ -124,19 +124,7 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
     False
     """
     given = [_bracketed(each) for each in brackets]
-    digests = {each.game_digest for each in given} - {""}
-    if len(given) < 2 or not digests:
-        raise InputError(
-            "compare needs at least two brackets, and at least one of them must not be a number; a "
-            "bracket is a solution from solve or reference, a certified game or a number"
-        )
-    if len(digests) > 1:
-        raise _of_different_games(given)
-    if len({id(each.learner) for each in given if each.game_digest}) > 1:
-        raise InputError(
-            "compare cannot determine whether two weak learners are the same; compare solutions of "
-            "the same Game object"
-        )
+    _check_same_game(given)
     lowest, highest = _tightest(given)
     doubt = max(lowest.doubt, highest.doubt)
     agree = lowest.lower <= highest.upper or lowest.lower - highest.upper <= doubt
@@ -152,6 +140,22 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
             f"{highest.label} {highest.verb} rho <= {upper:.12g}"
         )
     return Comparison(agree, lower, upper, text)
+
+
+def _check_same_game(given: Sequence[Bracketed]) -> None:
+    digests = {each.game_digest for each in given} - {""}
+    if len(given) < 2 or not digests:
+        raise InputError(
+            "compare needs at least two brackets, and at least one of them must not be a number; a "
+            "bracket is a solution from solve or reference, a certified game or a number"
+        )
+    if len(digests) > 1:
+        raise _of_different_games(given)
+    if len({id(each.learner) for each in given if each.game_digest}) > 1:
+        raise InputError(
+            "compare cannot determine whether two weak learners are the same; compare solutions of "
+            "the same Game object"
+        )
 
 
 def _tightest(given: Sequence[Bracketed]) -> tuple[Bracketed, Bracketed]:

@@ -325,11 +325,7 @@ class _Job:
         # Fig. 1's own test needs a round even if the bracket of the start is narrow.
         if is_enough and not smoothed_test:
             return Ending("optimal", "", smoothed_test)
-        # A callback must not change the d that the booster and the incumbent hold.
-        limits = self.limits
-        callback = limits.callback
-        if callback is not None:
-            limits = replace(limits, callback=lambda state: callback(_protect(state)))
+        limits = _with_protected_callback(self.limits)
         with threads_for(game.m, game.n), closing("gap", self.goal.tol, verbose > 0) as show:
 
             def keep(state: RoundState) -> str:
@@ -444,6 +440,14 @@ class _Job:
         if ending.status in ("optimal", "stalled") and not ending.smoothed_test:
             return "optimal" if self.goal.met_by(proof.lower, proof.upper) else "stalled"
         return ending.status
+
+
+def _with_protected_callback(limits: Limits) -> Limits:
+    # A callback must not change the d that the booster and the incumbent hold.
+    callback = limits.callback
+    if callback is None:
+        return limits
+    return replace(limits, callback=lambda state: callback(_protect(state)))
 
 
 def _protect(state: RoundState) -> RoundState:
