@@ -44,23 +44,30 @@ def decreasing_root(
             upper = x
         slow = slow + 1 if abs(value) > 0.5 * last else 0
         last = abs(value)
-        # A Newton step must stay within the bracket, and must not be much longer than `reach` if
-        # the bracket is unbounded. Otherwise the bracket is halved, or extended by doubling steps.
-        newton = x - value / slope if slope < 0.0 else math.nan
-        bounded = upper - lower < math.inf
-        if lower < newton < upper and slow < 3 and (bounded or abs(newton - x) <= 8.0 * reach):
+        # A Newton step must not be much longer than `reach` if the bracket is unbounded. Otherwise
+        # the bracket is halved, or extended by doubling steps.
+        is_bounded = upper - lower < math.inf
+        longest = math.inf if is_bounded else 8.0 * reach
+        newton = _newton_step(x, value, slope, longest)
+        if slow < 3 and lower < newton < upper:
             following = newton
-        elif bounded:
+        elif is_bounded:
             following = 0.5 * (lower + upper)
             slow = 0
         else:
             reach = max(reach, 1e-15 * abs(x))  # else x + reach may round to x
-            following = x + reach if value > 0.0 else x - reach
+            following = x + math.copysign(reach, value)
             reach *= 2.0
         if following == x or not lower <= following <= upper:
             return x
         x = following
     return x
+
+
+def _newton_step(x: float, value: float, slope: float, longest: float) -> float:
+    # The result is nan if the slope gives no step, or a step that is longer than `longest`.
+    newton = x - value / slope if slope < 0.0 else math.nan
+    return newton if abs(newton - x) <= longest else math.nan
 
 
 def falling_root(function: Callable[[float], float], tolerance: float) -> float:

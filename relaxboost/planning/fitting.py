@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypedDict, Unpack
 
@@ -177,18 +177,18 @@ def fit(
         # The choice must leave time for the fit itself.
         chosen, near = choose(problem, Clock(clock.left / 2.0))
         problem = problem.changed(regulariser=Ridge(chosen.strength))
-        if bundle.start is None:
-            begin = near
-        if chosen.ended == "interrupted":  # This single round computes both bounds.
-            ends = replace(ends, max_rounds=1)
+        begin = near if bundle.start is None else begin
+    is_interrupted = chosen is not None and chosen.ended == "interrupted"
+    if is_interrupted:  # This single round computes both bounds.
+        ends = replace(ends, max_rounds=1)
     bracket = _Bracket(tol, clock, problem.floor)
     with closing("gap", tol, verbose > 0) as bracket.show:
         model = bundle.model(problem)
         states = rounds(model, problem.at(begin), clock, bundle.patience)
         status = run(states, bracket.keep, ends, clock) or "stalled"
     # The chosen strength is then arbitrary, even if a single round closes the bracket.
-    if chosen and chosen.ended == "interrupted":
-        status = chosen.ended
+    if is_interrupted:
+        status = "interrupted"
     assert bracket.best is not None
     # The values of the rounds come from plans in doubles; only this one is proved.
     proved = problem.at(bracket.best.w, prove=True)
@@ -214,11 +214,15 @@ def fit(
     )
     # These warnings also concern costs that satisfy the optimality conditions: costs of 0, and
     # costs of demonstrations that are optimal for every feature.
-    remedy = _remedy(found, min(one.value for one in found.history), problem, clock)
-    brief = chosen.cut_short if chosen else ""
-    for said in filter(None, (zero_features(problem.oracle.graphs), brief, remedy)):
+    for said in _warnings(found, problem, clock):
         warnings.warn(said, UserWarning, stacklevel=3)
     return found
+
+
+def _warnings(found: Fit, problem: Problem, clock: Clock) -> Iterator[str]:
+    remedy = _remedy(found, min(one.value for one in found.history), problem, clock)
+    brief = found.chosen.cut_short if found.chosen else ""
+    yield from filter(None, (zero_features(problem.oracle.graphs), brief, remedy))
 
 
 def _as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:

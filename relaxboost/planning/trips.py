@@ -97,13 +97,7 @@ def paths_from_pandas(
     if bad not in ("refuse", "drop"):
         raise InputError(f'bad must be "refuse" or "drop", got {bad!r}')
     check_graph(graph)
-    weights: dict[Hashable, float] = {}
-    columns = set(getattr(trips, "columns", ()))
-    if "path" in columns and not columns & set(STEPS):
-        trips, weights = _steps(trips)
-    # If both columns exist, edges are used, because nodes do not identify parallel arcs.
-    step = "edge" if "edge" in getattr(trips, "columns", ()) else "node"
-    trips = _checked(trips, step)
+    trips, step, weights = _by_steps(trips)
     reader = _Reader(graph, step == "edge", parallel, gaps)
     paths: dict[Hashable, Path] = {}
     joined: list[Join] = []
@@ -129,6 +123,17 @@ def paths_from_pandas(
     made.joined = tuple(joined)
     made.dropped = dropped
     return made
+
+
+def _by_steps(trips: Any) -> tuple[Any, str, dict[Hashable, float]]:
+    """Return the table with a row for each step, the column of the steps, and weights of trips."""
+    weights: dict[Hashable, float] = {}
+    columns = set(getattr(trips, "columns", ()))
+    if "path" in columns and not columns & set(STEPS):
+        trips, weights = _steps(trips)
+    # If both columns exist, edges are used, because nodes do not identify parallel arcs.
+    step = "edge" if "edge" in getattr(trips, "columns", ()) else "node"
+    return _checked(trips, step), step, weights
 
 
 def _steps(trips: Any) -> tuple[Any, dict[Hashable, float]]:

@@ -16,6 +16,7 @@ f* exchanged shows that f(d') > f(d).
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -55,29 +56,42 @@ def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation |
     Return the violation and the number of points tried. If the search finds no violation, return
     None instead of the violation.
     """
-    tried = 0
+    total = 0
     for function, confirm, size, coordinates in (
         (f.penalty, _from_point, max(12, min(40, 2000 // m)), 8),
         (_known(f.conjugate), _from_theta, max(6, min(16, 300 // m)), 4),
     ):
-        best: tuple[float, Vector, int] | None = None
         points = chain.from_iterable(_scales(function, v) for v in _directions(f, m, size, rng))
-        for near, i, value, at_zero in _compared(function, points, coordinates, rng):
-            tried += 1
-            gain = at_zero - value
-            if gain > 0.0:
-                found = confirm(f, near, i) if _clear(at_zero, value) else None
-                if found is not None:
-                    return found, tried
-            elif gain <= 0.0 and (best is None or gain > best[0] * abs(near[i])):
-                best = gain / abs(near[i]), near, i
-        if best is not None:
-            climbed, steps = _climb(function, best, rng)
-            tried += steps
-            found = None if climbed is None else confirm(f, *climbed)
+        compared = _compared(function, points, coordinates, rng)
+        found, tried = _search_one(function, partial(confirm, f), compared, rng)
+        total += tried
+        if found is not None:
+            return found, total
+    return None, total
+
+
+def _search_one(
+    function: Callable[[Vector], float],
+    confirm: Callable[[Vector, int], Violation | None],
+    compared: Iterable[tuple[Vector, int, float, float]],
+    rng: np.random.Generator,
+) -> tuple[Violation | None, int]:
+    """Search for a violation by the values of one function, f or f*, that `confirm` confirms."""
+    tried = 0
+    best: tuple[float, Vector, int] | None = None
+    for near, i, value, at_zero in compared:
+        tried += 1
+        gain = at_zero - value
+        if gain > 0.0:
+            found = confirm(near, i) if _clear(at_zero, value) else None
             if found is not None:
                 return found, tried
-    return None, tried
+        elif gain <= 0.0 and (best is None or gain > best[0] * abs(near[i])):
+            best = gain / abs(near[i]), near, i
+    if best is None:
+        return None, tried
+    climbed, steps = _climb(function, best, rng)
+    return (None if climbed is None else confirm(*climbed)), tried + steps
 
 
 def _compared(
