@@ -315,7 +315,7 @@ def test_lightgbm_is_named_where_trees_are(folder, capsys):
     _, out, _ = run("boost --help", capsys)
     assert "Trees need LightGBM" in " ".join(out.split())
     page = Path(__file__).parents[2] / "docs" / "path_costs.md"
-    assert "need LightGBM (`pip install" in page.read_text()
+    assert "trees (with LightGBM)" in page.read_text()
 
 
 def test_the_folds_and_the_way_back_are_those_of_the_library(folder, capsys):
