@@ -198,8 +198,8 @@ def _comparison(rows: list[Row], compared: dict[str, float]) -> list[str]:
         + (f"A general solver is faster on {_listed(slower)}." if slower else NO_FASTER)
         + (f" `auto` does not reach the gap on {names}{reruns}." if failed else ""),
         "",
-        "![For each solver, the share of games it solves within a multiple of the fastest time: the "
-        "curve of auto is above all others](images/suite-profile.png)",
+        "![For each solver, the share of games it solves within a multiple of the fastest time: "
+        "the curve of auto is above all others](images/suite-profile.png)",
         "",
         "*Solvers that were not run, or were stopped early, count as not solving the game. So "
         "the curves of general solvers may be too low.*",

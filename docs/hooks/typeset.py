@@ -10,7 +10,9 @@ _DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.D
 
 
 def _mathml(latex: str, display: str) -> str:
-    return str(convert(unescape(latex).strip(), display=display))
+    found = str(convert(unescape(latex).strip(), display=display))
+    # Without a space, the logarithm of d reads as one word.
+    return found.replace("<mi>log</mi>", '<mi>log</mi><mspace width="0.167em" />')
 
 
 def on_page_content(html: str, **_: object) -> str:

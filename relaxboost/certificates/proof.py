@@ -62,22 +62,22 @@ def certify(
     γ − f*(x) − g*(w). It is proved by w and by a witness, which is a number γ and a vector x >= γ −
     A w. The upper bound is f(d) + g(Aᵀd).
 
-    If a `Solution` is certified, the bounds reach its `lower` and `upper` up to 1e-6. If fractions
-    near its pair (d, w) with a common denominator of at most 10 000 prove the optimum, the
-    certificate contains these fractions. If the result of `exact_optimum` is certified, both bounds
-    are the optimum. If the fractions of this result are longer than the checker accepts, the
-    certificate contains the pair rounded to floats. `certify` runs the checker before it returns.
+    If a `Solution` is certified, the bounds reach its `lower` and `upper` up to 1e-6, and short
+    fractions replace its d and w if they prove the optimum. If the result of `exact_optimum` is
+    certified, both bounds are the optimum. `certify` runs the checker before it returns.
 
     Parameters
     ----------
     solution : Solution, ExactOptimum or Game
-        The result of `solve`, `reference` or `exact_optimum`, or a game together with `d` and `w`.
-    level : {"exact", "enclosed", "numerical"}, optional
-        The arithmetic: rational numbers, balls (with python-flint), or floats, which prove nothing.
-        The default is the strongest level that the relaxation and the domain allow. If this level
-        is numerical, `Certificate.reason` says why.
-    d, w : array of shape (m,), and array of shape (n,) or (support, coefficients), optional
-        Points that replace those of the solution. Fractions are used unchanged.
+        The result of `solve`, `reference` or `exact_optimum`, or a game with `d` and `w`.
+    level : str, optional
+        The arithmetic: "exact" fractions, "enclosed" balls (with python-flint), or "numerical"
+        floats, which prove nothing. The default is the strongest level that the relaxation and the
+        domain allow. If it is numerical, `Certificate.reason` says why.
+    d : array of shape (m,), optional
+        The distribution, instead of that of the solution. Fractions are used unchanged.
+    w : array of shape (n,) or pair (support, coefficients), optional
+        The weights, instead of those of the solution.
     inline : bool, optional
         Whether the certificate contains A. By default it does if A has at most 200 000 entries.
         Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a recipe
@@ -86,14 +86,13 @@ def certify(
     Raises
     ------
     InputError
-        If the relaxation does not allow the level, if the columns are not enumerated, if no exact
-        point near d is feasible, if the points prove a far wider bracket than the solution has, or
-        if the certificate would exceed the limits of the checker.
+        If f does not allow the level, if the columns are not enumerated, if no exact point near d
+        is feasible, if the points prove a far wider bracket than the solution has, or if the file
+        would exceed the limits of the checker.
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Thm 3 and Thm 7, for the two bounds; Neumaier & Shcherbina
-    (2004) for rigorous bounds from approximate points.
+    Shalev-Shwartz & Singer (2009), Thm 3 and Thm 7; Neumaier & Shcherbina (2004).
 
     Examples
     --------

@@ -51,7 +51,7 @@ Examples:
     "Existing files are overwritten.",
 )
 def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_json: bool) -> None:
-    """Write a certificate in a format that independent programs can check.
+    """Convert a certificate to a format that other checkers read.
 
     The certificate must have the level 'exact', and is checked first.
     """

@@ -22,7 +22,7 @@ from relaxboost._core.names import known_names
 from relaxboost.commands.style import complain
 
 VERBS = {
-    "certify": "Write a certificate in a format that other checkers read.",
+    "certify": "Convert a certificate to a format that other checkers read.",
     "check": "Check whether a certificate proves its bracket.",
     "claims": "Check the claims of papers on certified instances.",
     "doctor": "Print installed libraries, working solvers, and missing extras.",

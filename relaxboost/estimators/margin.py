@@ -207,7 +207,8 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     hardest_ : array
         The rows with margins below the threshold γ, the lowest first. They have the largest weight
         that the cap allows; if the fraction is 1, they are nearly all rows. The first often have
-        wrong labels. Held-out votes contradict a share `cv_errors_[fraction_]` of all labels.
+        wrong labels. Held-out votes contradict a share `cv_errors_[fraction_]` of all labels, so
+        examine about this share of the rows.
     feature_importances_ : array of shape (d,)
         The share of each feature in the weights, for "stumps" and "auto". The weight of a tree is
         split among its features in proportion to how much they decrease the tree's squared error.
@@ -391,10 +392,16 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     def contributions(self, X: Any) -> Array:
         """Return the SHAP values of `decision_function` for rows of d features, shape (N, d + 1).
 
-        For K > 2 classes, the shape is (N, d + 1, K). The last column is the mean over the training
-        rows, weighted by `sample_weight` and `class_weight`, and each row sums to
-        `decision_function(X)`. The values are exact, because
-        each stump reads a single feature. Interventional and path-dependent values are the same.
+        The hypotheses must be stumps, as with ``hypotheses="stumps"``. For K > 2 classes, the shape
+        is (N, d + 1, K). The last column is the mean over the training rows, weighted by
+        `sample_weight` and `class_weight`, and each row sums to `decision_function(X)`. The values
+        are exact, because each stump reads a single feature. Interventional and path-dependent
+        values are the same.
+
+        Raises
+        ------
+        AttributeError
+            If the hypotheses are not stumps.
 
         References
         ----------

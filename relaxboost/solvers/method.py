@@ -32,6 +32,8 @@ STOPPING = ("certified", "smoothed")
 class Method(ABC):
     """A method that solves games. It is a frozen dataclass whose fields are its options.
 
+    A subclass must write `start`. All other members are optional.
+
     If a subclass has a `name`, the class is added to `METHODS`. `solve` then accepts the name in
     place of an object with the default options. Two methods cannot have the same name. `solve` also
     accepts objects of subclasses without a name.
@@ -83,8 +85,8 @@ class Method(ABC):
     before the text, and ", or pass max_rounds or time_limit" after it. The runs of such a method
     need a limit on the rounds or the time."""
     cold: ClassVar[str] = ""
-    """The reason why a run cannot start from points that the user passes. It is "" if a run can
-    start from such points. Messages put the name of the class before this clause."""
+    """The reason why the method rejects the argument `start` of `solve`, as the end of a sentence
+    that begins with the name of the class. It is "" if the method accepts `start`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

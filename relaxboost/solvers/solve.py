@@ -66,8 +66,8 @@ def solve(
     game : Game
         The game to solve.
     tol : float, optional
-        A positive number. The run stops when the gap of the *unsmoothed* game is at most `tol`.
-        The default is 1e-3, or 1e-8 if only `rtol` is passed.
+        A positive number. The run stops when upper − lower is at most `tol`. The default is 1e-3,
+        or 1e-8 if only `rtol` is passed.
     method : str or Method
         ``"auto"`` runs several methods, called phases, in a fixed order, and skips the phases that
         do not suit the game. `Solution.trace` gives the reason for each decision. Every other
@@ -83,20 +83,10 @@ def solve(
         `AdaBoostStar` choose their parameters for `tol`, and `rtol` does not change these
         parameters.
     start : Solution, or pair (d, w), optional
-        The points from which the run begins. The result is never worse than these points, unless
-        the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, ends the run. A Solution may
-        come from a game with another f, another domain or other data, but the hypotheses must be
-        the same, in the same order. The d of the Solution is used if d has m entries, for the m
-        examples of this game. In a pair, d or w may be None. The w of a pair may have any form
-        that `Game.bracket` accepts, for example the weights of an ensemble. `solve` moves d and w
-        to feasible points. If the d or the w of a pair is moved, `Solution.message` says so.
-
-        With ``method="auto"`` and a Solution as start, a parametric simplex method moves from the
-        optimum of the earlier game to the optimum of the new game. This phase runs if f consists of
-        a cost and bounds for each example, and if A has at most ten million entries or consists of
-        all stumps. In all other games, the run keeps the bracket that the Solution proves, and the
-        interior point method starts at `f.center(m)`, a distribution inside the domain of f.
-        Methods that count their steps, such as AdaBoost, do not accept `start`.
+        The points from which the run begins. A Solution may come from a game with another f,
+        another domain or other data, but the hypotheses must be the same, in the same order. In a
+        pair, d or w may be None, and w may have any form that `Game.bracket` accepts, for example
+        the weights of an ensemble. The section Notes says what a run does with these points.
     checkpoint : path, optional
         The name of a JSON file for the best points so far. The file is written from time to time
         and at the end. Each write replaces the whole file. If the file exists, the run continues
@@ -105,8 +95,8 @@ def solve(
         before the checkpoint. The limits `max_rounds` and `time_limit` apply only to this run.
     max_rounds : int, optional
         The maximum number of rounds. By default a run continues until it reaches the requested gap
-        or can no longer reduce the gap. The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1,
-        reaches `tol` within `Solution.bound` rounds.
+        or can no longer reduce the gap. After `Solution.bound` rounds, a
+        theorem guarantees the gap `tol` for the method. This number is nan if there is no theorem.
     time_limit : float, optional
         The maximum number of seconds. The clock starts when the compiled kernels are ready.
     callback : callable, optional
@@ -139,17 +129,33 @@ def solve(
         either if the slack of the weak learner is unknown or not below `tol`. `solve` checks all
         arguments before the run begins.
 
+    Notes
+    -----
+    A run that begins from given points never ends with worse points, unless the stopping test of
+    Shalev-Shwartz & Singer (2009), Fig. 1, ends the run. `solve` moves d and w to feasible points.
+    If the d or the w of a pair is moved, `Solution.message` says so. The d of a Solution is used if
+    it has m entries, for the m examples of this game. Methods that count their steps, such as
+    AdaBoost, do not accept `start`.
+
+    With ``method="auto"`` and a Solution as start, a parametric simplex method moves from the
+    optimum of the earlier game to the optimum of the new game. This phase runs if f consists of a
+    cost and bounds for each example, and if A has at most ten million entries or consists of all
+    stumps. In all other games, the run keeps the bracket that the Solution proves, and the interior
+    point method starts at `f.center(m)`, a distribution inside the domain of f.
+
     References
     ----------
     Shalev-Shwartz & Singer (2009), Fig. 1, Thm 9, Eq. 13. Their bound of 32 log(m) / ε² rounds
-    holds for the test of the smoothed gap. For the certified gap, `Solution.bound` is 64 log(m) /
-    tol². Over a ball of another radius, this bound is multiplied by the square of the radius
-    (`Domain.rounds_bound`).
+    holds for the test of the smoothed gap. For the certified gap, `Solution.bound` of `Corrective`
+    and `ERLPBoost` is 64 log(m) / tol². Over a ball of another radius, this bound is multiplied by
+    the square of the radius (`Domain.rounds_bound`).
 
     See Also
     --------
     reference : Solve a game by a general solver, as an independent check.
+
     path : Solve a game for a list of relaxations, such as several caps.
+
     relaxboost.solvers.compare_methods : Solve a game by several methods.
 
     Examples
