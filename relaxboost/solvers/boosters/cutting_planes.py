@@ -112,7 +112,7 @@ class CuttingPlanesRun(Booster):
         value, v = game.relaxation.relaxed_margin(u)
         if value > self._best[0]:
             self._best = value, w
-        self.active = FullWeights(game.over, self._all, w, u)  # type: ignore[arg-type]
+        self.active = FullWeights(game.over, self._all, w, u)
         self._value = value
         self._found.append(v)
         columns = -self._atoms(game.matrix.edges(v), game.relaxation.penalty(v))
