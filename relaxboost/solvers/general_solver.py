@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices.base import MAX_DENSE_ENTRIES
-from relaxboost.solvers import work
 from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.hypothesis import MovingHypothesis
-from relaxboost.solvers.interior_point.run import PREDICTED_ITERATIONS
 from relaxboost.solvers.reference import best_pair, fits
 from relaxboost.solvers.rounds import Booster
-
-CVXPY_OVERHEAD_PASSES = 1000.0
-"""The time that cvxpy takes to compile a program. The unit is a pass over a small margin matrix.
-"auto" adds this time to the predicted work of a general solver, because cvxpy takes more time than
-the solver if the game is small."""
 
 
 def unfit(game: Game) -> str:
@@ -29,20 +20,6 @@ def unfit(game: Game) -> str:
     if game.m * game.n > MAX_DENSE_ENTRIES:
         return "A is too large to be stored as a dense array"
     return ""
-
-
-def predict_passes(game: Game) -> float:
-    """Return the predicted time of a general solver in passes over the margin matrix A.
-
-    The predicted number of iterations is the same as for the interior point method of this package.
-    The result is infinite if a general solver cannot solve the game.
-    """
-    if unfit(game):
-        return math.inf
-    n = game.n or 0
-    # A factorisation of order min(m, n) from the m x n matrix takes m n min(m, n) multiplications.
-    equations = work.passes_of(game, float(game.m) * n * min(game.m, n))
-    return CVXPY_OVERHEAD_PASSES + PREDICTED_ITERATIONS * equations
 
 
 class GeneralSolverRun(Booster):

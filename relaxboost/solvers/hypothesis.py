@@ -293,7 +293,7 @@ class ActiveSet(MovingHypothesis):
 class FullWeights(CombinedHypothesis):
     """Weights w on a fixed list of columns, for methods that compute all weights in each round."""
 
-    over: AtomicSet
+    over: Domain
     columns: NDArray[np.int64]
     """The indices of the columns, in increasing order."""
     w: Vector

@@ -126,6 +126,13 @@ PHASES = (
     # A phase that fails is therefore not much more expensive than one or two runs of that method.
     Phase("pairwise steps", _why_no_steps, _start_steps),
     Phase(
+        # Often a few distributions suffice, and then no matrix has to be factorised.
+        "fully corrective steps",
+        lambda r: FullyCorrectiveRun.unfit(r.game),
+        lambda r: FullyCorrectiveRun(r.game, r.goal.tol, r.clock).warmed(r.start),
+        interior_point.predict_passes,
+    ),
+    Phase(
         "interior point method",
         lambda r: interior_point.unfit(r.game),
         lambda r: interior_point.InteriorRun(r.game, r.goal.tol),
@@ -140,12 +147,6 @@ PHASES = (
         "cutting planes",
         lambda r: cutting_planes.unfit(r.game),
         lambda r: cutting_planes.CuttingPlanesRun(r.game, r.clock, r.before.active),
-    ),
-    Phase(
-        "fully corrective steps",
-        lambda r: FullyCorrectiveRun.unfit(r.game),
-        lambda r: FullyCorrectiveRun(r.game, r.goal.tol, r.clock).warmed(r.start),
-        general_solver.predict_passes,
     ),
     # The last resort, since nobody can predict how long the solver takes.
     Phase(

@@ -204,7 +204,7 @@ def test_the_hull_drops_points_without_weight(rng):
     assert rb.compare(solution, rb.reference(game))
 
 
-def test_a_hull_that_takes_long_asks_a_cone_solver():
+def test_a_hull_that_takes_long_asks_the_interior_point_method():
     """Of one column or of equal rows too: pairwise steps took 190 rounds and more to 1e-5."""
     r = np.random.default_rng(965)
     A = r.uniform(-1, 1, (12, 1))
@@ -215,8 +215,24 @@ def test_a_hull_that_takes_long_asks_a_cone_solver():
     ):
         solution = rb.solve(game, 1e-6, max_rounds=200)
         assert solution.status == "optimal"
-        assert solution.history[-1].inner == "general"
+        assert solution.history[-1].inner == "interior"
         assert rb.compare(solution, rb.reference(game))
+
+
+@pytest.mark.parametrize("over", EUCLIDEAN, ids=repr)
+@pytest.mark.parametrize("f", [rb.HardMargin(), rb.Capped(20), rb.KLPenalty(0.1)], ids=repr)
+@pytest.mark.parametrize("shift", [0.0, 0.2])
+def test_the_interior_point_method_solves_games_over_euclidean_sets(f, over, shift, rng):
+    A = np.clip(rng.uniform(-1, 1, (200, 30)) + shift, -1, 1)
+    for matrix in (A, A[:20], np.tile(A[:100, :15], (2, 2)), 1e-3 * A):
+        game = rb.Game(matrix, f if len(matrix) > 20 else rb.HardMargin(), over=over)
+        goal = 1e-8 * size(over, game.n)
+        found = rb.solve(game, goal, "interior-point")
+        assert found.status == "optimal", found.message
+        assert found.gap <= goal
+        assert found.rounds <= 40
+        assert (found.lower, found.upper) == game.bracket(found.d, found.w)
+        assert rb.compare(found, rb.reference(game))
 
 
 def test_an_f_that_asks_a_solver_takes_few_rounds(rng):
@@ -257,7 +273,9 @@ def test_the_programs_of_a_general_solver_share_its_time(monkeypatch):
         raise cp.SolverError("no time left")
 
     monkeypatch.setattr(cp.Problem, "solve", slow)
-    monkeypatch.setattr("relaxboost.solvers.general_solver.CVXPY_OVERHEAD_PASSES", 1.0)
+    interior = "relaxboost.solvers.interior_point.run"
+    monkeypatch.setattr(f"{interior}.CVXPY_OVERHEAD_PASSES", 1.0)
+    monkeypatch.setattr(f"{interior}.unfit", lambda game: "it is left out here")
     game = rb.Game(LONG, rb.NormPenalty(1.5, 0.3), over=rb.L2Ball())
     solution = rb.solve(game, 1e-9, time_limit=2.0)
     assert solution.status in ("time_limit", "stalled")

@@ -46,6 +46,10 @@ class AtomicSet(Sized):
         the edge.
         """
 
+    def edge_size(self, edges: Vector) -> float:
+        """Return N(v) for the edges v, which is the largest price."""
+        return float(self.prices(edges).max())
+
     @abstractmethod
     def pick(self, edges: Vector) -> tuple[int, int]:
         """Return the column and the sign of the first atom with the largest price.

@@ -106,6 +106,10 @@ class Domain(ABC):
         second term bounds the difference of the margins of w and w'.
         """
 
+    def cost(self, w: Vector) -> float:
+        """Return the penalty g*(w) of feasible weights w, in doubles. For a set, it is 0."""
+        return 0.0
+
     @abstractmethod
     def reach(self, n: int | None) -> float:
         """Return an upper bound on ‖A w‖_inf over all best responses w to distributions d."""

@@ -45,9 +45,9 @@ class EuclideanSet(Domain):
         tol/2.
         """
 
-    def cost(self, w: Vector) -> float:
-        """Return the penalty g*(w) of feasible weights w, in doubles. For a set, it is 0."""
-        return 0.0
+    def edge_size(self, edges: Vector) -> float:
+        """Return N(v) for the edges v, rounded upwards."""
+        return norm_above(edges)
 
     def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
         """Return the numbers a and b for which g*(w + η·change) = g*(w) + aη + bη²/2 for all η.
@@ -58,7 +58,7 @@ class EuclideanSet(Domain):
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Dense:
         edges = matrix.edges(d)
-        size = norm_above(edges)
+        size = self.edge_size(edges)
         return Dense(self.answer(edges, size), size)
 
     def spread(self, n: int | None) -> float:

@@ -114,15 +114,10 @@ def reweigh(
     overwrites. Return the number of steps.
     """
     top, curve, base = bent
-    products = np.zeros(used)
-    largest_cost = 0.0
-    largest_entry = 0.0
-    for i in range(used):
-        for j in range(used):
-            products[i] += gram[i, j] * weights[j]
-        largest_cost = max(largest_cost, abs(costs[i]))
-        # The largest entry of a Gram matrix is on its diagonal.
-        largest_entry = max(largest_entry, gram[i, i])
+    products = (gram[:used, :used] * weights[:used]).sum(axis=1)
+    largest_cost = np.abs(costs[:used]).max()
+    # The largest entry of a Gram matrix is on its diagonal.
+    largest_entry = np.diag(gram)[:used].max()
     # If the Gram matrix is ill-conditioned, more steps cost more than another round.
     most = 1000 * (used + 1)
     for step in range(most):
@@ -161,20 +156,10 @@ def _find_pair(
     # The smallest entry of the gradient costs + pull · products is at `best`. The largest entry
     # among the distributions with positive weight is at `worst`. The Frank–Wolfe gap is the
     # weighted mean of all entries minus the smallest entry.
-    best = 0
-    worst = 0
-    low = np.inf
-    high = -np.inf
-    for i in range(products.size):
-        entry = costs[i] + pull * products[i]
-        if entry < low:
-            best = i
-            low = entry
-        if weights[i] > 0.0 and entry > high:
-            worst = i
-            high = entry
+    entries = costs[: products.size] + pull * products
+    shares = weights[: products.size]
+    best = int(np.argmin(entries))
+    worst = int(np.argmax(np.where(shares > 0.0, entries, -np.inf)))
     # The terms are differences, so rounding errors in the sum of the weights do not matter.
-    gap = 0.0
-    for i in range(products.size):
-        gap += weights[i] * (costs[i] + pull * products[i] - low)
-    return best, worst, high - low, gap
+    gap = float((shares * (entries - entries[best])).sum())
+    return best, worst, entries[worst] - entries[best], gap

@@ -12,7 +12,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.loop import seconds_left
-from relaxboost.game.domains import AtomicSet
+from relaxboost.game.domains import AtomicSet, L2Ball, SquaredNorm
 from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, Pricing
 from relaxboost.relaxations import LinearForm
@@ -25,6 +25,7 @@ from relaxboost.solvers.interior_point.normal import UNSOLVED, Move, Normal, Rig
 from relaxboost.solvers.interior_point.part import Aim, Part
 from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 from relaxboost.solvers.interior_point.sieve import Sieve
+from relaxboost.solvers.interior_point.smooth_weights import SmoothWeights
 
 
 class _Equations(NamedTuple):
@@ -57,8 +58,8 @@ class Iterate:
         The program that defines the relaxation f.
     bulk : Bulk
         The columns in the restricted problem.
-    over : AtomicSet
-        The set W of the weights w.
+    over : AtomicSet, L2Ball or SquaredNorm
+        The domain of the weights w.
     center : array of shape (m,)
         The method starts near this distribution d.
     whole : Pricing, optional
@@ -73,22 +74,32 @@ class Iterate:
         self,
         form: LinearForm | ConeForm,
         bulk: Bulk,
-        over: AtomicSet,
+        over: AtomicSet | L2Ball | SquaredNorm,
         center: Vector,
         whole: Pricing | None = None,
     ) -> None:
-        # Multipliers are about as large as r and the slopes of f. If r v exceeds its least value by
-        # a tenth of that, the products of all slacks and multipliers start near each other.
-        size = over.scale + float(np.abs(form.cost).max())
+        # Multipliers are about as large as the margins and the slopes of f, and `reach` bounds the
+        # margins. It is r over a set with atoms. If r v exceeds its least value by a tenth of that,
+        # the products of all slacks and multipliers start near each other.
+        size = over.reach(bulk.n) + float(np.abs(form.cost).max())
         part: Part
         if isinstance(form, LinearForm):
             part = Polyhedron(form, center, 0.1 * size / bulk.m)
         else:
             part = Conic(form, center, size)
-        # The first v is above the edges of all columns, not only of those in use.
-        highest = abs(kernels.first_largest((whole or bulk).edges(part.x[: bulk.m]))[1])
-        v = highest + 0.1 * size / over.scale
-        self._begin(part, EdgeBounds(bulk, over, part.x[: bulk.m], v))
+        d = part.x[: bulk.m]
+        # Over a Euclidean set the run starts from w = 0, the center of the set.
+        zero = np.zeros(bulk.n)
+        weights: Any  # `SmoothWeights` takes the place of `EdgeBounds`
+        if isinstance(over, L2Ball):
+            weights = SmoothWeights(bulk, d, zero, float(over.radius), mu=0.1 * size)
+        elif isinstance(over, SquaredNorm):
+            weights = SmoothWeights(bulk, d, zero, quadratic=2.0 * float(over.weight))
+        else:
+            # The first v is above the edges of all columns, not only of those in use.
+            highest = abs(kernels.first_largest((whole or bulk).edges(d))[1])
+            weights = EdgeBounds(bulk, over, d, highest + 0.1 * size / over.scale)
+        self._begin(part, weights)
 
     def _begin(self, part: Part, bounds: EdgeBounds, has_sum: bool = True) -> None:
         self.part = part

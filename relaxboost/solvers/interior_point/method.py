@@ -47,9 +47,9 @@ class InteriorPoint(Method):
     def check(self, game: Game) -> None:
         """Raise InputError if the method does not support the game.
 
-        The domain of w must have atoms, and the number of columns must be known. If the relaxation
-        f is not polyhedral, its cone program must consist of half lines, second-order cones and
-        exponential cones.
+        The number of columns must be known. Over `L2Ball` or `SquaredNorm`, the number of columns
+        or the number of examples must be at most 12 000. If the relaxation f is not polyhedral, its
+        cone program must consist of half lines, second-order cones and exponential cones.
         """
         reason = unfit(game)
         if reason:

@@ -6,15 +6,15 @@ import numpy as np
 
 from relaxboost._core.blas import SMALL_ORDER
 from relaxboost._core.errors import brief
-from relaxboost.game.domains import AtomicSet
+from relaxboost.game.domains import AtomicSet, L2Ball, SquaredNorm
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.base import needs_solver
 from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers import work
-from relaxboost.solvers.boosters.starting_points import active_set
-from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
+from relaxboost.solvers.boosters.starting_points import starting_point
+from relaxboost.solvers.hypothesis import FullWeights, MovingHypothesis
 from relaxboost.solvers.interior_point.elimination import MAX_FACTOR_ORDER, MAX_STORED_ENTRIES
 from relaxboost.solvers.interior_point.iterate import Iterate
 from relaxboost.solvers.interior_point.progress import Progress
@@ -30,6 +30,11 @@ PREDICTED_ITERATIONS = 15
 """The number of iterations that "auto" predicts for a run of the interior point method without
 column generation. The number hardly depends on the game, and 15 is typical (Wright 1997, Ch. 1)."""
 
+CVXPY_OVERHEAD_PASSES = 1000.0
+"""The time that cvxpy takes to compile a program. The unit is a pass over a small margin matrix. If
+the relaxation f is not polyhedral, "auto" adds this time to the predicted work, because cvxpy takes
+more time than the steps if the game is small."""
+
 PASSES_PER_ITERATION = 20
 """The number of passes over the game matrix A in an iteration of the interior point method. The
 predictor, the corrector, the refinement and the bounds need these passes. Newton's equations
@@ -39,14 +44,14 @@ require additional work."""
 def unfit(game: Game) -> str:
     """Return the reason why the interior point method does not support a game, or "" if it does."""
     matrix = game.matrix
-    if not isinstance(game.over, AtomicSet):
-        return (
-            "InteriorPoint() needs a domain of w with atoms, such as L1Ball, but this game is over "
-            f"{game.over!r}"
-        )
+    if not isinstance(game.over, AtomicSet | L2Ball | SquaredNorm):
+        return f"InteriorPoint() does not support the domain {game.over!r}"
     if matrix.n is None:
         return f"InteriorPoint() needs to know every column, but {matrix!r} does not enumerate them"
     if _has_sieve(game):
+        # Over a Euclidean set, all columns have weight.
+        if not isinstance(game.over, AtomicSet):
+            return f"InteriorPoint() factorises at most {MAX_FACTOR_ORDER} columns or examples"
         # Fewer columns than a small matrix has would not do for the restricted problem.
         if not matrix.implicit and _max_restricted(game) < SMALL_ORDER:
             return f"InteriorPoint() stores the columns as an array, and {matrix!r} is too large"
@@ -81,7 +86,7 @@ def _has_sieve(game: Game) -> bool:
     matrix = game.matrix
     # Stumps are cheap to price and many, so that all but a few of them wait outside. For few stumps
     # column generation would save little work.
-    if matrix.implicit:
+    if matrix.implicit and isinstance(game.over, AtomicSet):
         return _has_no_rows(game) and (matrix.n or 0) > SMALL_ORDER
     return matrix.entries > MAX_STORED_ENTRIES or min(game.m, matrix.n or 0) > MAX_FACTOR_ORDER
 
@@ -119,10 +124,11 @@ def predict_passes(game: Game) -> float:
         needs_examples = game.matrix.implicit and not _has_no_rows(game)
         order = float(game.m if needs_examples else min(game.m, n))
     equations = work.passes_of(game, order * entries / 2.0 + order**3 / 3.0)
+    overhead = 0.0 if game.linear_form is not None else CVXPY_OVERHEAD_PASSES
     if _has_sieve(game):
         # Without a matrix, 8 right-hand sides take 40 products of two passes each.
         equations = min(equations, 8 * 40 * 2.0)
-    return iterations * (PASSES_PER_ITERATION + equations)
+    return overhead + iterations * (PASSES_PER_ITERATION + equations)
 
 
 def is_matrix_free(game: Game) -> bool:
@@ -150,7 +156,7 @@ class InteriorRun(Booster):
 
     def __init__(self, game: Game, tol: float) -> None:
         over = game.over
-        assert isinstance(over, AtomicSet)
+        assert isinstance(over, AtomicSet | L2Ball | SquaredNorm)
         needs_cones = game.linear_form is None or needs_solver(game.relaxation)
         cones = game.cone_form if needs_cones else None
         # The multipliers of a cone form prove bounds on F. Half lines make a linear program with
@@ -162,7 +168,7 @@ class InteriorRun(Booster):
         self._game = game
         self._tol = tol
         self._sieve: Sieve | None = None
-        if _has_sieve(game):
+        if isinstance(over, AtomicSet) and _has_sieve(game):
             whole = game.matrix.pricing()
             self._sieve = Sieve(whole, over, _max_restricted(game))
             bulk = self._sieve.bulk
@@ -211,6 +217,7 @@ class InteriorRun(Booster):
             if self._gap > self._tol:
                 # Rounding has spoilt the pair, and the one before is shown after all.
                 self.d, self.witness, active.columns, active.w, active.u, self.evaluated = shown
+                active.cost = active.over.cost(active.w)
                 break
         return self
 
@@ -233,14 +240,14 @@ class InteriorRun(Booster):
         False if only the second try proves such a gap, because more steps may then help.
         """
         over = self._game.over
-        assert isinstance(over, AtomicSet)
+        assert isinstance(over, AtomicSet | L2Ball | SquaredNorm)
         w = self._iterate.w
         used = self._iterate.bounds.is_in_use
         penalty = self._repair()
         if self._sieve is not None:
             largest = self._sieve.price(self._iterate.d)
         else:
-            largest = float(over.prices(self._iterate.bounds.edges).max())
+            largest = over.edge_size(self._iterate.bounds.edges)
         upper = penalty + over.value(largest)
         self.evaluated = None
         order = np.argsort(np.abs(w))
@@ -255,6 +262,7 @@ class InteriorRun(Booster):
                 if self._sieve is not None:
                     self.active.columns = self._sieve.columns
                 self.active.w = over.repair(np.where(mask, w, 0.0))
+                self.active.cost = over.cost(self.active.w)
                 self.active.u = self._iterate.bulk.margins(self.active.w)
                 is_known = self._bound(is_quick, is_early, penalty, upper)
                 if is_early:
@@ -296,7 +304,7 @@ class InteriorRun(Booster):
         else:
             lower = f.relaxed_margin(u)[0]
         self.evaluated = lower, penalty
-        self._gap = upper - lower
+        self._gap = upper - (lower - self.active.cost)
         return True
 
 
@@ -309,12 +317,12 @@ class Opening(Booster):
     """
 
     inner = "interior"
-    active: ActiveSet
+    active: MovingHypothesis
 
     def __init__(self, game: Game, tol: float) -> None:
         self._game = game
         self._tol = tol
-        self.active = active_set(game)
+        self.active = starting_point(game)
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:

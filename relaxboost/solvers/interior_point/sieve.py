@@ -61,7 +61,7 @@ class Sieve:
         The price of a column is its edge, or |edge| if weights may be negative.
         """
         self.edges = self._whole.edges(d)
-        return float(self._over.prices(self.edges).max())
+        return self._over.edge_size(self.edges)
 
     def block(
         self, direction: Vector, v: float, rise: float, length: float

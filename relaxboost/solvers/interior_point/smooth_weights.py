@@ -61,7 +61,9 @@ class SmoothWeights:
         self._quadratic = quadratic + np.zeros_like(w)
         self.count = int(math.isfinite(radius))
         self.pairs = self  # the single pair of v and the room
-        self.is_linear = not self.count
+        self.is_linear = not (self.count or self._quadratic.any())
+        # Over a Euclidean set, every column can have weight.
+        self.is_in_use = np.ones(w.size, dtype=bool)
         self.v = mu / self._room(w) if self.count else 0.0
 
     def _room(self, w: Vector) -> float:
