@@ -50,9 +50,8 @@ gap), `stopped` (another solver was much faster) or `unfit` (for another kind of
   1e-6 and 1e-9. The fastest run that proves the gap counts.
 * Once a general solver had proved the gap in t seconds, the others were stopped at 1.5 t + 2. This
   cannot change which one is fastest.
-* `rb.reference`, which adds columns step by step, did not take part. In a separate run, it was
-  faster than these solvers on breast cancer, but took more than 200 seconds on `halfspace-2000x10`
-  and `waveform`.
+* `rb.reference`, which adds columns step by step, was run separately. It was faster than these
+  solvers on breast cancer, but took over 200 seconds on `halfspace-2000x10` and `waveform`.
 * PIQP took part only in another race (30 games, 60 seconds each). In it, `auto` was 18 times as
   fast as the fastest of PIQP, HiGHS and Clarabel (8 times on dense games).
 

@@ -394,7 +394,7 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
     other = MirrorDescent("hinge", rb.Simplex(2))
     for method in (other, GradientDescent("hinge")):
         with pytest.raises(
-            InputError, match=r"cannot load .*: the learner was saved with (over|method)=.*"
+            InputError, match=r"cannot load .*: it was saved with (over|method)=.*"
         ):
             load(path, method)
     for content in (b"", b"nothing", path.read_bytes()[:-40]):

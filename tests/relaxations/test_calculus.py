@@ -271,8 +271,11 @@ def test_wrong_arguments(make, message):
 
 
 def test_other_operands_are_refused():
-    for wrong in (lambda: SQUARE + 1, lambda: "a" * SQUARE, lambda: 1 + SQUARE):
+    for wrong in (lambda: SQUARE + "a", lambda: "a" * SQUARE, lambda: "a" + SQUARE):
         with pytest.raises(TypeError):
+            wrong()
+    for wrong in (lambda: SQUARE + 1, lambda: 1 + SQUARE):
+        with pytest.raises(rb.InputError, match="1 cannot be added to"):
             wrong()
     assert isinstance(SQUARE.shifted(1), Shifted)
     assert isinstance(SQUARE.scaled(1), Dilated)
