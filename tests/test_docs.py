@@ -152,6 +152,38 @@ def test_the_pictures_of_the_pages_stay_small():
     assert sum(path.stat().st_size for path in pictures) <= 1_100_000
 
 
+def tables_without_a_blank_line(text: str) -> list[str]:
+    """Return the first row of each table that follows another line, which breaks the table."""
+    found, before, in_code = [], "", False
+    for line in text.splitlines():
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        is_row, follows = line.lstrip().startswith("|"), before.strip()
+        if is_row and follows and not follows.startswith("|") and not in_code:
+            found.append(line)
+        before = line
+    return found
+
+
+MARKDOWN = [
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"),
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "relaxboost" / "certificates" / "FORMAT.md",
+]
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.stem)
+def test_a_table_of_a_page_has_a_blank_line_before_it(path):
+    assert tables_without_a_blank_line(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_table_right_after_a_sentence_is_found():
+    table = "| a |\n|---|\n| 1 |\n"
+    assert tables_without_a_blank_line(f"A sentence.\n{table}") == ["| a |"]
+    assert tables_without_a_blank_line(f"A sentence.\n\n{table}") == []
+    assert tables_without_a_blank_line(f"```\n| no table\n```\n\n{table}") == []
+
+
 def test_all_pages_can_be_read():
     pages = {ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")}
     count = sum(map(words, pages - {ROOT / "docs" / "suite.md"}))
