@@ -6,6 +6,7 @@ import ast
 import contextlib
 import doctest
 import io
+import json
 import pkgutil
 import re
 import shlex
@@ -27,6 +28,7 @@ import relaxboost as rb
 from docs import family_tables
 from docs.hooks import gallery, reference, scripts
 from docs.hooks.claim_pages.pages import details_of, file_of
+from relaxboost.certificates import check, check_enclosed
 from relaxboost.commands.cli import main
 from relaxboost.instances import generators
 from relaxboost.relaxations.bounds import level_of
@@ -299,6 +301,19 @@ def test_the_example_of_the_format_of_certificates_is_accepted(tmp_path):
     found = rb.check_certificate(tmp_path / "example.json")
     assert found.ok
     assert found.lower == found.upper == Fraction(1, 4)
+
+
+def test_the_checker_knows_the_example_of_each_kind_in_the_format():
+    """Each example is for m = 3, as the page says, so the checker can evaluate it."""
+    text = (ROOT / "relaxboost" / "certificates" / "FORMAT.md").read_text(encoding="utf-8")
+    examples = [
+        json.loads(line) for line in re.findall(r'^    (\{"kind": .*\})$', text, re.MULTILINE)
+    ]
+    real = check_enclosed.balls(64, check)
+    assert {example["kind"] for example in examples} == {*real.kinds, "scaled", "sum"}
+    for example in examples:
+        f, _ = check.relaxation(check.Fields(example, "example"), 3, real)
+        assert f([Fraction(1, 3)] * 3, None) >= 0, example
 
 
 def test_the_trace_is_explained_in_a_page():
