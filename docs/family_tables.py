@@ -123,6 +123,7 @@ TABLES: dict[str, tuple[list[str], dict[str, Column]]] = {
     "learners": (list(LEARNERS), {"name": lambda name: word(LEARNERS[name])}),
     "methods": (list(EXPORTED), {"name": lambda name: word(EXPORTED[name])}),
     "formulas": (list(ALONE), {}),
+    "conjugates": (list(ALONE), {}),
     "levels": (
         list(ALONE),
         {

@@ -6,6 +6,7 @@ import ast
 import contextlib
 import doctest
 import io
+import json
 import pkgutil
 import re
 import shlex
@@ -27,6 +28,7 @@ import relaxboost as rb
 from docs import family_tables
 from docs.hooks import gallery, reference, scripts
 from docs.hooks.claim_pages.pages import details_of, file_of
+from relaxboost.certificates import check, check_enclosed
 from relaxboost.commands.cli import main
 from relaxboost.instances import generators
 from relaxboost.relaxations.bounds import level_of
@@ -152,6 +154,38 @@ def test_the_pictures_of_the_pages_stay_small():
     assert sum(path.stat().st_size for path in pictures) <= 1_100_000
 
 
+def tables_without_a_blank_line(text: str) -> list[str]:
+    """Return the first row of each table that follows another line, which breaks the table."""
+    found, before, in_code = [], "", False
+    for line in text.splitlines():
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        is_row, follows = line.lstrip().startswith("|"), before.strip()
+        if is_row and follows and not follows.startswith("|") and not in_code:
+            found.append(line)
+        before = line
+    return found
+
+
+MARKDOWN = [
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"),
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "relaxboost" / "certificates" / "FORMAT.md",
+]
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.stem)
+def test_a_table_of_a_page_has_a_blank_line_before_it(path):
+    assert tables_without_a_blank_line(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_table_right_after_a_sentence_is_found():
+    table = "| a |\n|---|\n| 1 |\n"
+    assert tables_without_a_blank_line(f"A sentence.\n{table}") == ["| a |"]
+    assert tables_without_a_blank_line(f"A sentence.\n\n{table}") == []
+    assert tables_without_a_blank_line(f"```\n| no table\n```\n\n{table}") == []
+
+
 def test_all_pages_can_be_read():
     pages = {ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")}
     count = sum(map(words, pages - {ROOT / "docs" / "suite.md"}))
@@ -267,6 +301,19 @@ def test_the_example_of_the_format_of_certificates_is_accepted(tmp_path):
     found = rb.check_certificate(tmp_path / "example.json")
     assert found.ok
     assert found.lower == found.upper == Fraction(1, 4)
+
+
+def test_the_checker_knows_the_example_of_each_kind_in_the_format():
+    """Each example is for m = 3, as the page says, so the checker can evaluate it."""
+    text = (ROOT / "relaxboost" / "certificates" / "FORMAT.md").read_text(encoding="utf-8")
+    examples = [
+        json.loads(line) for line in re.findall(r'^    (\{"kind": .*\})$', text, re.MULTILINE)
+    ]
+    real = check_enclosed.balls(64, check)
+    assert {example["kind"] for example in examples} == {*real.kinds, "scaled", "sum"}
+    for example in examples:
+        f, _ = check.relaxation(check.Fields(example, "example"), 3, real)
+        assert f([Fraction(1, 3)] * 3, None) >= 0, example
 
 
 def test_the_trace_is_explained_in_a_page():
