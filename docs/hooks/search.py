@@ -19,7 +19,7 @@ KEYWORDS = {
     "x_and_y.md": ["wrong labels", "MarginBoostClassifier", "classifier", "missing values", "nan"],
     "theorem.md": ["check a theorem", "lemma"],
     "my_relaxation.md": ["own relaxation", "Custom"],
-    "faster_relaxation.md": ["proved bounds", "own formulas"],
+    "faster_relaxation.md": ["proved bounds", "own formulas", "faster"],
     "my_solver.md": ["pytest", "test a solver", "tolerance"],
     "routes.md": ["shortest path", "trips", "route", "toll"],
     "online_tutorial.md": ["stream", "csv"],
