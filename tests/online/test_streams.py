@@ -393,9 +393,7 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
         progressive(third, stream(frame[list("bacde")], y))
     other = MirrorDescent("hinge", rb.Simplex(2))
     for method in (other, GradientDescent("hinge")):
-        with pytest.raises(
-            InputError, match=r"cannot load .*: it was saved with (over|method)=.*"
-        ):
+        with pytest.raises(InputError, match=r"cannot load .*: it was saved with (over|method)=.*"):
             load(path, method)
     for content in (b"", b"nothing", path.read_bytes()[:-40]):
         (tmp_path / "bad").write_bytes(content)
