@@ -86,13 +86,14 @@ def draw(general: rb.Solution, booster: rb.Solution, title: str) -> Any:
     end = 1.05 * max(general.seconds, booster.seconds)
     for axes, last in zip(figure.subplots(1, 2), (end, 1.2 * booster.seconds), strict=True):
         axes.fill_between(seconds, lower, upper, step="post", color="#7fb3d5", alpha=0.4)
-        axes.step(seconds, upper, where="post", color="#1f4e79", label="booster, upper and lower")
+        axes.step(seconds, upper, where="post", color="#1f4e79", label="rb.solve: both bounds")
         axes.step(seconds, lower, where="post", color="#1f4e79")
         axes.plot([seconds[-1], last], [booster.lower] * 2, color="#1f4e79")
-        done = [0.0, general.seconds, general.seconds, end]
-        label = f"{general.method}: no bound before it ends"
-        axes.plot(done, [highest] * 2 + [general.upper] * 2, "--", color="#d9730d", label=label)
-        axes.plot(done, [0.0] * 2 + [general.lower] * 2, "--", color="#d9730d")
+        done = [general.seconds, end]
+        label = "rb.reference (HiGHS): bounds when it ends"
+        axes.plot(done, [general.upper] * 2, "--", color="#d9730d", label=label)
+        axes.plot(done, [general.lower] * 2, "--", color="#d9730d")
+        axes.axvline(general.seconds, ymax=0.75, color="#d9730d", linestyle=":")
         axes.set(xlim=(0.0, last), ylim=(0.0, 1.3 * highest), xlabel="seconds")
     figure.axes[0].set(ylabel="bounds on ρ", title=title)
     figure.axes[0].legend(fontsize="small", loc="upper right")

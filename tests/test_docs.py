@@ -264,7 +264,7 @@ PAGES = [
     "scikit_learn.md", "checking-claims.md", "own_claim.md", "worst_case.md", "export.md",
     "custom_loss.md", "custom_learner.md", "custom_proxy.md", "faster_relaxation.md",
     "functional.md", "losses.md", "online.md", "online_learners.md", "planning.md",
-    "path_costs.md", "portfolios.md", "questions.md",
+    "path_costs.md", "portfolios.md", "questions.md", "index.md",
 ]  # fmt: skip
 
 
@@ -498,6 +498,7 @@ BUILT = {"claims/index.md"} | {
     f"claims/{page(source)}" for source in rb.claims.sources() for page in (file_of, details_of)
 }
 BUILT |= {*gallery.pages(), *reference.pages()}
+BUILT |= {f"notebooks/{path.stem}.md" for path in (ROOT / "docs/notebooks").glob("*.ipynb")}
 BUILT |= {
     "command_line.md",
     "certificate_format.md",
