@@ -60,8 +60,11 @@ def unfit(game: Game) -> str:
             f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
             "is the largest supported order"
         )
-    if game.linear_form is not None:
-        return ""
+    return "" if game.linear_form is not None else _unfit_cones(game)
+
+
+def _unfit_cones(game: Game) -> str:
+    # The reason why the method cannot solve a game with an f that is not polyhedral, or "".
     if game.m > MAX_CONE_EXAMPLES:
         return (
             f"{brief(game.relaxation)} is not polyhedral, and InteriorPoint() stores the cone "
