@@ -4,6 +4,7 @@ The number of processes does not change the results.
 """
 
 import os
+import signal
 import sys
 import traceback
 import warnings
@@ -209,6 +210,9 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
 
 
 def _perform(number: int, task: Task) -> tuple[int, Outcome]:
+    # Ctrl-C reaches the workers too, but only the main process answers it: it kills the workers. A
+    # worker that is interrupted between two tasks would print a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     file, id, action, options = task
     try:
         claim = _load(file, os.stat(file).st_mtime_ns).get(id) if file else registry.get(id)
