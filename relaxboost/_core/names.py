@@ -68,8 +68,9 @@ def explains_arguments(
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
         parameters = signature(function).parameters.values()
-        known = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
-        known = [name for name in known if name != "self"]
+        known = [
+            one.name for one in parameters if one.kind is not one.VAR_KEYWORD and one.name != "self"
+        ]
         known += more
 
         @wraps(function)

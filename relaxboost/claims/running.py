@@ -168,7 +168,8 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
     found: dict[int, Outcome] = {}
     yielded = 0
     pool = Parallel(jobs, backend="loky", batch_size=1, return_as="generator_unordered")
-    answers = pool(delayed(_perform)(number, task) for number, task in enumerate(tasks))
+    main = os.getpid()
+    answers = pool(delayed(_perform)(main, number, task) for number, task in enumerate(tasks))
     try:
         for number, outcome in answers:
             if outcome.interrupted:
@@ -209,10 +210,12 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
         return _failure(claim.id, error)
 
 
-def _perform(number: int, task: Task) -> tuple[int, Outcome]:
+def _perform(main: int, number: int, task: Task) -> tuple[int, Outcome]:
     # Ctrl-C reaches the workers too, but only the main process answers it: it kills the workers. A
-    # worker that is interrupted between two tasks would print a traceback.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # worker that is interrupted between two tasks would print a traceback. joblib may also run a
+    # task in the main process, for example within another parallel loop.
+    if os.getpid() != main:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     file, id, action, options = task
     try:
         claim = _load(file, os.stat(file).st_mtime_ns).get(id) if file else registry.get(id)

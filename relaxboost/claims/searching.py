@@ -94,7 +94,7 @@ def shrink(
             if space.complexity(simpler) >= length:
                 continue
             if left == 0:
-                ended = f"{origin} until the budget ended (raise --budget to continue)"
+                ended = f"{origin} until the budget ended (a larger budget continues)"
                 return replace(evidence, origin=ended)
             left -= 1
             tried = examine(simpler, origin)

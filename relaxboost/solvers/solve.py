@@ -95,8 +95,8 @@ def solve(
         before the checkpoint. The limits `max_rounds` and `time_limit` apply only to this run.
     max_rounds : int, optional
         The maximum number of rounds. By default a run continues until it reaches the requested gap
-        or can no longer reduce the gap. After `Solution.bound` rounds, a
-        theorem guarantees the gap `tol` for the method. This number is nan if there is no theorem.
+        or can no longer reduce the gap. After `Solution.bound` rounds, a theorem guarantees the gap
+        `tol` for the method. This number is nan if there is no theorem.
     time_limit : float, optional
         The maximum number of seconds. The clock starts when the compiled kernels are ready.
     callback : callable, optional

@@ -211,3 +211,19 @@ def test_a_script_needs_no_guard(way, tmp_path):
     )
     assert result.stdout == "X-a holds\nX-b holds\n"
     assert result.stderr == ""
+
+
+def test_ctrl_c_still_ends_a_process_in_which_joblib_starts_no_workers():
+    code = """
+        import signal
+        import warnings
+        from relaxboost import claims
+        warnings.simplefilter("ignore")  # joblib warns that it falls back to threads
+        chosen = claims.select(["SS09-T4", "SS09-L15"], claims.all())
+        print(*(verdict.status for _, verdict in claims.check_all(chosen, 3, jobs=2)))
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    """
+    alone = {**os.environ, "JOBLIB_MULTIPROCESSING": "0"}
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, env=alone, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("holds holds\n", "")

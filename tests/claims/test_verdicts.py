@@ -200,7 +200,7 @@ class TestVerdicts:
             if (found := toy(half, SQUARES).attack(1, seed).counterexample) is not None
             and found.instance != {"A": [[1]]}
         )
-        assert few.origin.endswith(", shrunk until the budget ended (raise --budget to continue)")
+        assert few.origin.endswith(", shrunk until the budget ended (a larger budget continues)")
 
         def signs(x):  # no rarer than one in a thousand, and not by a single column
             assume(x.A.shape[1] > 1)
