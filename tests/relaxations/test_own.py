@@ -12,7 +12,6 @@ import pytest
 import relaxboost as rb
 from relaxboost.relaxations import (
     BinaryEntropy,
-    Bounds,
     Caps,
     GroupCaps,
     SpectralRisk,
@@ -20,6 +19,7 @@ from relaxboost.relaxations import (
 )
 from relaxboost.relaxations.base import operands_of
 from relaxboost.solvers import Corrective, ERLPBoost, LPBoost
+from tests.certificates.test_own_families import ProvedSquares
 from tests.conformance.samples import Ball
 
 
@@ -246,25 +246,14 @@ def test_where_its_methods_disagree_the_message_says_what_finds_it(game, more, s
 
 
 @dataclass(frozen=True)
-class Squares(rb.Relaxation, Bounds):
-    """‖d‖²/2 with its own formulas, one of which each test replaces by a wrong one."""
-
-    def cvxpy_penalty(self, d):
-        return cp.sum_squares(d) / 2, []
+class Squares(ProvedSquares):
+    """‖d‖²/2 with formulas only, one of which each test replaces by a wrong one."""
 
     def penalty(self, d):
         return float(d @ d) / 2
 
     def witness(self, u):
         return Witness(float(u.mean()))
-
-    def lower_bound(self, u, witness):
-        x = np.maximum(witness.gamma - u, 0.0)
-        return float(witness.gamma - x @ x / 2 - 1e-12)
-
-    def penalty_bound(self, d, total):
-        share = d / total[0]
-        return float(share @ share / 2 + 1e-12), 0.0
 
 
 def changed(**methods):
