@@ -6,11 +6,12 @@ The number of processes does not change the results.
 import os
 import signal
 import sys
+import threading
 import traceback
 import warnings
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -168,8 +169,8 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
     found: dict[int, Outcome] = {}
     yielded = 0
     pool = Parallel(jobs, backend="loky", batch_size=1, return_as="generator_unordered")
-    main = os.getpid()
-    answers = pool(delayed(_perform)(main, number, task) for number, task in enumerate(tasks))
+    with _ctrl_c_ignored():
+        answers = pool(delayed(_perform)(number, task) for number, task in enumerate(tasks))
     try:
         for number, outcome in answers:
             if outcome.interrupted:
@@ -193,6 +194,26 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
             yield claims[number], found[number]
 
 
+@contextmanager
+def _ctrl_c_ignored() -> Iterator[None]:
+    """Ignore Ctrl-C within the context. Processes that start in it ignore Ctrl-C for ever.
+
+    Only the main process shall answer Ctrl-C, and kill its workers. A worker that is interrupted
+    while it starts, or between two tasks, would print a traceback. Starting the workers takes a few
+    hundredths of a second.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    # Only the main thread may change a handler, and `before` is None if it is not of Python.
+    if before is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
     """Check a claim, or search for a counterexample to it.
 
@@ -210,12 +231,7 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
         return _failure(claim.id, error)
 
 
-def _perform(main: int, number: int, task: Task) -> tuple[int, Outcome]:
-    # Ctrl-C reaches the workers too, but only the main process answers it: it kills the workers. A
-    # worker that is interrupted between two tasks would print a traceback. joblib may also run a
-    # task in the main process, for example within another parallel loop.
-    if os.getpid() != main:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _perform(number: int, task: Task) -> tuple[int, Outcome]:
     file, id, action, options = task
     try:
         claim = _load(file, os.stat(file).st_mtime_ns).get(id) if file else registry.get(id)
