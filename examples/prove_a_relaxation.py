@@ -14,7 +14,7 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import wrightomega
 
 import relaxboost as rb
@@ -84,28 +84,31 @@ class FastSoftCap(rb.Relaxation):
 class ProvedSoftCap(FastSoftCap, rb.relaxations.Bounds):
     """The soft cap with proved bounds: F(u) >= γ − f*([γ − u]_+) for every γ."""
 
+    def f_star(self, x: Any) -> Any:
+        """Return f*(x) for x >= 0, where x is an array or an `Interval`."""
+        return (x / self.k + x * x / (2 * self.price)).sum()
+
     def witness(self, u: Vector) -> Any:
-        """Return the γ at which the lower bound is largest: its slope is 0 there."""
-
-        def slope(gamma: float) -> Any:  # the derivative of the bound
-            above = np.maximum(gamma - u, 0.0)
-            slopes = np.where(above > 0, 1 / self.k + above / self.price, 0)
-            return 1 - np.sum(slopes)
-
+        """Return a γ at which the lower bound is nearly largest."""
         u = as_margins(u, self)  # raises an error if u is no vector of finite numbers
-        gamma = brentq(slope, u.min(), u.max() + self.price)
-        return rb.relaxations.Witness(gamma)
+
+        def loss(gamma: float) -> Any:  # minus the bound; it is convex
+            return self.f_star(np.maximum(gamma - u, 0.0)) - gamma
+
+        near = (u.min(), u.max() + 1)  # where the search begins
+        best = minimize_scalar(loss, bracket=near, tol=1e-12)
+        return rb.relaxations.Witness(best.x)
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
         """Return γ − f*([γ − u]_+), rounded down. Intervals enclose each intermediate result."""
         if not np.isfinite(witness.gamma):
             return -np.inf
-        x = (Interval(witness.gamma) - u).positive()
-        conjugate = (x / self.k + x.square() / (2 * self.price)).sum()
-        return float((Interval(witness.gamma) - conjugate).lower)
+        gamma = Interval(witness.gamma)
+        x = (gamma - u).positive()
+        return float((gamma - self.f_star(x)).lower)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f at d / total, rounded up, and 0: this point is in the simplex."""
+        """Return f at d / total, rounded up, and the number 0, because f is finite there."""
         shares = Interval(d) / Interval(*total)
         above = (shares - Interval(1.0) / self.k).positive()
         return float((above.square() * (self.price / 2)).sum().upper), 0.0
