@@ -10,6 +10,8 @@ from typing import Any
 _TAG = re.compile(r"(<[^>]+>)")
 _BLOCK = re.compile(r'<div class="[^"]*highlight"><pre>(.*?)</pre></div>', re.DOTALL)
 _FORMULA = re.compile(r"^[^>]*[Σγλ‖][^>]*$")
+_CODE = re.compile(r"(?<!</span>)<code>([^<]*(?:[=≤≥∈⇒⇔]|&[lg]t;)[^<]*)</code>")
+"""Code within a sentence that has a relation sign. On the pages of claims, it is a formula."""
 _RELATIONS = {" &lt;= ": " ≤ ", " &gt;= ": " ≥ ", " -&gt; ": " → "}
 _VERBATIM = re.compile(r"<(/?)(code|pre|math|script|style|svg)\b")
 _SCRIPTED = re.compile(
@@ -58,7 +60,9 @@ def _plain_formulas(html: str) -> str:
 
 
 def on_page_content(html: str, page: Any, **_: object) -> str:
-    """Set the formulas of a page that are text, and those that are blocks of a docstring."""
+    """Set the formulas of a page that are text, code of a claim, or blocks of a docstring."""
     if page.file.src_uri.startswith(("api/", "certificate_format")):
         html = _BLOCK.sub(_shown, html)
+    if page.file.src_uri.startswith("claims/"):
+        html = _CODE.sub(r'<span class="inline-formula">\1</span>', html)
     return _plain_formulas(html)
