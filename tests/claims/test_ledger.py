@@ -93,7 +93,7 @@ def test_the_first_page_has_results_and_errata(two_pages, monkeypatch):
     )
     assert (
         r"| [MADE-trace](made-details.md#made-trace) | false as stated (counterexample) | "
-        r"Theorem 1 \| rate: The loss is &lt;at most> its bound & `falls`. *True instead:* It is "
+        r"Theorem 1 \| rate: The loss is &lt;at most> its bound & `falls`.<br>*True instead:* It is "
         "at most 1. |"
     ) in first
     assert first.index("## Results not true as printed") < first.index("## Results that hold")
@@ -127,7 +127,7 @@ def test_a_misprint_in_a_table_of_results_has_its_words_there(two_pages):
     )(lambda x: at_most(x.x, 0.5))  # fmt: skip
     wrong.corrected("x is at most 1.", "x ≤ 1")(lambda x: at_most(x.x, 1))
     first, details = pages.pages(source).values()
-    assert "| Eq. 1: x is small. *Read instead:* x is at most 1. |" in first
+    assert "| Eq. 1: x is small.<br>*Read instead:* x is at most 1. |" in first
     assert "x ≤ 1/2<br>*Read:* x ≤ 1<br>*Consequence:* None." in first
     assert "**Read instead (instances):** x is at most 1.\n" in details
 

@@ -170,7 +170,7 @@ def _row(claim: Claim) -> str:
     if claim.corrections:
         titles = {AMBIGUOUS: "Another reading", MISPRINT: "Read instead"}
         title = titles.get(claim.status, "True instead")
-        text += f" *{title}:* {as_markdown(reading(claim.corrections[0].words), cell=True)}"
+        text += f"<br>*{title}:* {as_markdown(reading(claim.corrections[0].words), cell=True)}"
     text = _linked(claim.source, text)
     return f"| {_link(claim.source, claim.id)} | {verdict(claim)} | {text} |"
 
