@@ -93,8 +93,8 @@ def test_the_first_page_has_results_and_errata(two_pages, monkeypatch):
     )
     assert (
         r"| [MADE-trace](made-details.md#made-trace) | false as stated (counterexample) | "
-        r"Theorem 1 \| rate: The loss is &lt;at most> its bound & `falls`.<br>*True instead:* It is "
-        "at most 1. |"
+        r"Theorem 1 \| rate: The loss is &lt;at most> its bound & `falls`.<br>*True instead:* "
+        "It is at most 1. |"
     ) in first
     assert first.index("## Results not true as printed") < first.index("## Results that hold")
     few = made.MADE.claims["MADE-few"].stated.words
