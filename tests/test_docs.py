@@ -553,6 +553,8 @@ def test_the_demo_runs_and_draws(tmp_path):
     ("written", "shown"),
     [
         ("y_n, f_{t−1}", "y<sub>n</sub>, f<sub>t−1</sub>"),
+        ("βε_t², −αθ_i e^i", "βε<sub>t</sub>², −αθ<sub>i</sub> e<sup>i</sup>"),
+        ("w ∈ B_1^n", "w ∈ B<sub>1</sub><sup>n</sup>"),
         ("‖Aᵀd_t‖_∞", "‖Aᵀd<sub>t</sub>‖<sub>∞</sub>"),
         ("R^m_+ e^{j_t}", "R<sup>m</sup><sub>+</sub> e<sup>j<sub>t</sub></sup>"),
         ("a &lt;= max_{i in g} u", "a ≤ max<sub>i ∈ g</sub> u"),
@@ -566,3 +568,10 @@ def test_the_demo_runs_and_draws(tmp_path):
 def test_formulas_of_docstrings_are_set(written, shown):
     page = types.SimpleNamespace(file=types.SimpleNamespace(src_uri="api/game.Game.md"))
     assert scripts.on_page_content(written, page) == shown
+
+
+def test_formulas_of_claims_are_set():
+    page = types.SimpleNamespace(file=types.SimpleNamespace(src_uri="claims/ss09.md"))
+    html = "<code>f_t &lt;= g</code>, <code>d_i</code><pre><span></span><code>A_i = 1</code></pre>"
+    formula = '<span class="inline-formula">f<sub>t</sub> ≤ g</span>'
+    assert scripts.on_page_content(html, page) == html.replace("<code>f_t &lt;= g</code>", formula)

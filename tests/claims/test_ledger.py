@@ -93,8 +93,8 @@ def test_the_first_page_has_results_and_errata(two_pages, monkeypatch):
     )
     assert (
         r"| [MADE-trace](made-details.md#made-trace) | false as stated (counterexample) | "
-        r"Theorem 1 \| rate: The loss is &lt;at most> its bound & `falls`. *True instead:* It is "
-        "at most 1. |"
+        r"Theorem 1 \| rate: The loss is &lt;at most> its bound & `falls`.<br>*True instead:* "
+        "It is at most 1. |"
     ) in first
     assert first.index("## Results not true as printed") < first.index("## Results that hold")
     few = made.MADE.claims["MADE-few"].stated.words
@@ -119,6 +119,19 @@ def test_misprints_are_in_the_errata_alone():
     assert text.count("**Refuted. The statement would require:**") == 1
 
 
+def test_a_misprint_in_a_table_of_results_has_its_words_there(two_pages):
+    source, space = Source("S", "a source"), Space(x=Real(0, 1))
+    wrong = source.claim(
+        "wrong", ("Eq. 1", "p. 2"), "x is small.", printed="x ≤ 1/2", ruling="misprint",
+        harm="None.", formula="x ≤ 1/2", space=space, counterexamples=[{"x": 1}],
+    )(lambda x: at_most(x.x, 0.5))  # fmt: skip
+    wrong.corrected("x is at most 1.", "x ≤ 1")(lambda x: at_most(x.x, 1))
+    first, details = pages.pages(source).values()
+    assert "| Eq. 1: x is small.<br>*Read instead:* x is at most 1. |" in first
+    assert "x ≤ 1/2<br>*Read:* x ≤ 1<br>*Consequence:* None." in first
+    assert "**Read instead (instances):** x is at most 1.\n" in details
+
+
 def test_the_overview_counts():
     text = ledger.index([made.MADE])
     assert "(MADE)](made.md) | 4 | 2 | – | – | – | 1 |\n| all | 4 | 2 | 0 | 0 | 0 | 1 |" in text
@@ -133,7 +146,7 @@ def test_the_page_says_what_is_on_record():
         "(MADE-trace) {#made-trace}\n\n**Statement (false as stated, counterexample):** The loss"
         in page
     )
-    assert "\n\nTheorem 1 | rate. `L_t ≤ e^{−t/30} [1](2) < ‖d‖_1` Given: ε > 0" in page
+    assert "\n\nTheorem 1 | rate. `L_t ≤ e^{−t/30} [1](2) < ‖d‖_1`\n\n**Given:** ε > 0" in page
     false = "**Refuted. The statement would require:** `0.25 <= -0.5 (square)`"
     assert f"{false}\n\n```\nt = -1/2, k = 1, loss = hin" in page
     assert "```\nA = [1/3  1]\n    [ -1  0]\nd = [1/3  2/3]\nepsilon = 1/10\n```" in page
@@ -203,8 +216,11 @@ def test_names_of_claims_in_notes_are_links(two_pages):
         return at_most(x.x, 1)
 
     first, details = pages.pages(source).values()
-    assert "## Notation\n\nx is a number.\n\nf\\* is the conjugate.\n" in first
-    assert "## Notation" not in details
+    folded = "\n\nx is a number.\n\nf\\* is the conjugate.\n\n</details>\n"
+    assert f'<details id="notation" markdown="1">\n{pages._NOTATION}{folded}' in first
+    assert first.index(folded) < first.index("## Results that hold")
+    assert "x is a number." not in details
+    assert "See [notation](s.md#notation), [results and errata](s.md)." in details
     link = "[S-plain](s-details.md#s-plain)"
     nine = "[SS09-T9](ss09-details.md#ss09-t9)"
     assert f"By {link}, {link} and {nine}; S-E1 is plain, E12 and `x` are no claims." in details

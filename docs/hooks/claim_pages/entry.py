@@ -36,12 +36,13 @@ def verdict(claim: Claim) -> str:
     return f"{claim.status} ({claim.evidence(claim.stated)})" if claim.has_record else EXPECTED
 
 
-def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
+def parts(claim: Claim, brief: bool = False, in_full: bool = False) -> Iterator[EntryPart]:
     """Yield the text about a claim that follows its statement, part by part.
 
     If `brief` is true, the text is for a page that also has a table of errata. Misprints and claims
     that hold are then not quoted. The text about a refuted claim has only the first counterexample,
-    and leaves out the formula if the quotation contains a formula.
+    and leaves out the formula if the quotation contains a formula. If `in_full` is true, the words
+    of the correction of a misprint are printed although the table of errata has the correction.
     """
     refuted = bool(claim.counterexamples)
     in_errata = brief and claim.status == MISPRINT
@@ -55,7 +56,9 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
         yield EntryPart("data", columns(evidence.instance))
     yield from _proof(claim.stated)
     for correction in claim.corrections:
-        text = "In the errata." if in_errata else said(correction)
+        text = said(correction)
+        if in_errata:
+            text = reading(correction.words) if in_full else "In the errata."
         yield EntryPart("text", text, f"{_title(claim, correction)}:")
         yield from _proof(correction)
 
@@ -63,10 +66,15 @@ def parts(claim: Claim, brief: bool = False) -> Iterator[EntryPart]:
 def _printed(claim: Claim, brief: bool, in_errata: bool) -> Iterator[EntryPart]:
     refuted = bool(claim.counterexamples)
     quoted = brief and refuted and any(c in claim.printed for c in _RELATIONS)
-    page = "" if in_errata else f"{claim.page[:1].upper()}{claim.page[1:]}."
+    place = claim.page
+    if brief and not claim.part_of:  # The heading has the location.
+        place = place.removesuffix(f", {claim.location}")
+    page = "" if in_errata else f"{place[:1].upper()}{place[1:]}."
     formula = "" if quoted else code(claim.stated.formula)
-    given = f"Given: {claim.given.rstrip('.')}." if claim.given else ""
-    yield EntryPart("text", " ".join(filter(None, (page, formula, given))))
+    if page or formula:
+        yield EntryPart("text", " ".join(filter(None, (page, formula))))
+    if claim.given:
+        yield EntryPart("text", f"{claim.given.rstrip('.')}.", "Given:")
     if claim.printed == ILLEGIBLE:
         yield EntryPart("text", "Illegible in our copy.")
     elif claim.printed and (refuted or not brief) and not in_errata:

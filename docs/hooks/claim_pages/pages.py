@@ -35,6 +35,9 @@ MAX_DETAILED_CLAIMS = 10
 """The maximum number of claims whose details stand on the first page of a source, together with the
 overview. If a source has more claims, the details are on a second page."""
 
+_NOTATION = "<summary><b>Notation</b></summary>"
+"""The line that a reader clicks to see the notation of a source."""
+
 _HEAD = "[What the verdicts mean, and how to repeat a check](index.md).\n"
 
 _NAME = re.compile(r"(`+)(.+?)\1|(?<![\w/-])[A-Z][\w.]*(?:-\w[\w.]*)*(?:-\w+|\d\w*|\w)(?![\w-])")
@@ -79,10 +82,11 @@ def pages(source: Source) -> dict[str, str]:
     first, details = "\n".join(_front(source)), "\n".join(_details(source))
     if details_of(source) == file_of(source):
         return {file_of(source): f"{first}\n{details}"}
+    front = file_of(source)
+    letters = f"[notation]({front}#notation), " if source.notation else ""
     title = (
         f"# {as_markdown(title_of(source))}: details\n\nThis page has every claim about the "
-        f"source, with its proof or counterexample. [Notation, results and errata]"
-        f"({file_of(source)}) are the overview.\n"
+        f"source, with its proof or counterexample. See {letters}[results and errata]({front}).\n"
     )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
 
@@ -96,7 +100,11 @@ def _front(source: Source) -> Iterator[str]:
     yield from (f"# {as_markdown(title_of(source))}", "", f"{reference}.", "")
     yield from (f"Verdicts on {number} statements: {total}.", _HEAD)
     if source.notation:
-        yield from ("[The notation](#notation) is explained below.", "")
+        # The text is folded, so that the results are on the first screen.
+        yield from ('<details id="notation" markdown="1">', _NOTATION, "")
+        for text in paragraphs(source.notation):
+            yield from (as_markdown(text), "")
+        yield from ("</details>", "")
     if details_of(source) != file_of(source):
         # Readers come for the statements that are not true as printed.
         results = [claim for claim in claims if not claim.part_of]
@@ -105,10 +113,6 @@ def _front(source: Source) -> Iterator[str]:
     yield from _others(source)
     if source.misprints:
         yield from ("## Errata", "", *_errata(source), "")
-    if source.notation:
-        yield from ("## Notation", "")
-        for text in paragraphs(source.notation):
-            yield from (as_markdown(text), "")
 
 
 def _results(kind: str, claims: Iterable[Claim]) -> Iterator[str]:
@@ -163,11 +167,17 @@ def _found(claim: Claim) -> str:
 
 def _row(claim: Claim) -> str:
     text = as_markdown(f"{claim.location}: {claim.stated.words}", cell=True)
-    if claim.corrections and claim.status != MISPRINT:  # Misprints are in the errata.
-        title = "Another reading" if claim.status == AMBIGUOUS else "True instead"
-        text += f" *{title}:* {as_markdown(reading(claim.corrections[0].words), cell=True)}"
+    if claim.corrections:
+        titles = {AMBIGUOUS: "Another reading", MISPRINT: "Read instead"}
+        title = titles.get(claim.status, "True instead")
+        text += f"<br>*{title}:* {as_markdown(reading(claim.corrections[0].words), cell=True)}"
     text = _linked(claim.source, text)
     return f"| {_link(claim.source, claim.id)} | {verdict(claim)} | {text} |"
+
+
+def _is_in_a_table(claim: Claim) -> bool:
+    """Return whether the first page of the source has a row about the claim."""
+    return not claim.part_of and details_of(claim.source) != file_of(claim.source)
 
 
 def _errata(source: Source) -> Iterator[str]:
@@ -176,7 +186,11 @@ def _errata(source: Source) -> Iterator[str]:
         printed, read, harm = map(as_markdown, (one.printed, one.read, one.harm))
         read, harm = _linked(source, read), _linked(source, harm)
         where = as_markdown(one.place)
-        where = _link(source, one.id, where) if one.id in source.claims else where
+        if claim := source.claims.get(one.id):
+            where = _link(source, one.id, where)
+            if _is_in_a_table(claim) and claim.corrections[0].formula:
+                # The words are in the row of the result.
+                read = as_markdown(claim.corrections[0].formula)
         yield f"* {where}: {printed}<br>*Read:* {read}<br>*Consequence:* {harm}"
 
 
@@ -254,7 +268,7 @@ def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
     """Yield the lines in Markdown that follow the statement of a claim."""
     # `proved` has the claim of each step on the page, to which a repeated step refers.
     step = 0
-    for part in parts(claim, brief=True):
+    for part in parts(claim, brief=True, in_full=_is_in_a_table(claim)):
         step = step + 1 if part.kind == "step" else 0
         if step:
             before = proved.setdefault(part.text, claim.id)
