@@ -208,7 +208,7 @@ def solve(**given: Any) -> None:
     game = rb.Game(matrix, relaxation, over=over)
     if options.certificate is not None:
         # The checker reads matrices up to a size. A larger game is refused before it is solved.
-        from relaxboost.certificates.proof import checkable
+        from relaxboost.certificates.levels import checkable
 
         remedy = "; use fewer rows or columns, or leave out --certificate"
         with spoken({"[;.] [Cc]ertify a game of fewer columns .*": remedy}):

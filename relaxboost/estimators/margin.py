@@ -164,9 +164,6 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         ``partial(rb.matrices.stumps, max_cuts=32)``.
     tol : float
         The largest allowed gap, > 0, between the bounds in `margin_`.
-    class_weight : dict or "balanced", optional
-        Factors that multiply the weights of each class; "balanced" makes their totals equal. With
-        more than two classes and no dict, each class has half of the weight in its own game.
     folds : int, optional
         The number of folds that are held out in turn to choose the fraction and calibrate the
         votes. The time of `fit` is proportional to it. If there are fewer distinct rows than folds,
@@ -184,6 +181,9 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         same. The games of folds always start from scratch.
     verbose : int
         1 shows a progress bar on a terminal.
+    class_weight : dict or "balanced", optional
+        Factors that multiply the weights of each class; "balanced" makes their totals equal. With
+        more than two classes and no dict, each class has half of the weight in its own game.
     random_state : int, RandomState, optional
         The seed for the trees and folds. The default is a fixed seed, so that the same data give
         the same games; None draws a new seed.
