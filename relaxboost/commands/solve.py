@@ -138,8 +138,8 @@ Examples:
     "--relaxation",
     metavar="hard|capped|EXPR",
     help="The margin to maximise. hard: that of the worst example; capped: the mean of the k "
-    "worst; or any relaxation as in Python: 'NormPenalty(2, 0.3)', 'Capped(k=10) + 0.1*KLPenalty(1)'. "
-    "[default: capped if --k or --fraction is given, else hard]",
+    "worst; or any relaxation as in Python: 'NormPenalty(2, 0.3)', 'Capped(k=10) + "
+    "0.1*KLPenalty(1)'. [default: capped if --k or --fraction is given, else hard]",
 )
 @click.option("--k", type=number, help="capped: the number k of worst examples.")
 @click.option("--fraction", type=number, help="capped: k as a fraction of the examples.")
