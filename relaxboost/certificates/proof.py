@@ -77,10 +77,10 @@ def certify(
         The result of `solve`, `reference` or `exact_optimum`, or a game. For a game, pass both `d`
         and `w`.
     level : {"exact", "enclosed", "numerical"}, optional
-        The arithmetic of the proof: "exact" fractions, "enclosed" for balls that contain the real
-        numbers (with python-flint), or "numerical" for floats, which prove nothing. The default is
-        the strongest level that the relaxation and the domain allow. If this level is numerical,
-        `Certificate.reason` says why.
+        The arithmetic of the proof: "exact" for fractions, "enclosed" for balls that contain the
+        real numbers (with python-flint), or "numerical" for floats, which prove nothing. The
+        default is the strongest level that the relaxation and the domain allow. If this level is
+        numerical, `Certificate.reason` says why.
     d : array of shape (m,), optional
         The distribution over the m examples, instead of the d of the solution. Entries that are
         fractions are used unchanged.

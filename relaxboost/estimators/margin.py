@@ -188,7 +188,7 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         Factors that multiply the weights of each class; "balanced" makes the total weights of all
         classes equal. With more than two classes and no dict, each class has half of the weight in
         its own game.
-    random_state : int, RandomState, optional
+    random_state : int or RandomState, optional
         The seed for the trees and folds. The default is a fixed seed, so that the same data give
         the same games; None draws a new seed.
 
