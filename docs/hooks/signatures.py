@@ -14,6 +14,8 @@ _CHOICES = re.compile(r"^( *\w+ : )\{(.+?)\}", re.MULTILINE)
 _SEE_ALSO = re.compile(r"(?<=See Also\n--------\n).*?(?=\n\n\S[^\n]*\n---|\Z)", re.DOTALL)
 _ENTRY = re.compile(r"^([\w.]+)(?= : )", re.MULTILINE)
 
+_SENTENCE_END = re.compile(r"(?<=[^.][.]) (?=[A-Z`\"])")
+
 
 class Signatures(griffe.Extension):
     """Show the parameters with which a class can be called, their defaults, and links.
@@ -53,14 +55,20 @@ def _links() -> dict[str, str]:
 
 
 def _shown(docstring: str, links: dict[str, str]) -> str:
-    """Return a docstring with "or" between choices, and with links in its section See Also."""
+    """Return a docstring with "or" between choices, and with links in its section See Also.
+
+    Its first line is its first sentence.
+    """
     text = _CHOICES.sub(lambda found: found[1] + found[2].replace(", ", " or "), docstring)
 
     def link(found: re.Match[str]) -> str:
         name = found[1].rpartition(".")[2]
         return f"[`{name}`][{links[name]}]"
 
-    return _SEE_ALSO.sub(lambda found: _ENTRY.sub(link, found[0]), text)
+    text = _SEE_ALSO.sub(lambda found: _ENTRY.sub(link, found[0]), text)
+    # The list of the members of a class shows the first line of each docstring.
+    first, gap, others = text.partition("\n\n")
+    return _SENTENCE_END.sub("\n", " ".join(first.split()), count=1) + gap + others
 
 
 def _documented(member: Any) -> Iterator[Any]:

@@ -102,6 +102,8 @@ class Solution(Bracketed):
     at the end of a run and rounded outwards, so that lower <= ρ <= upper. The difference `gap` is
     the accuracy. The points d and w may be from different rounds.
 
+    Most users need `lower`, `upper`, `status`, `w`, `d`, `margins` and the method `hypotheses`.
+
     Examples
     --------
     >>> import relaxboost as rb
