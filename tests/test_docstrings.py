@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import inspect
+import re
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
@@ -68,6 +69,29 @@ def test_every_parameter_and_attribute_has_a_description():
                 where = f"{path.relative_to(root)}: {node.name}"
                 bare += [f"{where}: {entry}" for entry in bare_entries(ast.get_docstring(node))]
     assert not bare, "these entries have a name, but no description"
+
+
+def test_parameters_are_documented_in_the_order_of_the_signature():
+    """A group of parameters that share a description counts by its names."""
+    wrong = []
+    for room in MAIN:
+        module = reduce(getattr, room.split("."), rb)
+        for name in getattr(module, "__all__", ()):
+            item = getattr(module, name)
+            text = inspect.getdoc(item) if inspect.isclass(item) or inspect.isroutine(item) else ""
+            listed = parameters_in(text or "")
+            if listed and listed != [*inspect.signature(item).parameters]:
+                wrong.append(f"{room}.{name}: {listed}")
+    assert not wrong, "the section Parameters differs from the signature"
+
+
+def parameters_in(text):
+    """Return the names in the section Parameters of a docstring, in order."""
+    section = text.partition("Parameters\n----------\n")[2]
+    # The next section begins with a line of dashes below its name.
+    section = re.split(r"\n\S.*\n-{3,}\n", section)[0]
+    entries = [line for line in section.split("\n") if line and not line.startswith(" ")]
+    return [name.strip(" *") for line in entries for name in line.split(" : ")[0].split(",")]
 
 
 def bare_entries(text):

@@ -1,5 +1,6 @@
 """The page of the command line, which mkdocs makes from the help of each command."""
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,15 +11,32 @@ from relaxboost.commands.cli import cli
 
 INTRODUCTION = """# The command line
 
-The table lists all commands. Below it is the help that each command prints for `--help`. Every
-command also has `--json` and `--quiet`. [All commands have the same exit
-statuses](file_formats.md#exit-statuses).
+If you have a CSV file with a column of two labels, begin with these commands. The first one finds
+the weighted vote of stumps (rules such as "feature > 0.5") with the largest margin, and writes a
+proof and a model. The second one checks the proof. The third one predicts labels of new rows:
+
+```sh
+relaxboost solve data.csv --label y --certificate margin.json --model model.json
+relaxboost check margin.json
+relaxboost predict model.json new.csv
+```
+
+The table lists all commands, and the help of each command follows. In addition, every command has
+three options: `--json` prints the result as JSON, `--quiet` prints only errors and the result of
+`--json`, and `--help` prints the help. [The exit statuses](file_formats.md#exit-statuses) are the
+same for all commands.
 
 """
+
+EVERYWHERE = {"as_json", "quiet"}
+"""The names of the options that every command has. The introduction explains them."""
 
 
 def sections(command: click.Command, words: str, level: int) -> Iterator[str]:
     """Yield the help of a command and of the commands below it, each under a heading."""
+    command = copy.copy(command)
+    command.params = [one for one in command.params if one.name not in EVERYWHERE]
+    command.add_help_option = False
     context = click.Context(command, info_name=words, max_content_width=88, terminal_width=88)
     yield f"{'#' * level} {words}\n\n```text\n{command.get_help(context)}\n```\n"
     if isinstance(command, click.Group):

@@ -33,6 +33,22 @@ ROOMS = {
 }
 """The rooms whose names are public, in the order of the page."""
 
+GUIDES = {
+    "game": "game.md",
+    "relaxations": "relaxations.md",
+    "solvers": "methods.md",
+    "certificates": "certificates.md",
+    "estimators": "x_and_y.md",
+    "functional": "functional.md",
+    "online": "online_tutorial.md",
+    "planning": "routes.md",
+    "claims": "theorem.md",
+    "instances": "my_solver.md",
+    "testing": "faster_relaxation.md",
+    "views": "gallery/index.md",
+}
+"""The page that explains a room to people who use it for the first time."""
+
 TOP = ("InputError", "_core.MissingDependencyError")
 """What is in no room; it is listed last."""
 
@@ -46,6 +62,18 @@ MODULES = {
     "views": ["views.plots", "views.report"],
 }
 """Modules that are documented whole, on one page each, by the room under which they are listed."""
+
+
+FIRST = {
+    "make the margins of all decision stumps": ("matrices.stumps.stumps",),
+    "state the problem, called a game": ("game.Game", "relaxations.Capped"),
+    "solve the game, and read the result": ("solvers.solve.solve", "game.Solution"),
+    "write a proof, and check it": ("certificates.certify", "certificates.check_certificate"),
+    "classify X and y as in scikit-learn": ("estimators.MarginBoostClassifier",),
+    "examine an ensemble of another package": ("estimators.certify_ensemble",),
+    "minimise any convex loss": ("functional.boost",),
+}
+"""The paths of the names that most users need, by the task for which they need them."""
 
 
 class Entry(NamedTuple):
@@ -121,15 +149,28 @@ def summary(text: str) -> str:
     return " ".join(text.split("\n\n")[0].split()).replace("|", r"\|").replace("<", "&lt;")
 
 
+def first(path: str) -> str:
+    """Return a link to the page of an object, with the name that users write."""
+    entry = Entry(path, pkgutil.resolve_name(f"relaxboost.{path}"))
+    room = "" if entry.name in rb.__all__ else f"{path.partition('.')[0]}."
+    return f"[`rb.{room}{entry.name}`](api/{path}.md)"
+
+
 def pages() -> dict[str, str]:
     """Return the pages of the reference in Markdown, by their paths in the documentation."""
     found: dict[str, str] = {}
     index = [
         "# API",
         "",
-        "Every public object has a page of its own, made from its docstring. After "
-        "`import relaxboost as rb`, a **bold** name belongs to `rb` itself, such as `rb.Game`. "
-        "Every other name belongs to the module under the heading, such as "
+        "Most users need only these ten names. [An example](index.md#a-first-game) uses the first "
+        "seven.",
+        "",
+        "| task | names, after `import relaxboost as rb` |",
+        "|---|---|",
+        *(f"| {task} | {', '.join(map(first, paths))} |" for task, paths in FIRST.items()),
+        "",
+        "All public names follow. A **bold** name belongs to `rb` itself, such as `rb.Game`. Every "
+        "other name belongs to the module under the heading, such as "
         "`rb.relaxations.TotalVariationBall`.",
         "",
     ]
@@ -150,7 +191,9 @@ def pages() -> dict[str, str]:
             shown = f"**{link}**" if entry.name in rb.__all__ else link
             rows.append(f"| {shown} | {summary(docstring(entry))} |")
         index += [f"## {title} {{ #{room} }}", ""]
-        index += [] if room == "errors" else [f"`rb.{room}`", ""]
+        if room != "errors":
+            guide = f" · [guide]({GUIDES[room]})" if room in GUIDES else ""
+            index += [f"`rb.{room}`{guide}", ""]
         index += ["| name | what it is |", "|---|---|", *rows, ""]
     found["api.md"] = "\n".join(index)
     return found

@@ -56,6 +56,7 @@ class Verdict(NamedTuple):
     """The lower bound that the certificate proves. If the certificate is not accepted, `lower` and
     `upper` are None."""
     upper: Fraction | None
+    """The upper bound that the certificate proves."""
     reason: str
     """The reason why the certificate is not accepted, or "" if it is accepted."""
 
@@ -314,32 +315,37 @@ BINARY_REMEDY = "; write each row as a line of numbers separated by commas, or p
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
-    """Check whether the certificate in a file proves its bracket.
+    """Check whether the certificate in a file proves its bounds on the value of a game.
 
-    The checker `certificates/check.py` recomputes everything from the file, and imports nothing
-    from the package. `certify` also uses the formulas of the checker. The tests compare these
-    formulas with a second implementation that shares no code with them.
+    The checker `certificates/check.py` recomputes both bounds from the points in the file. It does
+    not trust a solver, and imports nothing from the package. `certify` uses the same formulas. The
+    tests compare these formulas with a second implementation that shares no code with them.
 
     Parameters
     ----------
     path : path
-        The file of the certificate.
+        The JSON file that `Certificate.save` has written.
     A : Game, array of shape (m, n), matrix of scipy.sparse or `relaxboost.matrices`, or path
-        The margin matrix, or the game. The matrix is needed if the certificate contains only the
-        SHA-256 of the matrix. With a game, the certificate must also have the relaxation and the
-        domain of this game. The page "Format of certificates" describes the files that a path may
-        name.
+        The margin matrix, or the game, to which the certificate must belong. This argument is
+        needed only if the certificate contains the SHA-256 of the matrix instead of its entries.
+        With a game, the certificate must also have the relaxation and the domain of this game. The
+        page "Format of certificates" describes the files that a path may name.
 
     Returns
     -------
     Verdict
-        A verdict, which is true if the certificate is accepted. Otherwise the field `reason` of the
-        verdict says why not.
+        The verdict, a named tuple that is true as a condition if the certificate is accepted. Its
+        fields are `ok`, the `level` of proof, the proved bounds `lower` and `upper` as fractions,
+        and `reason`, which says why a certificate is not accepted.
 
     Raises
     ------
     InputError
         If a file does not exist, or if A is not a matrix.
+
+    See Also
+    --------
+    certify : Return a certificate of a solution.
 
     Examples
     --------
@@ -349,8 +355,9 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     >>> proof = rb.certify(rb.solve(rb.Game([[1, 0], [0, 1]])))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     proof.save(Path(folder, "proof.json"))
-    ...     rb.check_certificate(Path(folder, "proof.json")).ok
-    True
+    ...     verdict = rb.check_certificate(Path(folder, "proof.json"))
+    >>> verdict.ok, verdict.level, verdict.lower, verdict.upper
+    (True, 'exact', Fraction(1, 2), Fraction(1, 2))
     """
     for file in (path, A) if isinstance(A, str | os.PathLike) else (path,):
         check_input(file)

@@ -13,11 +13,16 @@ import numpy as np
 
 from relaxboost._core.digits import integer, number, vector
 from relaxboost._core.errors import InputError, brief
-from relaxboost._core.parameters import is_given
 from relaxboost.certificates import check, products
 from relaxboost.certificates.certificate import Certificate, matrix_text, precisely
 from relaxboost.certificates.exact.evaluate import ExactEvaluation
 from relaxboost.certificates.exact.optimum import ExactOptimum
+from relaxboost.certificates.levels import (
+    checkable,
+    no_description,
+    no_proof,
+    strongest_level,
+)
 from relaxboost.certificates.parts import describe_auxiliaries, describe_witness, optimal_witness
 from relaxboost.certificates.points import (
     GivenPair,
@@ -29,7 +34,7 @@ from relaxboost.certificates.points import (
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import Relaxation
-from relaxboost.relaxations.bounds import LEVELS, bounds_of, level_of
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.relaxations.description import description_of
 
 
@@ -55,33 +60,45 @@ def certify(
     w: Any = None,
     inline: bool | None = None,
 ) -> Certificate:
-    """Return a certificate of the bounds that a pair (d, w) proves. Anyone can check it.
+    """Return a certificate, which proves bounds on the value of a game to anyone who checks it.
 
-    d is a distribution over the examples, and w are the weights of the hypotheses. Both are
-    converted to fractions, so that the margins A w and the edges Aᵀd are exact. The lower bound is
-    γ − f*(x) − g*(w). It is proved by w and by a witness, which is a number γ and a vector x >= γ −
-    A w. The upper bound is f(d) + g(Aᵀd).
+    The certificate contains two points and the two bounds that they prove:
 
-    If a `Solution` is certified, the bounds reach its `lower` and `upper` up to 1e-6, and short
-    fractions replace its d and w if they prove the optimum. If the result of `exact_optimum` is
-    certified, both bounds are the optimum. `certify` runs the checker before it returns.
+    * A distribution d over the examples proves the upper bound f(d) + g(Aᵀd).
+    * The weights w of the hypotheses and a witness prove the lower bound γ − f*(x) − g*(w). The
+      witness is a number γ and a vector x >= γ − A w with one entry for each example.
+
+    `certify` converts d and w to fractions, so that the margins A w and the edges Aᵀd are exact,
+    and it runs the checker before it returns.
 
     Parameters
     ----------
     solution : Solution, ExactOptimum or Game
-        The result of `solve`, `reference` or `exact_optimum`, or a game with `d` and `w`.
-    level : str, optional
-        The arithmetic: "exact" fractions, "enclosed" balls (with python-flint), or "numerical"
-        floats, which prove nothing. The default is the strongest level that the relaxation and the
-        domain allow. If it is numerical, `Certificate.reason` says why.
+        The result of `solve`, `reference` or `exact_optimum`, or a game. For a game, pass both `d`
+        and `w`.
+    level : {"exact", "enclosed", "numerical"}, optional
+        The arithmetic of the proof: "exact" for fractions, "enclosed" for balls that contain the
+        real numbers (with python-flint), or "numerical" for floats, which prove nothing. The
+        default is the strongest level that the relaxation and the domain allow. If this level is
+        numerical, `Certificate.reason` says why.
     d : array of shape (m,), optional
-        The distribution, instead of that of the solution. Fractions are used unchanged.
+        The distribution over the m examples, instead of the d of the solution. Entries that are
+        fractions are used unchanged.
     w : array of shape (n,) or pair (support, coefficients), optional
-        The weights, instead of those of the solution.
+        The weights of the n hypotheses, instead of the w of the solution. In a pair, `support` has
+        the indices of the nonzero weights, and `coefficients` has these weights.
     inline : bool, optional
-        Whether the certificate contains A. By default it does if A has at most 200 000 entries.
-        Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a recipe
-        and the SHA-256 of the data. The data are written only if `inline` is True.
+        Whether the certificate contains A. By default it contains A if A has at most 200 000
+        entries. Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a
+        recipe and the SHA-256 of the data. The data are written only if `inline` is True.
+
+    Returns
+    -------
+    Certificate
+        The certificate, with the proved bounds `lower` and `upper` as fractions. The method `save`
+        writes the certificate to a JSON file. The bounds of a certified `Solution` agree with its
+        `lower` and `upper` up to 1e-6, and short fractions replace its d and w if these fractions
+        prove the optimum. For the result of `exact_optimum`, both bounds are the optimum.
 
     Raises
     ------
@@ -90,6 +107,14 @@ def certify(
         is feasible, if the points prove a far wider bracket than the solution has, or if the file
         would exceed the limits of the checker.
 
+    See Also
+    --------
+    check_certificate : Check the certificate in a file.
+
+    exact_value : Return the value of a game as a fraction.
+
+    solve : Solve a game.
+
     References
     ----------
     Shalev-Shwartz & Singer (2009), Thm 3 and Thm 7; Neumaier & Shcherbina (2004).
@@ -97,8 +122,14 @@ def certify(
     Examples
     --------
     >>> import relaxboost as rb
-    >>> rb.certify(rb.solve(rb.Game([[1, 0], [0, 1]])))
+    >>> game = rb.Game([[1, 0], [0, 1]])
+    >>> rb.certify(rb.solve(game))
     Certificate(exact: 1/2 <= rho <= 1/2, gap 0)
+
+    A certificate of points that are not optimal has a gap:
+
+    >>> rb.certify(game, d=[0.5, 0.5], w=[0.25, 0.75])
+    Certificate(exact: 0.2500 <= rho <= 0.5000, gap 0.25)
     """
     if not isinstance(solution, Game | Solution | ExactOptimum):
         raise InputError(
@@ -127,7 +158,7 @@ def certify(
         # The bounds of f may be proved although no checker has a formula for f.
         if is_default:
             is_weaker = game.level != "numerical"
-            why = _no_description if is_weaker else _no_proof
+            why = no_description if is_weaker else no_proof
             return found.explained(why(game.relaxation))
         return found
     return _proved(document, game, source)
@@ -198,58 +229,6 @@ def _precision(described: dict[str, Any]) -> int:
     return PRECISION_BITS + max(0, math.floor(size(described)).bit_length() - 64)
 
 
-def checkable(game: Game, level: str | None = None) -> str:
-    """Return the level of proof of a certificate of this game: `level`, or the strongest level if
-    `level` is None.
-
-    Raise an InputError if the game cannot have a certificate of this level.
-    """
-    level = _level(game, level)
-    if game.n is None:
-        raise InputError(
-            f"a certificate needs every column of A, but {game.matrix!r} does not enumerate them. "
-            "Put the hypotheses that are used into a matrix"
-        )
-    if level != "numerical" and game.m * game.n > check.MAX_MATRIX_ENTRIES:
-        raise InputError(
-            f"the checker reads matrices of at most {check.MAX_MATRIX_ENTRIES} entries, but this "
-            f"game has {game.m} x {game.n}. Certify a game of fewer columns (max_cuts=, for "
-            'stumps), or use level="numerical"'
-        )
-    return level
-
-
-def strongest_level(game: Game) -> str:
-    """Return the strongest level of proof that a certificate of the game can have."""
-    f = game.relaxation
-    over = game.over
-    description = description_of(f)
-    # A polyhedral `Custom` has an exact linear program, although its bounds are numerical.
-    if over.level == "exact" and description.exact_form(game.m) is not None:
-        return "exact"
-    level = min(level_of(f), over.level, key=LEVELS.index)
-    if level != "numerical" and description.describe(game.m) is None:
-        return "numerical"
-    return level
-
-
-def _level(game: Game, level: str | None) -> str:
-    f = game.relaxation
-    over = game.over
-    strongest = strongest_level(game)
-    if level is None:
-        return strongest
-    if not (is_given(level, str) and level in LEVELS):
-        raise InputError(f"level must be one of {', '.join(LEVELS)}, got {level!r}")
-    # A relaxation whose solver is numerical may have formulas that balls can evaluate.
-    if level == "exact" and strongest != "exact":
-        raise InputError(
-            f"{brief(f)} over {over!r} allows {strongest} certificates, not exact ones. Omit "
-            "level, or use caps and l1 or l-inf norms"
-        )
-    return level
-
-
 def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
     """Return the JSON description of the relaxation f for m examples.
 
@@ -258,22 +237,8 @@ def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
     described = description_of(f).describe(m)
     if described is None:
         remedy = 'certify(solution, level="numerical")'
-        raise InputError(f"{_no_description(f)}, or use {remedy}")
+        raise InputError(f"{no_description(f)}, or use {remedy}")
     return described
-
-
-def _no_description(f: Relaxation) -> str:
-    return (
-        f"{brief(f)} has no description that a checker could evaluate, so its certificates are "
-        "numerical. Write `exact_form` of rb.relaxations.Description if f is polyhedral"
-    )
-
-
-def _no_proof(f: Relaxation) -> str:
-    return (
-        f"{brief(f)} is not piecewise linear and has no formulas. A general solver evaluates it in "
-        "floats, so its certificates are numerical"
-    )
 
 
 def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:

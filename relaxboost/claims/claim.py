@@ -270,12 +270,14 @@ class Claim:
         correction : int
             The statement to whose proof the step belongs: 0 is the claim as stated, 1 is the first
             correction, and so on.
-        space, resolution : optional
-            The space and the resolution of the step. By default they are those of the claim.
+        space : Space, optional
+            The space of the instances of the step. By default it is that of the claim.
         trials : int
             The number of instances to draw.
         every : Enumeration, optional
             All instances of a finite space, or `WorstCases` for a check that uses `worst_case`.
+        resolution : float, optional
+            The resolution of the step. By default it is that of the claim.
         """
 
         def add(check: Check) -> Claim:

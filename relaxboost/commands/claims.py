@@ -37,9 +37,9 @@ Example:
 def claims() -> None:
     """Check the claims of papers on instances whose optima are certified.
 
-    Each claim has a recorded verdict: it holds, is false as stated, is a misprint, is ambiguous, or
-    is open. The record also contains counterexamples, and corrections of false claims. A pattern
-    such as 'SS09-T*' selects several claims by their ids.
+    Each claim has a recorded verdict: it holds, is false as stated, is a misprint, is ambiguous, is
+    open, or is not checkable by numbers. The record also contains counterexamples, and corrections
+    of false claims. A pattern such as 'SS09-T*' selects several claims by their ids.
     """
 
 

@@ -102,7 +102,13 @@ Examples:
 @click.option("--free-signs", is_flag=True, help="Allow weights and features below 0.")
 # The run: the gap to reach, and the limits.
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative gap to reach.")
-@click.option("--max-rounds", type=click.IntRange(1), default=10_000, show_default=True)
+@click.option(
+    "--max-rounds",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="Stop after this number of rounds.",
+)
 @last_options
 def fit(**given: Any) -> None:
     """Learn linear costs from demonstrated paths, by maximum-margin planning.

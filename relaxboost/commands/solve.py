@@ -137,11 +137,11 @@ Examples:
 @click.option(
     "--relaxation",
     metavar="hard|capped|EXPR",
-    help="hard: the margin of the worst example; capped: the mean of the k worst; or any "
-    "relaxation as in Python: 'NormPenalty(2, 0.3)', 'Capped(k=10) + 0.1*KLPenalty(1)'. "
-    "[default: capped if --k or --fraction is given, else hard]",
+    help="The margin to maximise. hard: that of the worst example; capped: the mean of the k "
+    "worst; or any relaxation as in Python: 'NormPenalty(2, 0.3)', 'Capped(k=10) + "
+    "0.1*KLPenalty(1)'. [default: capped if --k or --fraction is given, else hard]",
 )
-@click.option("--k", type=number, help="capped: no example weighs more than 1/k.")
+@click.option("--k", type=number, help="capped: the number k of worst examples.")
 @click.option("--fraction", type=number, help="capped: k as a fraction of the examples.")
 @click.option(
     "--over",
@@ -169,8 +169,9 @@ Examples:
 )
 @click.option(
     "--step",
-    help="With --method corrective: fig1 (default), classic, line-search, away, pairwise. "
-    "With --method adaboost: classical (default), lecture, line-search.",
+    help="How far a round moves the weights. With --method corrective: fig1 (as published, the "
+    "default), classic, line-search, away, or pairwise (usually the fastest). With --method "
+    "adaboost: classical (default), lecture, or line-search.",
 )
 @click.option(
     "--checkpoint",
@@ -194,11 +195,11 @@ Examples:
 def solve(**given: Any) -> None:
     """Find the largest (relaxed) margin of a weighted vote of decision stumps, with a proof.
 
-    Builds all decision stumps of a data set, and solves the game of stumps against examples.
-    Prints lower and upper bounds on its value, the hypotheses with the largest weights, and the
-    margins. CSV may be a Parquet file, or - for standard input. A stump on a column of words splits
-    the words into two sets. One of --plot, --certificate and --model may be - for standard
-    output. Existing files are overwritten, except the one of --checkpoint.
+    A stump is a rule such as 'feature > 0.5'. The margin of an example is positive if the vote is
+    right. Prints lower and upper bounds on the largest margin, the stumps with the largest weights,
+    and the margins. CSV may be a Parquet file, or - for standard input. A stump on a column of
+    words splits the words into two sets. One of --plot, --certificate and --model may be - for
+    standard output. Existing files are overwritten, except the one of --checkpoint.
     """
     options = _Options(**given)
     relaxation = options.chosen_relaxation()
@@ -208,7 +209,7 @@ def solve(**given: Any) -> None:
     game = rb.Game(matrix, relaxation, over=over)
     if options.certificate is not None:
         # The checker reads matrices up to a size. A larger game is refused before it is solved.
-        from relaxboost.certificates.proof import checkable
+        from relaxboost.certificates.levels import checkable
 
         remedy = "; use fewer rows or columns, or leave out --certificate"
         with spoken({"[;.] [Cc]ertify a game of fewer columns .*": remedy}):

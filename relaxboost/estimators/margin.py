@@ -133,14 +133,13 @@ def class_probabilities(log_odds: Array) -> Array:
 
 @dataclass(eq=False, repr=False)
 class MarginBoostClassifier(ClassifierMixin, MarginBoost):
-    """A classifier that maximises the soft margin of its votes on the training examples.
+    """A classifier that maximises the soft margin of a weighted vote on the training examples.
 
-    Let A be the matrix of the margins of each hypothesis on each example. The weights w of the
-    hypotheses maximise the relaxed margin F(A w) up to `tol`. With `Capped`, F is the mean of the
-    lowest margins, taken over a share `fraction` of the examples. `margin_`
-    contains bounds on the optimum, and `certificate_` proves them. The weights satisfy ‖w‖_1 <= 1.
-    For the n trees of "auto" they satisfy ‖w‖_2 <= 1/√n, which is stronger. This spreads the weight
-    over many trees, and makes the optimal votes unique if the soft margin is positive.
+    The margin of an example is the vote for its label, a number in [−1, 1], which is negative if
+    the vote is wrong. The soft margin is the mean of the lowest margins, taken over a share
+    `fraction` of the examples. A large fraction makes the votes robust to wrong labels. `fit`
+    finds votes with the largest possible soft margin up to `tol`. `margin_` contains bounds on this
+    largest soft margin, and `certificate_` proves the bounds.
 
     Parameters
     ----------
@@ -148,55 +147,62 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         "capped" is the soft margin, and "hard" is the smallest margin.
     fraction : "auto" or float
         The share, in (0, 1], of the examples, or of their weight, whose lowest margins are
-        averaged. A small fraction suits clean labels. It should exceed twice the share of wrong
-        labels; otherwise the votes fit them. "auto" chooses the fraction by held-out votes. Only
-        "capped" has a fraction. A fraction of less than one example gives the hard margin.
+        averaged. A small fraction suits clean labels. The fraction should exceed twice the share of
+        wrong labels; otherwise the votes fit the wrong labels. "auto" chooses the fraction by
+        held-out votes. Only "capped" has a fraction. A fraction of less than one example gives the
+        hard margin.
     hypotheses : "auto", "stumps", classifier, or callable
-        "auto" is a pool of 200 randomised trees: one fifth each of depth 2, 3, 5 and unlimited, and
-        one fifth with random cuts. Each tree is grown on a bootstrap sample. Its votes on other
-        examples are held-out votes; their likelihood chooses the fraction, and they calibrate
-        probabilities. "stumps" are all stumps, few of which get a weight; cross-validation with
-        `folds` chooses the fraction with the fewest errors. A stump sends missing values left or
-        right, or votes 0 for them. For a categorical feature, it cuts the order of the categories
-        by their share of +1. A scikit-learn classifier that accepts sample_weight is fitted in each
-        round until it finds no better hypothesis; `margin_` then refers to the hypotheses found. A
-        function of X and y = ±1 returns a margin matrix, such as
-        ``partial(rb.matrices.stumps, max_cuts=32)``.
+        The hypotheses that vote:
+
+        * "auto" is a pool of 200 randomised trees: one fifth each of depth 2, 3, 5 and unlimited,
+          and one fifth with random cuts. Each tree is grown on a bootstrap sample. The votes of the
+          trees on the other examples are held out. They choose the fraction by their likelihood,
+          and calibrate probabilities.
+        * "stumps" are all stumps, few of which get a weight. Cross-validation with `folds` chooses
+          the fraction with the fewest errors.
+        * A scikit-learn classifier that accepts sample_weight is fitted in each round until it
+          finds no better hypothesis. `margin_` then refers to the hypotheses found.
+        * A function of X and y = ±1 returns a margin matrix, as does
+          ``partial(rb.matrices.stumps, max_cuts=32)``.
     tol : float
         The largest allowed gap, > 0, between the bounds in `margin_`.
-    class_weight : dict or "balanced", optional
-        Factors that multiply the weights of each class; "balanced" makes their totals equal. With
-        more than two classes and no dict, each class has half of the weight in its own game.
     folds : int, optional
         The number of folds that are held out in turn to choose the fraction and calibrate the
-        votes. The time of `fit` is proportional to it. If there are fewer distinct rows than folds,
-        each distinct row is a fold. The trees of "auto" need no folds. If it is None, there is no
-        `predict_proba`, the signs of the votes decide, and `fraction` must be a number.
+        votes. The time of `fit` is proportional to this number. If there are fewer distinct rows
+        than folds, each distinct row is a fold. The trees of "auto" need no folds. If `folds` is
+        None, there is no `predict_proba`, the signs of the votes decide, and `fraction` must be a
+        number.
     time_limit : float, optional
         The time, in seconds, for all games of the fit together. Trees are always grown to the
         end. If the time runs out, or the user presses Ctrl-C, a game ends with its best bounds
         and a ConvergenceWarning.
     n_jobs : int, optional
         The number of joblib processes for folds and classes: None means 1, and −1 all processors.
-        The results do not depend on it. With several processes, Ctrl-C ends the fit.
+        The results do not depend on this number. With several processes, Ctrl-C ends the fit.
     warm_start : bool
         Whether games start from the solutions of the last `fit`, if the number of hypotheses is the
         same. The games of folds always start from scratch.
     verbose : int
         1 shows a progress bar on a terminal.
-    random_state : int, RandomState, optional
+    class_weight : dict or "balanced", optional
+        Factors that multiply the weights of each class; "balanced" makes the total weights of all
+        classes equal. With more than two classes and no dict, each class has half of the weight in
+        its own game.
+    random_state : int or RandomState, optional
         The seed for the trees and folds. The default is a fixed seed, so that the same data give
         the same games; None draws a new seed.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
-        The labels, sorted.
+        The labels of the K classes, sorted.
     margin_ : array (lower, upper)
-        A lower and an upper bound on the value of the game. For more than two classes, this and the
-        next four attributes are lists, with one entry for the game of each class against the rest.
+        A lower and an upper bound on the largest soft margin, which is the value of the game. For
+        more than two classes, `margin_` and the next four attributes are lists, with one entry for
+        the game of each class against the rest.
     certificate_ : Certificate
-        The proof of `margin_`, which contains training data. Pickles leave it out; save it first.
+        The proof of `margin_`, which contains training data. Pickles of the classifier leave out
+        the certificate, so save it first.
     game_ : Game
         The game, which also contains training data.
     support_ : array
@@ -205,13 +211,15 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         The weights and descriptions of the hypotheses, in order of decreasing weight. Hypotheses
         other than stumps are numbered by their position in `support_`.
     hardest_ : array
-        The rows with margins below the threshold γ, the lowest first. They have the largest weight
-        that the cap allows; if the fraction is 1, they are nearly all rows. The first often have
-        wrong labels. Held-out votes contradict a share `cv_errors_[fraction_]` of all labels, so
-        examine about this share of the rows.
+        The indices of the rows with the lowest margins, the lowest first. They are the rows with
+        margins below the threshold γ of the game, and have the largest weight that the cap allows.
+        If the fraction is 1, they are nearly all rows. The first often have wrong labels. Held-out
+        votes contradict a share `cv_errors_[fraction_]` of all labels, so examine about this share
+        of the rows.
     feature_importances_ : array of shape (d,)
-        The share of each feature in the weights, for "stumps" and "auto". The weight of a tree is
-        split among its features in proportion to how much they decrease the tree's squared error.
+        The share of each of the d features in the weights, for "stumps" and "auto". The weight of a
+        tree is split among its features in proportion to how much they decrease the tree's squared
+        error.
     fraction_ : float
         The fraction of the games: the chosen one for "auto", and otherwise the given one. Only
         relaxations with a fraction or a k have this attribute.
@@ -221,6 +229,25 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         yet held out have the vote 0.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    See Also
+    --------
+    MarginBoostRegressor : A regressor that minimises the mean of the largest residuals.
+
+    FunctionalGradientClassifier : A classifier that minimises a convex loss.
+
+    certify_ensemble : Bounds on the soft margin of an ensemble of another package.
+
+    Notes
+    -----
+    Let A be the matrix of the margins of each hypothesis on each example. The weights w of the
+    hypotheses maximise the relaxed margin F(A w) subject to ‖w‖_1 <= 1. For "capped", F is the soft
+    margin. For the n trees of "auto", the constraint is ‖w‖_2 <= 1/√n, which is stronger. This
+    constraint spreads the weight over many trees, and makes the optimal votes unique if the soft
+    margin is positive.
+
+    A stump sends missing values left or right, or votes 0 for them. For a categorical feature, it
+    cuts the order of the categories by their share of the positive class.
 
     References
     ----------
@@ -235,6 +262,8 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     array(['b'], dtype='<U1')
     >>> model.hypotheses_[0][1]
     'x0 > 1.5'
+    >>> model.margin_.round(2)
+    array([1., 1.])
     """
 
     relaxation: Any = "capped"

@@ -51,6 +51,7 @@ class MarginBoost(TableEstimator):
     on all data sets (docs/benchmarks.md)."""
 
     _: KW_ONLY
+    fraction: Any = "auto"
     hypotheses: Any = "stumps"
     tol: float = 1e-3
     folds: int | None = 5

@@ -270,10 +270,10 @@ def _play(
         # valid bracket. A time limit must be positive.
         left = 0.0 if path.is_stopped else (end - time.time()) / (len(games) - i)
         limit = max(left, sys.float_info.min) if math.isfinite(left) else None
-        begin = path.rule.begin(matrix) if relay.solution is None else None
-        relay.solution = solve(
-            game, path.rule.gap(path.tol, grid), start=begin or relay, time_limit=limit
-        )
+        points = path.rule.begin(matrix) if relay.solution is None else None
+        # `solve` accepts a Relay too, but it is not part of the public interface.
+        begin: Any = points or relay
+        relay.solution = solve(game, path.rule.gap(path.tol, grid), start=begin, time_limit=limit)
         path.is_stopped |= relay.solution.status == "interrupted"
         solutions.append(relay.solution)
     if games[0].n is None:

@@ -42,10 +42,6 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         The share, in (0, 1], of the examples over which the mean of the largest residuals is taken.
         The fraction 1 gives the mean absolute error, and a very small fraction gives the largest
         residual.
-    radius : "auto" or float
-        The largest distance, > 0, of a prediction from c, in units of R. "auto" chooses among 0.25,
-        0.5, 1, 2 and 4 by the mean absolute error on held-out `folds`. Among equally good radii it
-        chooses the smallest.
     hypotheses : "stumps" or callable
         "stumps" have at most 32 cuts for each feature. A function of (X, y) is called with y = 1,
         and must return a margin matrix, for example ``partial(rb.matrices.stumps, max_cuts=8)``.
@@ -53,6 +49,10 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         The largest allowed gap, > 0, between the bounds in `error_`, in units of R.
     folds, time_limit, n_jobs, warm_start, verbose
         As for `MarginBoostClassifier`, without calibration.
+    radius : "auto" or float
+        The largest distance, > 0, of a prediction from c, in units of R. "auto" chooses among 0.25,
+        0.5, 1, 2 and 4 by the mean absolute error on held-out `folds`. Among equally good radii it
+        chooses the smallest.
 
     Attributes
     ----------

@@ -234,9 +234,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         and other base functions see `relaxboost.online`.
     radius : float or "auto"
         The radius λ > 0 of the set of weights. If base functions lie in [−K, K] and weights in an
-        l1 ball, predictions lie in [−λK, λK]. The default "auto" uses
-        `relaxboost.online.HedgedDescent`, which needs no radius and no step size, and follows
-        drift.
+        l1 ball, predictions lie in [−λK, λK]. The default "auto" is
+        `relaxboost.online.HedgedDescent`, which needs no step size and follows drift.
     over : {"ball", "simplex", "full-simplex"}, optional
         If a radius is given, the set of weights. The default "ball" is the ball in the norm of the
         proxy, l1 or l2.
@@ -270,9 +269,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 
     Notes
     -----
-    The order of the examples matters. A `sample_weight` of 2 means that the example occurs twice in
-    a row. scikit-learn's check of sample weights shuffles the copies, and therefore fails, as it
-    does for `SGDClassifier`.
+    The order of the examples matters. An example with the `sample_weight` 2 counts as two copies in
+    a row. scikit-learn's check of weights shuffles copies, so it fails, as for `SGDClassifier`.
 
     References
     ----------
@@ -291,17 +289,17 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     usual_loss = "logistic"
     for_categories = "MarginBoostClassifier"
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> MirrorDescentClassifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows without resetting the estimator.
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y
             As for `fit`.
         classes : array of shape (K,)
             All labels that may ever occur. Only the first call needs this argument.
+        sample_weight : array of shape (N,), optional
+            As for `fit`.
 
         Raises
         ------
@@ -387,8 +385,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     """A mirror descent regressor for streams.
 
-    Targets are scaled to [−1, 1], like features, if the loss depends only on the difference between
-    prediction and target. This holds for all losses of the package.
+    Targets are scaled to [−1, 1], like features, if the loss depends only on their difference to
+    the predictions. This holds for all losses of the package.
 
     Parameters
     ----------
@@ -396,17 +394,18 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
         "squared", the default, "absolute", "huber", a loss such as
         ``relaxboost.functional.Quantile(0.9)``, or a user-defined loss. The parameters of the loss
         are in units of the scaled target.
-    basis, over, proxy, schedule, greedy, average, intercept, passes
+    basis
         As for `MirrorDescentClassifier`.
     radius : float or "auto"
         The radius λ > 0 of the set of weights. If base functions lie in [−1, 1] and weights in an
         l1 ball or a simplex, predictions differ from the midpoint of the interval of targets by at
-        most λ times half its length. The default "auto" uses `relaxboost.online.HedgedDescent`,
-        with targets and predictions clipped to this interval.
+        most λ times half its length. "auto" is `relaxboost.online.HedgedDescent`, and clips targets
+        and predictions to this interval.
+    over, proxy, schedule, greedy, average, intercept, passes
+        As for `MirrorDescentClassifier`.
     targets : (low, high), optional
-        The interval that is scaled to [−1, 1]; by default the range of the first targets. With the
-        squared loss, targets are clipped to this interval, so that the slopes of the loss are
-        bounded.
+        The interval that is scaled to [−1, 1]; by default the range of the first targets. The
+        squared loss clips targets to this interval, so that its slopes are bounded.
 
     Attributes
     ----------

@@ -31,13 +31,15 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         "squared", the default, "absolute", "huber" (δ = 1, in units of y), or "quantile" together
         with `quantile`; a loss of `relaxboost.functional`, such as ``Quantile(0.9)``; or a
         user-defined loss.
-    learner, algorithm, step, projection, max_rounds, max_learners, iterate
+    learner, algorithm, step
         As for `FunctionalGradientClassifier`.
     scale : float, optional
         A factor that multiplies the steps. The default is 1 unless the steps are 1/√t and the
         gradient has a bound. In this case the default is the standard deviation of y divided by
         this bound, because Theorem 5 of Grubb & Bagnell (2011) assumes functions and gradients of
         size one.
+    projection, max_rounds, max_learners, iterate
+        As for `FunctionalGradientClassifier`.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
         As for `FunctionalGradientClassifier`.
     quantile : float, optional

@@ -156,6 +156,8 @@ class Algorithm(ABC):
         project : callable
             A function that projects a vector onto the nearest multiple of a hypothesis; see
             `Projected`.
+        t : int
+            The number of the round, >= 1.
         """
 
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:

@@ -27,9 +27,16 @@ from relaxboost.relaxations.own import resolved
 class Game:
     """The relaxed weak-learning game of a margin matrix A and a relaxation f.
 
-    The value of the game is ρ = min over d in the simplex of f(d) + ‖Aᵀd‖_inf = max over
-    ‖w‖_1 <= 1 of F(A w), with the relaxed margin F(u) = min over d of <d, u> + f(d). For another
-    domain of w, ρ = min over d of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w).
+    The game has two players. One player chooses a distribution d over the examples, and the other
+    player chooses weights w of the hypotheses. `solve` computes both, with bounds on the value ρ:
+
+    * ρ is the minimum over all d of f(d) + ‖Aᵀd‖_inf. The edges Aᵀd say how well each hypothesis
+      predicts the labels of examples drawn from d.
+    * ρ is the maximum over all w with ‖w‖_1 <= 1 of the relaxed margin F(A w). Here F(u) is the
+      minimum over all d of <d, u> + f(d). For f = 0, this is the smallest margin.
+
+    For another domain of w, ρ = min over d of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w), where
+    g is the support function of the domain, and g* is its conjugate, which is 0 on a set of w.
 
     Parameters
     ----------

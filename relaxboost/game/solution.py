@@ -97,10 +97,12 @@ General solvers report an optimum at about the same accuracy, relative to margin
 class Solution(Bracketed):
     """Feasible points d and w of a game, and the bounds that they prove on its value ρ.
 
-    `solve` and `reference` return solutions. `lower` is F(Aw) − g*(w), and `upper` is f(d) +
-    g(Aᵀd). For the unit l1 ball these are F(Aw) and f(d) + ‖Aᵀd‖_inf. Both bounds are recomputed at
-    the end of a run and rounded outwards, so that lower <= ρ <= upper. The difference `gap` is the
-    accuracy. The points d and w may be from different rounds.
+    `solve` and `reference` return solutions. The distribution d over the examples proves the bound
+    `upper`, and the weights w of the hypotheses prove the bound `lower`. Both bounds are recomputed
+    at the end of a run and rounded outwards, so that lower <= ρ <= upper. The difference `gap` is
+    the accuracy. The points d and w may be from different rounds.
+
+    Most users need `lower`, `upper`, `status`, `w`, `d`, `margins` and the method `hypotheses`.
 
     Examples
     --------
@@ -115,6 +117,7 @@ class Solution(Bracketed):
     """
 
     game: Game
+    """The game that was solved."""
     support: NDArray[np.int64]
     """The indices of the columns with nonzero weight, in increasing order."""
     coefficients: Vector
@@ -124,10 +127,15 @@ class Solution(Bracketed):
     witness: Witness
     """The witness of the relaxed margin F at the margins A w. It proves the bound `lower`."""
     lower: float
+    """The lower bound F(A w) − g*(w) on ρ. For the unit l1 ball it is F(A w), the relaxed margin of
+    the weights."""
     upper: float
+    """The upper bound f(d) + g(Aᵀd) on ρ. For the unit l1 ball it is f(d) + ‖Aᵀd‖_inf, where the
+    norm is the largest absolute edge of a hypothesis."""
     status: str
-    """The reason why the run ended: optimal, max_rounds, time_limit, callback, interrupted,
-    stalled, inaccurate or failed."""
+    """The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
+    "interrupted", "stalled", "failed" or "inaccurate". The section Returns of `solve` explains
+    these words."""
     tol: float
     """The requested gap: the run ends when upper − lower is at most this number."""
     method: str
@@ -154,6 +162,7 @@ class Solution(Bracketed):
     message: str = ""
     """A sentence that explains the status."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
+    """A record of the bounds after each round."""
     rtol: float = 0.0
     """The requested gap as a fraction of |ρ|. The run also ends when the gap is at most this
     fraction. If it is 0, only `tol` counts."""

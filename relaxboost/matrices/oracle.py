@@ -148,6 +148,8 @@ def oracle(
         edge of all hypotheses. It is 0 for an exact learner. The slack is added to the upper bound
         (Shalev-Shwartz & Singer 2009, the remark under Fig. 1). None means that the slack is
         unknown; the upper bound is then infinite.
+    feature_names : list of str, optional
+        The names of the features. Only their number is checked, because `fit` gets arrays.
     name : str, optional
         The name of the learner, which enters the digest of the game. By default it is the name of
         the function, or the repr of the estimator.

@@ -20,12 +20,14 @@ class MirrorDescent(OnlineMethod):
 
     Parameters
     ----------
-    loss, over, bound, targets
+    loss, over
         See `OnlineMethod`.
     proxy : str or Proxy
         The proxy. The default is the entropy, for simplices and the l1 ball.
     schedule : str or Schedule
         The schedule of the temperatures. The default is "growing" (Eqs. 17 and 18).
+    bound, targets
+        See `OnlineMethod`.
 
     References
     ----------

@@ -23,12 +23,14 @@ class MirrorSteps(OnlineMethod):
 
     Parameters
     ----------
-    loss, over, bound, targets
+    loss, over
         See `OnlineMethod`.
     proxy : str or Proxy
         The proxy. The default is half the squared l2 norm.
     schedule : str or Schedule
         The schedule of the temperatures β. The size of a step is 1/β.
+    bound, targets
+        See `OnlineMethod`.
 
     References
     ----------

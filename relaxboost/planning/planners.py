@@ -273,10 +273,12 @@ def shortest_paths(
 
     Parameters
     ----------
-    graph, costs, planner
+    graph, costs
         As for `shortest_path`.
     pairs : iterable of (source, target)
         The pairs of node labels, at least one.
+    planner : {"auto", "simple"} or callable
+        As for `shortest_path`.
 
     Raises
     ------

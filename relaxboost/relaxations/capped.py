@@ -66,9 +66,10 @@ class ThresholdDescription(Description):
 
 @dataclass(frozen=True)
 class Capped(ThresholdDescription, WithK, BinaryDistribution):
-    """The indicator of ‖d‖_inf <= 1/k: no example has a weight above 1/k.
+    """The soft margin: F(u) is the mean of the k smallest margins.
 
-    Its relaxed margin is the soft margin
+    The relaxation f is the indicator of ‖d‖_inf <= 1/k, so no example has a weight above 1/k. The
+    relaxed margin is
 
         F(u) = AvgMin_k(u) = max over γ of γ − (1/k) Σ [γ − u_i]_+,
 

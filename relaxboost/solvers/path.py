@@ -38,10 +38,12 @@ def path(
     games : Game, or iterable of Game
         One game together with a `grid`, or several games, which are solved in the given order. All
         games must have the same hypotheses.
-    tol, method, rtol, verbose
+    tol, method, rtol
         These arguments have the same meaning as in `solve`.
     time_limit : float, optional
         The maximum number of seconds for each game.
+    verbose : int
+        As for `solve`.
     **grid : iterable
         One keyword argument, such as k=[5, 10]: the name of a parameter of the relaxation, and an
         iterable of values for this parameter.
@@ -72,7 +74,8 @@ def path(
         sizes = [float(getattr(game.relaxation, "k", 0)) for game in listed]
         order.sort(key=lambda place: -sizes[place])
     solutions: dict[int, Solution] = {}
-    relay = Relay()
+    # `solve` accepts a Relay too, but it is not part of the public interface.
+    start: Any = Relay()
     # After Ctrl-C the remaining games get one round each, so that every game has a bracket.
     max_rounds = None
     while len(solutions) < len(order):
@@ -83,7 +86,7 @@ def path(
                 tol,
                 method,
                 rtol=rtol,
-                start=relay,
+                start=start,
                 max_rounds=max_rounds,
                 time_limit=time_limit,
                 verbose=verbose,
@@ -99,7 +102,7 @@ def path(
             found = replace(found, status="interrupted")
         if found.status == "interrupted":
             max_rounds = 1
-        relay.solution = found
+        start.solution = found
         solutions[place] = found
     return [solutions[place] for place in range(len(listed))]
 

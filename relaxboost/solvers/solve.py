@@ -31,7 +31,7 @@ from relaxboost.solvers.method import Method, SmoothedMethod, as_method
 from relaxboost.solvers.restricted_master import ProgramError
 from relaxboost.solvers.rounds import Booster, Rounds, RoundState
 from relaxboost.solvers.stopping import StoppingRule, Tolerance
-from relaxboost.solvers.warm_start import Relay, WarmStart, read_start
+from relaxboost.solvers.warm_start import WarmStart, read_start
 
 
 @explains_arguments(
@@ -48,7 +48,7 @@ def solve(
     method: str | Method = "auto",
     *,
     rtol: float | None = None,
-    start: Solution | Relay | tuple[Any, Any] | None = None,
+    start: Solution | tuple[Any, Any] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     max_rounds: int | None = None,
     time_limit: float | None = None,
@@ -57,9 +57,10 @@ def solve(
 ) -> Solution:
     """Solve a game to within a certified gap.
 
-    A game has a margin matrix A, a relaxation f of the distributions d over the examples, and a
-    domain of the weights w of the hypotheses. Every feasible d proves an upper bound on the value ρ
-    of the game, and every feasible w proves a lower bound. The gap is upper − lower.
+    A game has a margin matrix A, a convex function f of the distributions d over the examples,
+    which is called the relaxation, and a domain of the weights w of the hypotheses. Every feasible
+    d proves an upper bound on the value ρ of the game, and every feasible w proves a lower bound.
+    The gap is upper − lower.
 
     Parameters
     ----------
@@ -110,14 +111,20 @@ def solve(
     Returns
     -------
     Solution
-        The best d and w of the run, and the bracket [lower, upper] that they prove. The bracket is
-        evaluated from d and w, and does not depend on the bounds that the method computed in the
-        rounds. After Ctrl-C the result is the best pair so far, with the status ``"interrupted"``.
-        If the last phase fails, there is not enough memory, or the connection to a cluster is
-        lost, the status is ``"failed"`` and the bracket is still valid. Apart from timings, two
-        runs with the same arguments give the same result unless a time limit ends them. If the
-        number of examples times the number of columns exceeds a million, the last bits of the
-        result depend on the number of BLAS threads.
+        The best d and w of the run, and the bracket [lower, upper] that they prove. `solve`
+        evaluates the bracket from d and w at the end, and does not use the bounds that the method
+        computed in the rounds. The attribute `status` is one of these words:
+
+        * ``"optimal"``: the gap is at most `tol`, or at most `rtol` times |ρ|. For the stopping
+          test of Fig. 1 (see Notes), the smoothed gap is at most `tol`, and `gap` may be larger.
+        * ``"max_rounds"`` or ``"time_limit"``: the run reached this limit.
+        * ``"callback"``: the callback returned a true value.
+        * ``"interrupted"``: the user pressed Ctrl-C.
+        * ``"stalled"``: the method could not reduce the gap further.
+        * ``"failed"``: the last phase failed, there was not enough memory, or the connection to a
+          cluster was lost. The bracket is still valid.
+        * ``"inaccurate"``: `lower` exceeds `upper`, because both bounds come from a general solver
+          and are not proved.
 
     Raises
     ------
@@ -129,8 +136,20 @@ def solve(
         either if the slack of the weak learner is unknown or not below `tol`. `solve` checks all
         arguments before the run begins.
 
+    See Also
+    --------
+    reference : Solve a game by a general solver, as an independent check.
+
+    path : Solve a game for a list of relaxations, such as several caps.
+
+    relaxboost.solvers.compare_methods : Solve a game by several methods.
+
     Notes
     -----
+    Apart from timings, two runs with the same arguments give the same result unless a time limit
+    ends them. If the number of examples times the number of columns exceeds a million, the last
+    bits of the result depend on the number of BLAS threads.
+
     A run that begins from given points never ends with worse points, unless the stopping test of
     Shalev-Shwartz & Singer (2009), Fig. 1, ends the run. `solve` moves d and w to feasible points.
     If the d or the w of a pair is moved, `Solution.message` says so. The d of a Solution is used if
@@ -149,14 +168,6 @@ def solve(
     holds for the test of the smoothed gap. For the certified gap, `Solution.bound` of `Corrective`
     and `ERLPBoost` is 64 log(m) / tol². Over a ball of another radius, this bound is multiplied by
     the square of the radius (`Domain.rounds_bound`).
-
-    See Also
-    --------
-    reference : Solve a game by a general solver, as an independent check.
-
-    path : Solve a game for a list of relaxations, such as several caps.
-
-    relaxboost.solvers.compare_methods : Solve a game by several methods.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 from relaxboost._core.digits import finite
 from relaxboost._core.errors import number_of
 from relaxboost._core.rounding import show_bracket
-from relaxboost.certificates.proof import strongest_level
+from relaxboost.certificates.levels import strongest_level
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import HardMargin
 from relaxboost.relaxations.bounds import bounds_of
