@@ -44,7 +44,7 @@ def fraction(text, name, most=MAX_DIGITS):
     short = text if isinstance(text, str) and len(text) <= 2 * most else ""
     parts = re.fullmatch(r"(-?[0-9]+)(?:/(0*[1-9][0-9]*))?", short, re.ASCII)
     fine = parts is not None and max(map(len, parts.groups(""))) <= most
-    need(fine, f"{name!r}: {str(text)[:20]!r} is no number like '-3/7' of at most {most} digits")
+    need(fine, f"{name!r}: {str(text)[:20]!a} is no number like '-3/7' of at most {most} digits")
     return Fraction(integer(parts[1]), integer(parts[2] or "1"))
 
 
@@ -130,7 +130,7 @@ class Fields:
 
     def done(self):
         """Reject the object if it has fields that no call has read."""
-        need(not self.left, f"{self.where} has unknown fields: {sorted(self.left)[:3]}")
+        need(not self.left, f"{self.where} has unknown fields: {sorted(self.left)[:3]!a}")
 
 
 def read(path):
@@ -292,7 +292,7 @@ exactly.kinds = {"hard-margin": hard_margin, "caps": caps, "norm": norm, "spectr
 def worth(price, low, high):
     """Return the least value of price * x over low <= x <= high."""
     side = low if price > 0 else high
-    need(price == 0 or math.isfinite(side), "a multiplier has no bound on its side")
+    need(price == 0 or abs(side) < math.inf, "a multiplier has no bound on its side")
     return price * side if price else ZERO
 
 
@@ -368,7 +368,7 @@ def relaxation(spec, m, real):
         spec.done()
         scaled = lambda u, w: real(c) * lower([x / c for x in u], w)  # noqa: E731
         return lambda d, given: real(c) * f(d, given), scaled
-    need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
+    need(kind in real.kinds, f"{kind[:40]!a} is no relaxation that this level knows")
     f, conjugate = real.kinds[kind](spec, m, real)
     spec.done()
     alone = lambda d, given: need(given is None, "this f has no auxiliaries") or f(d)  # noqa: E731
@@ -401,7 +401,7 @@ def over_domain(spec, w, v, real):
         need(square <= size * size, "w is outside the l2 ball")
         return (real(size * size * sum(map(mul, v, v)))).sqrt(), real(ZERO)
     largest = {"l1": max(map(abs, v)), "simplex": max(v), "full-simplex": max(ZERO, *v)}
-    need(kind in largest, f"this level knows no set {kind[:40]!r}")
+    need(kind in largest, f"this level knows no set {kind[:40]!a}")
     total = sum(map(abs, c))
     fits = total == size if kind == "simplex" else total <= size
     need(fits and (kind == "l1" or min(c, default=ZERO) >= 0), f"w is outside the set {kind}")
@@ -428,7 +428,7 @@ def check(document, path=None, known=None):
     game = doc.take("game", dict)
     m, n = game.whole("m", 1, MAX_MATRIX_ENTRIES), game.whole("n", 1, MAX_MATRIX_ENTRIES)
     need(m * n <= MAX_MATRIX_ENTRIES, f"A has more than {MAX_MATRIX_ENTRIES} entries")
-    doc.spend(0, m + n + m * n * (0.01 + longest / 40_000))
+    doc.spend(m + n, m * n * (0.01 + longest / 40_000))
     rows, sha = matrix(game, m, n, path) if known is None else known[:2]
     need(game.take("sha256") == sha, "the SHA-256 of A is not that in the file")
     doc.limits.digits = min(MAX_DIGITS, MAX_VECTOR_DIGITS // max(m, n))

@@ -179,8 +179,9 @@ def binary_entropy(spec, m, real, check):
 
 def _inner(spec, m, real, check):
     """Return f and f* of a relaxation that is neither a sum nor a multiple of relaxations."""
+    spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))  # as for each part of a sum
     kind = spec.take("kind")
-    check.need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
+    check.need(kind in real.kinds, f"{kind[:40]!a} is no relaxation that this level knows")
     found = real.kinds[kind](spec, m, real)
     spec.done()
     return found

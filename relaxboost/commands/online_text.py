@@ -71,7 +71,7 @@ def run_text(
         f"learner:    {content['method']}",
         f"loss:       {mean:.6g} on average{wrong}, each predicted before it was learned",
         f"regret:     {_regret(found, content)}",
-        f"status:     {found.status}, {seconds:.2g} s, {rows / seconds:.3g} examples/s",
+        f"status:     {found.status}, {seconds:.2g} s",
     ]
     # The weights of columns stay 0 if no column varies.
     if not any(weight for name, weight in content["weights"].items() if name != INTERCEPT):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import os
+import subprocess
+import sys
 import time
 from fractions import Fraction
 
@@ -95,6 +97,32 @@ def test_bounds_of_any_length_are_printed(tmp_path, simple, capsys):
         path.write_text(json.dumps(with_digest({**simple, "upper": upper})))
         assert check.main([str(path)]) == 0
         assert capsys.readouterr().out.startswith("accepted, exact: 1 <= rho <= ")
+
+
+def test_numbers_beyond_doubles_are_multiplied(verdict, simple):
+    """Of a polyhedral f(d) = min -z over 0 <= z <= 10^400."""
+    most = str(10**400)
+    f = {
+        "kind": "polyhedral", "auxiliaries": 1, "constant": "0",
+        "cost": {"denominator": "1", "numerators": ["0", "0", "-1"]},
+        "lower": "0", "upper": {"denominator": "1", "numerators": ["1", "1", most]},
+        "columns": [], "coefficients": "0", "row_lower": "0", "row_upper": "0",
+    }  # fmt: skip
+    simple["game"]["relaxation"] = f
+    simple |= {"auxiliaries": {"z": most}, "witness": {"gamma": "1", "multipliers": "0"}}
+    simple["lower"] = simple["upper"] = str(1 - 10**400)
+    assert verdict(with_digest(simple)).lower == 1 - 10**400
+    f["upper"]["numerators"][2] = None
+    assert verdict(with_digest(simple)).reason == "a multiplier has no bound on its side"
+
+
+def test_reasons_can_be_printed_everywhere(tmp_path, simple):
+    (tmp_path / "c.json").write_text(json.dumps(with_digest({**simple, "ρ": "1"})))
+    command = [sys.executable, check.__file__, tmp_path / "c.json"]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    found = subprocess.run(command, capture_output=True, text=True, check=False, env=ascii_only)
+    assert found.stdout == "REJECTED: the document has unknown fields: ['\\u03c1']\n"
+    assert (found.returncode, found.stderr) == (1, "")
 
 
 def test_what_is_printed_holds(tmp_path, capsys):
@@ -199,6 +227,17 @@ def busy():
         "game": {**small, "relaxation": f},
         "witness": {"gamma": "0", "x": "0", "v": "0"},
     }
+    # Long numbers in d make long edges, and one dilation of f lengthens what the next one gets.
+    rows = [",".join(["0.1", "0.3"] * 1250), ",".join(["0.7"] * 2500)]
+    parts = {"denominator": "7" * 19_999, "numerators": ["3" * 19_998 + "1", "4" * 19_998 + "6"]}
+    wide = {"m": 2, "n": 2500, "rows": rows, "sha256": matrix_digest(rows)}
+    yield {**base, "d": parts, "game": {**base["game"], **wide}}
+    f = entropy
+    for _ in range(9):
+        f = {"kind": "dilated", "factor": "7" * 19_999 + "/" + "3" * 19_998 + "1", "of": f}
+    rows = ["1"] * 24
+    small = {**base["game"], "m": 24, "rows": rows, "sha256": matrix_digest(rows), "relaxation": f}
+    yield {**balls, "game": small, "d": "1/24", "witness": {"gamma": "0", "x": "7/" + "9" * 19_999}}
     # A few bytes that stand for millions of variables.
     f = {
         "kind": "polyhedral",
@@ -218,7 +257,7 @@ def busy():
 @pytest.mark.parametrize(
     "document",
     list(busy()),
-    ids=["m", "sums", "digits", "stumps", "denominators", "ellipsoid", "auxiliaries"],
+    ids=["m", "sums", "digits", "stumps", "denominators", "ellipsoid", "edges", "dilated", "z"],
 )
 def test_small_files_are_rejected_soon(document, verdict):
     start = time.process_time()

@@ -171,6 +171,8 @@ def test_run_is_what_the_library_says(data, capsys):
     assert list(got["weights"]) == ["age", "income", "c", "d", "(intercept)"]
     text = told(capsys, "run", path, *LABEL, "--radius", 5)
     assert f"loss:       {got['mean_loss']:.6g} on average, {got['error']:.2%} wrong" in text
+    # The seconds of a first run include the compilation of its kernels, so they give no rate.
+    assert re.search(r"^status:     ended, [\d.e-]+ s$", text, re.MULTILINE)
     assert re.search(r"^  1\.\d+ +1\.\d+ +age$", text, re.MULTILINE)
 
 

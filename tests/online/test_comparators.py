@@ -376,6 +376,37 @@ def test_a_minimum_inside_a_large_domain_is_found(radius):
     found = hindsight("exponential", rb.FullSimplex(radius), (H, [1, -1, -1, 1, 1, 1]), tol=1e-6)
     assert found.status == "optimal"
     assert found.lower <= 3.0 * np.sqrt(3.0) <= found.upper
+    # The loss of the first weights is about exp(radius / 8), and is no excuse for a wide bracket.
+    assert found.gap <= 1e-6 * found.upper
+
+
+def test_a_bad_start_does_not_make_the_bracket_wide():
+    H = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    found = hindsight("exponential", rb.L1Ball(40), (H, [1, -1, 1]), start=[0.0, 40.0])
+    assert found.status == "optimal"
+    assert found.gap <= 1e-6 * found.upper
+
+
+@pytest.mark.parametrize("over", DOMAINS, ids=repr)
+def test_targets_of_zero_can_fit_exactly(over):
+    found = hindsight("squared", over, ([[1.0, -2.0], [0.5, -1.0]], [0.0, 0.0]))
+    assert found.status == "optimal"
+    assert -1e-9 <= found.lower <= 0.0 <= found.upper <= 1e-9
+
+
+class Logarithm(Deadzone):
+    """−log f: infinite at the prediction 0, which is not in the simplex."""
+
+    def pointwise(self, F, y):
+        return -np.log(F), -1.0 / F
+
+
+def test_a_loss_may_be_infinite_outside_of_its_domain():
+    found = hindsight(Logarithm(), rb.Simplex(1), ([[2.4, 1.8], [1.6, 2.2]], [0.0, 0.0]))
+    assert found.status == "optimal"
+    # By hand: (1.8 + 0.6 w) (2.2 - 0.6 w) is largest at w = 1/3, where both factors are 2.
+    assert found.lower <= -2.0 * np.log(2.0) <= found.upper
+    assert found.gap <= 1e-6 * -found.upper
 
 
 def test_newtons_matrix_beyond_doubles_ends_the_method():

@@ -150,7 +150,8 @@ def hindsight(
         numbers per example.
     tol : float
         The requested width of the bracket relative to the loss, between 0 and 1. If the minimum is
-        near 0, the width is relative to 1e-6 times the initial loss instead.
+        near 0, the width is relative to 1e-6 times the loss of the prediction 0 instead. For a
+        user-defined loss without a prediction <w, h>, it is the loss at the center of the domain.
     start : Comparator or array of shape (M,), optional
         A warm start, such as the comparator of a part of the stream.
     time_limit : float, optional
@@ -226,7 +227,7 @@ class _Best:
         self._tol = tol
         self._above = self._below = State(problem.center(), math.inf, -math.inf)
         self._slopes: Vector | None = None
-        self._first = 0.0
+        self._scale = 0.0
         self._share = 0.9
         self._rounds = 0
 
@@ -242,9 +243,9 @@ class _Best:
                 f"the cumulative {self._problem.loss!r} loss is {state.upper} at w = "
                 f"{state.w[:4]}...; the loss must be finite on {self._problem.over!r}; scale H or y"
             )
-        # The first loss is the scale of losses near 0.
+        # The loss of the first weights may be huge, so it is no scale for losses near 0.
         if self._rounds == 1:
-            self._first = abs(state.upper)
+            self._scale = self._problem.scale()
         if state.upper < self._above.upper:
             self._above = state
         if state.lower > self._below.lower:
@@ -265,7 +266,7 @@ class _Best:
         return ""
 
     def _allowed(self, lower: float, upper: float) -> float:
-        return self._tol * max(lower, -upper, 1e-6 * self._first, 1e-300)
+        return self._tol * max(lower, -upper, 1e-6 * self._scale, 1e-300)
 
     def _certified(self) -> tuple[Vector, float, float]:
         # The bracket of the best weights is recomputed and rounded outwards.

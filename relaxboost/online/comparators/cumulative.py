@@ -13,6 +13,7 @@ are assumed to be correct up to 64 units in the last place.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -72,6 +73,23 @@ class Cumulative:
         if isinstance(over, L2Ball) or over.two_sided:
             return np.zeros(self.M)
         return self.feasible(np.full(self.M, over.scale / (self.M + over.holds_zero)))
+
+    def scale(self) -> float:
+        """Return the sum of s_i |l_i| for the prediction 0, as a unit for losses near 0.
+
+        The center of the domain replaces the prediction 0 if the losses do not depend on a
+        prediction only, or if the sum is 0 or infinite. If the sum is again 0 or infinite, the
+        result is 0.
+        """
+        # The loss is huge at the center of a large simplex, so the center is the second choice.
+        points = [self.center()] if self.pointwise is None else [np.zeros(self.M), self.center()]
+        # A user-defined loss may be infinite outside its domain, as −log is.
+        with np.errstate(all="ignore"):
+            sizes = (
+                sum(float(p @ np.abs(self._gradients(w, H, y)[0])) for _, H, y, p in self.replay)
+                for w in points
+            )
+            return next((size for size in sizes if 0.0 < size < math.inf), 0.0)
 
     def feasible(self, w: Vector) -> Vector:
         """Return the weights w after moving them into the domain, up to rounding."""
