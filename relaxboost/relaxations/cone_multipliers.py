@@ -188,13 +188,21 @@ def least_singular_value(spread: Any) -> float:
     "Verification of positive definiteness").
     """
     from scipy import sparse
-    from scipy.sparse.linalg import splu
 
     spread = sparse.csr_array(spread)
     lengths = np.bincount(spread.indices, minlength=spread.shape[1])
-    if spread.shape[0] > SMALL_ORDER and lengths @ lengths > LONG_COLUMN_ENTRIES * lengths.sum():
+    if lengths @ lengths > LONG_COLUMN_ENTRIES * lengths.sum():
         # A long column fills the product. Without it, no singular value is larger.
-        spread = spread[:, lengths <= LONG_COLUMN_ENTRIES]
+        bound = _least_singular_value(spread[:, lengths <= LONG_COLUMN_ENTRIES])
+        if bound > 0.0 or spread.shape[0] > SMALL_ORDER:
+            return bound
+    return _least_singular_value(spread)
+
+
+def _least_singular_value(spread: Any) -> float:
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+
     square = sparse.csc_array(spread @ spread.T)
     count = square.shape[0]
     if not count:

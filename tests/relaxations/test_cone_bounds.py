@@ -173,6 +173,15 @@ def test_the_least_singular_value(rng):
         assert least_singular_value(sparse.csr_array(dense)) == 0.0
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_the_least_singular_value_with_a_long_column(share):
+    """With a share of 0, the matrix is singular without its long column."""
+    rows = np.column_stack([np.ones(60), np.diag(np.append(share, np.ones(59)))])
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    least = np.linalg.svd(rows)[1][-1]
+    assert 0.3 * least <= least_singular_value(sparse.csr_array(rows)) <= least
+
+
 def test_rows_that_follow_from_others_exactly():
     """The rows of a graph's incidence matrix sum to zero in each component; rounded rows do not."""
     ends = [(0, 1), (1, 2), (2, 0), (3, 4)]

@@ -140,10 +140,12 @@ class ArrowFactor:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a block of F is singular.
+        If a block of F or the matrix T is singular.
     """
 
     def __init__(self, K: Any, partition: Partition) -> None:
+        from scipy.linalg.lapack import dgetrf
+
         self._inner = partition.inner
         self._outer = partition.outer
         self._inverse = partition.inverse(K)
@@ -151,24 +153,41 @@ class ArrowFactor:
         if partition.is_border_dense:
             V = V.toarray()
         self._Y = self._inverse @ V
-        self._T = as_array(K[self._outer][:, self._outer] - V.T @ self._Y)
+        T = as_array(K[self._outer][:, self._outer] - V.T @ self._Y)
+        # LAPACK rejects an empty matrix.
+        self._lu: Any = dgetrf(T) if T.size else (T, None, 0)
+        if self._lu[2]:
+            raise np.linalg.LinAlgError("the border of Newton's matrix is singular")
 
     def solve(self, h: Array) -> Array:
         """Return the solution t of K t = h. The array h has a column for each right-hand side."""
         # Solve for the border first, and substitute into the equations of the blocks.
         t = np.empty_like(h)
-        border = np.linalg.solve(self._T, h[self._outer] - self._Y.T @ h[self._inner])
+        border = self.solve_border(h[self._outer] - self._Y.T @ h[self._inner])
         t[self._outer] = border
         t[self._inner] = self._inverse @ h[self._inner] - self._Y @ border
         return t
 
-    def leading(self, m: int) -> tuple[Vector, Array, Array]:
+    def solve_border(self, h: Array) -> Array:
+        """Return the solution t of T t = h, where T is the matrix that is left of the border."""
+        from scipy.linalg.lapack import dgetrs
+
+        return np.asarray(dgetrs(*self._lu[:2], h)[0]) if h.size else h
+
+    def quadratic(self, B: Any) -> Array:
+        """Return Bᵀ K⁻¹ B for a sparse matrix B, as an array."""
+        inner = B[self._inner]
+        across = as_array(B[self._outer] - self._Y.T @ inner)
+        blocks = as_array(inner.T @ (self._inverse @ inner))
+        return np.asarray(blocks + across.T @ self.solve_border(across))
+
+    def leading(self, m: int) -> tuple[Vector, Array]:
         """Return the first m rows and columns of K⁻¹ as diag(a) + Y T⁻¹ Yᵀ.
 
-        The result is the triple (a, Y, T). No two of these m unknowns may be in the same block.
+        The result is the pair (a, Y). No two of these m unknowns may be in the same block.
         """
         place = np.argsort(self._inner)[:m]
-        return self._inverse.diagonal()[place], as_array(self._Y[place]), self._T
+        return self._inverse.diagonal()[place], as_array(self._Y[place])
 
 
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
@@ -242,7 +261,7 @@ class Bordered(Block):
             free = 1.0 / self._K.diagonal()[:m]
             self.uncancelled = np.einsum("ij,i,ij->j", B[:m], free, B[:m])
             return np.asarray(B[:m].T @ self._whole.solve(B)[:m])
-        inverse, Y, T = self._whole.leading(m)
+        inverse, Y = self._whole.leading(m)
         if not (inverse >= 0.0).all():
             raise np.linalg.LinAlgError(
                 "Newton's matrix is not positive definite because of rounding errors"
@@ -251,7 +270,7 @@ class Bordered(Block):
         # The border lowers the diagonal in the same way.
         self.uncancelled = gram.diagonal().copy()
         across = np.column_stack([bulk.edges_of(Y.T), -Y.sum(axis=0)])
-        return np.asarray(gram + across.T @ np.linalg.solve(T, across))
+        return np.asarray(gram + across.T @ self._whole.solve_border(across))
 
     def reduce(self, h: Vector) -> Vector:
         m = self._layout.m
@@ -265,11 +284,14 @@ class Bordered(Block):
     def add_to(self, gram: Array) -> None:
         m = self._layout.m
         below = self._K[m:, :m].tocsc()
-        above = below.T.tocsr()
         gram += self._K[:m, :m].toarray()
-        # Some columns at a time, so that the solutions need little memory.
-        for some in np.array_split(np.arange(m), 1 + below.shape[0] // 1000):
-            gram[:, some] -= above @ self._rest.solve(below[:, some].toarray())
+        if isinstance(self._rest, ArrowFactor):
+            gram -= self._rest.quadratic(below.tocsr())
+        else:
+            above = below.T.tocsr()
+            # Some columns at a time, so that the solutions need little memory.
+            for some in np.array_split(np.arange(m), 1 + below.shape[0] // 1000):
+                gram[:, some] -= above @ self._rest.solve(below[:, some].toarray())
 
     def _padded(self, h: Vector) -> Vector:
         return np.append(h, np.zeros(self._K.shape[0] - h.size))

@@ -93,13 +93,18 @@ class Polyhedron(Part):
         return np.where(largest > 0.0, largest, 1.0)
 
     def _inside(self, x: Vector, lower: Vector, upper: Vector) -> Vector:
-        # Each variable starts strictly between its bounds. The distance from a bound is at least
-        # 0.1/m, or a tenth of the distance between the bounds if this is smaller. For the values of
-        # rows, 0.1/m is multiplied by the largest entry of the row if this entry exceeds 1.
+        # Each variable and each row starts strictly between its bounds. Its distance from a bound
+        # is at least `least`, or a tenth of the distance between the bounds if this is smaller.
         size = self._size
-        least = np.full(lower.size, 0.1 / self._m)
-        if self._eta.size:
-            least[size:] *= np.maximum(1.0, self._largest)
+        least = np.full(size, 0.1 / self._m)
+        # The size of a variable in z without two bounds is not known before the run. Slacks and
+        # multipliers that are much too small need many steps to grow. Their product starts at about
+        # 0.1/m, so both start at the root of this number.
+        is_unknown = ~np.isfinite(upper[:size] - lower[:size])
+        is_unknown[: self._m] = False
+        least[is_unknown] = np.sqrt(0.1 / self._m)
+        of_rows = abs(self._rows).multiply(least).max(axis=1).toarray().ravel()
+        least = np.append(least, np.maximum(of_rows, 0.1 / self._m))
         step = np.minimum(0.1 * np.where(self._is_free, upper - lower, 0.0), least)
         x = np.clip(x, lower[:size] + step[:size], upper[:size] - step[:size])
         return np.append(
