@@ -18,12 +18,6 @@ COLUMNS = (
     *("limit_seconds", "memory_mb", "fastest_over_auto", "tol", "version", "date", "machine"),
 )
 """The columns of suite.csv; an empty field was not measured."""
-SLOWER_SINCE = {
-    "2026-11-25": {"dense": 1.08, "sparse": 1.11, "stumps": 1.34, "curved": 1.26, "data": 1.23}
-}
-"""For each group of games, how many times as long as the version measured on a date the current one
-takes to a gap of 1e-6, by figures/versions.csv. A new measurement has a new date, and needs no
-entry."""
 RERUNS = {
     "halfspace-1000000x20-tenth": "a [later run](benchmarks.md#all-stumps-of-large-data) took 585 "
     "seconds"
@@ -36,8 +30,6 @@ Row = dict[str, str]
 HOW = """
 ## How to read the figures
 
-* A solver that fails counts as taking {limit} seconds. A ratio above {largest:g} counts as
-  {largest:g}.
 * `limit` and "none" mean that the gap was not proved in time. Ratios come from unrounded times of
   the version measured.
 
@@ -156,9 +148,10 @@ def markdown(rows: list[Row]) -> str:
         f"and at most {short(limit)} seconds to prove a gap of {tol}. "
         f"The general solvers are {solvers}.",
         "",
-        *(_comparison(rows, compared) if compared else []),
-        f"The figures are of {first['date']} ({first['version']}; {first['machine']}).",
-        HOW.format(limit=short(limit), largest=LARGEST_RATIO),
+        *(_comparison(rows, compared, limit) if compared else []),
+        f"The figures are of {first['date']} ({first['version']}; {first['machine']})."
+        + _older(rows),
+        HOW,
         "## All games",
         "",
         *(_games(rows, compared) if compared else _solvers(rows)),
@@ -167,7 +160,19 @@ def markdown(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def _comparison(rows: list[Row], compared: dict[str, float]) -> list[str]:
+def _older(rows: list[Row]) -> str:
+    """Return a sentence that says which runs were taken from an earlier measurement, or ""."""
+    old = [row for row in rows if row["date"] < rows[0]["date"]]
+    if not old:
+        return ""
+    dates = " and ".join(dict.fromkeys(row["date"] for row in old))
+    return (
+        f" {len(old)} runs of general solvers are older ({dates}), such as those that had reached "
+        "a limit."
+    )
+
+
+def _comparison(rows: list[Row], compared: dict[str, float], limit: float) -> list[str]:
     """Return the pictures, the table of groups and the headline."""
     best = fastest(rows)
     groups: dict[str, list[str]] = {}
@@ -185,24 +190,12 @@ def _comparison(rows: list[Row], compared: dict[str, float]) -> list[str]:
     reruns = "".join(f" ({RERUNS[game]})" for game in failed if game in RERUNS)
     names = _listed([f"`{game}`" for game in failed])
     solved = geometric_mean(r for game, r in compared.items() if game in best)
-    headline, since = short(solved), ""
-    slower_groups = SLOWER_SINCE.get(rows[0]["date"])
-    if solved and slower_groups:
-        # The slowdown of single games is not known, so each counts as the mean of its group.
-        group_of = {game: name for name, games in groups.items() for game in games}
-        slowdown = geometric_mean(slower_groups[group_of[g]] for g in compared if g in best)
-        assert slowdown is not None
-        headline = f"about {solved / slowdown:.0f}"
-        since = (
-            f" The version measured was {short(solved)} times as fast. Today's `auto` takes about "
-            f"{slowdown:.2f} times as long (from [group means](figures/versions.csv))."
-        )
     return [
-        f"**`auto` is {headline} times as fast as the fastest general solver**, in geometric mean "
-        f"of the {sum(game in best for game in compared)} games that a general solver solves."
-        f"{since} No general solver finished the others. "
+        f"**`auto` is {short(solved)} times as fast as the fastest general solver**, in geometric "
+        f"mean of the {sum(game in best for game in compared)} games that a general solver solves. "
+        "No general solver finished the others. "
         + (f"A general solver is faster on {_listed(slower)}." if slower else NO_FASTER)
-        + (f" `auto` does not reach the gap on {names}{reruns}." if failed else ""),
+        + (f" `auto` missed the limit on {names}{reruns}." if failed else ""),
         "",
         "![For each solver, the share of games it solves within a multiple of the fastest time: "
         "the curve of auto is above all others](images/suite-profile.png)",
@@ -213,9 +206,11 @@ def _comparison(rows: list[Row], compared: dict[str, float]) -> list[str]:
         "![One bar for each game: how many times as long as auto the fastest general solver "
         "takes](images/suite-ratios.png)",
         "",
-        "The ratio is the time of the fastest general solver divided by that of `auto`:",
+        "The ratio is the time of the fastest general solver divided by that of `auto`. If no "
+        f"general solver finished, {short(limit)} seconds replace its time. Ratios stop at "
+        f"{LARGEST_RATIO:g}:",
         "",
-        "| group | games | solved by a general solver | ratio on these | on all games at least |",
+        "| group | games | solved by a general solver | ratio on these | on all games, at least |",
         "|---|---|---|---|---|",
         *(
             f"| {name} | {len(games)} | {sum(game in best for game in games)} "
