@@ -447,16 +447,17 @@ class Learner:
         """
         method = self.method
         sums = self._sums
-        norm = float(np.linalg.norm(u) if method.proxy.norm == "l2" else np.abs(u).max())
+        norm = float(dual_norms(np.array([u], dtype=np.float64), method.proxy.norm == "l2")[0])
         # The average contains the weights before the step (Eq. 12).
         sums[kernels.WEIGHT] += step
         self._mean += step / sums[kernels.WEIGHT] * (self._w - self._mean)
         before = self.beta
         sums[kernels.LOSS] += step * value
-        # The regret bound collects ‖u‖²/(2αβ) with the temperature before the step (Prop. 2).
-        square = step * norm * (step * norm)
-        sums[kernels.SQUARES] += square
-        sums[kernels.SPENT] += square / (2.0 * self.constants.modulus * before)
+        # The regret bound collects ‖u‖²/(2αβ) with the temperature before the step (Prop. 2). The
+        # square of this quotient underflows only if ‖u‖²/(2αβ) does, but ‖u‖² may underflow before.
+        spent = step * norm / math.sqrt(2.0 * self.constants.modulus * before)
+        sums[kernels.SQUARES] += step * norm * (step * norm)
+        sums[kernels.SPENT] += spent * spent
         sums[kernels.ROUNDS] += 1.0
         sums[kernels.BETA] = self._temperature()
         if method.greedy:

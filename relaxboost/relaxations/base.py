@@ -335,7 +335,8 @@ class Relaxation(ABC):
         d = onto_simplex(d, brief(self))
         if numerical.is_inside(self, d):
             return d
-        towards = self.center(d.size) - d
+        center = self.center(d.size)
+        towards = center - d
         inside = 1.0
         # The point of a solver is only slightly outside the domain, so small moves come first.
         for inside in 10.0 ** np.arange(-12.0, 1.0):
@@ -349,7 +350,14 @@ class Relaxation(ABC):
                 inside = middle
             else:
                 outside = middle
-        return d + inside * towards
+        moved = d + inside * towards
+        # If f forces an entry to 0, the segment may enter the domain only at its end. A segment
+        # that starts without this entry may enter earlier.
+        kept = np.where(center > 0.0, d, 0.0)
+        if inside > 1e-8 and kept.any() and (kept < d).any():
+            other = Relaxation.repair(self, kept)
+            return min(moved, other, key=lambda point: float(np.abs(point - d).sum()))
+        return moved
 
     def __add__(self, other: object) -> Relaxation:
         if isinstance(other, Relaxation):

@@ -156,6 +156,11 @@ class PowerDivergence(OverPrior):
         total = (self._pi(s.lower.size) * grown).sum() if s.lower.ndim else grown
         return c * total / Interval(self.alpha)
 
+    def _is_finite(self, u: Vector, found: Any) -> bool:
+        # A double γ may be too coarse for a tiny weight or multiplier, and the bound is then −inf.
+        # This depends on the smallest margin only. The threshold min u is always fine, as f >= 0.
+        return self.lower_bound(u.min(keepdims=True), found) > -math.inf
+
     def _floor(self, c: Fraction) -> dict[str, str]:
         # For α = 2 the conjugate c φ*(x/c) decreases below its vertex, which certificates store.
         return {"floor": number(-c * self.scale)} if self.alpha == 2 else {}
@@ -244,7 +249,9 @@ class DivergencePenalty(PowerDivergence):
         return power.power_penalty(u, beta, self._kappa(u.size), self._q, mu)
 
     def witness(self, u: Vector) -> Witness:
-        return Witness(self._minimise(as_margins(u, self))[0])
+        u = as_margins(u, self)
+        found = Witness(self._minimise(u)[0])
+        return found if self._is_finite(u, found) else Witness(float(u.min()))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         # γ − c s Σ π φ*((γ − u)/(c s)) is a lower bound on F(u) for every γ.
@@ -332,7 +339,9 @@ class DivergenceBall(Ball, PowerDivergence):
         return self.draw_in(power.power_ball(u, beta, self._kappa(u.size), self._q, self._bound))
 
     def witness(self, u: Vector) -> BallWitness:
-        return self._minimise(as_margins(u, self))[0]
+        u = as_margins(u, self)
+        found = self._minimise(u)[0]
+        return found if self._is_finite(u, found) else BallWitness(float(u.min()), 0.0)
 
     def lower_bound(self, u: Vector, witness: BallWitness) -> float:
         # γ − λ r − λ s Σ π φ*((γ − u)/(λ s)) is a lower bound on F(u) for every γ and λ >= 0.

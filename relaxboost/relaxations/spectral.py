@@ -23,7 +23,7 @@ from relaxboost.relaxations.base import Traits, as_margins, onto_simplex
 from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.description import Description
-from relaxboost.relaxations.exact_points import within_caps
+from relaxboost.relaxations.exact_points import Groups, within_caps
 from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.k_or_fraction import exact_between, exact_share
 from relaxboost.relaxations.linear import ExactForm
@@ -176,6 +176,11 @@ class _DescriptionOfRisk(OfSpectrum, Description):
                 parts[part][i] = cap * (left[part] - kept)
                 left[part] = kept
         return [x for part in parts for x in part]
+
+    def exact_caps(self, m: int) -> list[Groups]:
+        # Sums with other relaxations use these caps. If the largest share of the spectrum exceeds
+        # 1/m, all other constraints hold strictly at the center.
+        return [([[i] for i in range(m)], [self._spectrum(m).fractions()[0]] * m)]
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
         # The sums of the j largest entries of d and of s are concave in j, and so is their minimum.

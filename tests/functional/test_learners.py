@@ -146,6 +146,12 @@ def test_regressors_that_do_not_do_are_named():
         Regressor(SVR()).prepare(X[:9], Empirical(120), None, "least-squares", None)
 
 
+def test_regressors_may_keep_the_array_of_their_targets():
+    X, v = data()
+    found = boost(X, Squared().bind(v), Regressor(KNeighborsRegressor(3)), stopping=5)
+    assert np.mean((found.predict(X) - v) ** 2) < 0.5 * np.var(v)
+
+
 def test_regressors_are_cloned_seeded_and_weighted():
     X, v = data()
     given = DecisionTreeRegressor(max_depth=3, splitter="random")

@@ -368,6 +368,13 @@ def test_columns_that_are_alike_and_fit_exactly(M):
     assert found.lower <= 0.0 <= found.upper <= 1e-9
 
 
+def test_a_run_whose_complementarity_underflows_ends():
+    # The weight −1e-8 on the sphere has loss 0, and every step reduces the complementarity.
+    found = hindsight(rb.functional.Quantile(0.99), rb.L2Ball(1e-8), ([[100.0]], [-1e-6]), 1e-9)
+    assert found.lower <= 0.0 <= found.upper <= 1e-15
+    assert found.w == pytest.approx([-1e-8])
+
+
 @pytest.mark.parametrize("radius", [18, 20, 25, 100])
 def test_a_minimum_inside_a_large_domain_is_found(radius):
     """A small gap of Newton's model does not imply a decrease if the minimum is inside."""

@@ -14,6 +14,8 @@ from relaxboost.online import (
     Constant,
     ExponentiatedGradient,
     GradientDescent,
+    Growing,
+    HedgedDescent,
     Horizon,
     MirrorDescent,
     hindsight,
@@ -162,3 +164,24 @@ def test_the_rounding_of_a_steep_loss_is_in_the_bracket():
         found = regret(learner, (H, y), tol=0.5)
         assert Fraction(found.lower) <= loss - Fraction(found.comparator.upper)
         assert Fraction(found.upper) >= loss - Fraction(found.comparator.lower)
+
+
+@pytest.mark.parametrize("schedule", [Constant(1e-200), Growing(1e-200)])
+@pytest.mark.parametrize("over", [rb.L2Ball(1), rb.Simplex()])
+def test_bounds_hold_where_the_squares_of_gradients_underflow(over, schedule):
+    is_ball = isinstance(over, rb.L2Ball)
+    method = MirrorDescent("inner", over, "squared-l2" if is_ball else "entropy", schedule)
+    fast, slow = method.start(2), method.start(2)
+    slow.compiled = lambda: None
+    # ‖u‖²/(2β) is 25e-340/2e-200 or 16e-340/2e-200. The other term of the bound is below 1e-199.
+    for learner in (fast, slow):
+        learner.update(np.array([[3e-170, 4e-170]]))
+        known = 1.25e-139 if is_ball else 8e-140
+        assert learner.regret_bound() == pytest.approx(known, rel=1e-12, abs=0.0)
+
+
+def test_the_bound_of_hedged_descent_holds_where_squares_underflow():
+    # The loss is 1e-5, and that of w = 1 is 1e-5 − 1e-170.
+    learner = HedgedDescent("absolute", bound=1e-100, targets=1e-5).start(1)
+    learner.update(np.array([[1e-170]]), np.array([1e-5]))
+    assert learner.regret_bound() >= 1e-170

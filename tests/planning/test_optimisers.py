@@ -66,14 +66,11 @@ def test_units_duplicates_one_feature_and_many(regulariser):
         assert found.lower - 1e-6 <= optimum <= found.upper + 1e-6
 
 
-def test_a_penalty_far_steeper_than_the_loss_is_no_trouble():
+@pytest.mark.parametrize(("size", "regulariser"), [(1e-6, pl.Lasso(10)), (1e-50, pl.Ridge(0.1))])
+def test_a_penalty_far_steeper_than_the_loss_is_no_trouble(size, regulariser):
     made = small.tasks(np.random.default_rng(0))
-    g = made[0].graph
-    flat = pl.Graph(g.tail, g.head, g.features * 1e-6, nodes=g.nodes)
-    shown = [
-        pl.Task(flat, 0, t.target, [flat.path(arcs=p.arcs) for p in t.demonstrations]) for t in made
-    ]
-    found = pl.fit(pl.Problem(shown, pl.Lasso(10), scale="none"))
+    shown = small.moved(made, made[0].graph.features * size)
+    found = pl.fit(pl.Problem(shown, regulariser, scale="none"))
     assert found.status == "optimal"
     assert not found.w.any()
 

@@ -160,6 +160,22 @@ def test_a_sum_of_indicators_finds_a_common_point():
     assert level_of(touching) == "numerical"  # (3/4, 1/4) is on the edge of both
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        rb.Caps([0.5, 1, 0]).scaled(1),
+        rb.Caps([0.5, 1, 0.2]).shifted([0, 0, 0.2]),
+        rb.Caps([0.5, 1, 0]).scaled(1) + rb.NormPenalty(2, 1e-9),
+    ],
+)
+def test_an_entry_that_must_be_zero_moves_no_other_entry(f):
+    game = rb.Game([[0.5], [1], [-0.5]], f, over=rb.L2Ball(1))
+    d = game.relaxation.repair(np.array([0.5, 0.5, 1e-10]))
+    assert d == pytest.approx([0.5, 0.5, 0.0], abs=1e-8)
+    assert game.bracket([0.5, 0.5, 1e-10], [1]) == pytest.approx((0.75, 0.75), abs=1e-8)
+    assert rb.solve(game).status == "optimal"
+
+
 def test_rules_in_closed_form():
     assert rb.HardMargin() + rb.Capped(2) == rb.Capped(2) == rb.Capped(2) + rb.HardMargin()
     assert rb.Capped(2) + rb.Capped(3) == rb.Capped(3)

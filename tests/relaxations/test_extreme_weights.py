@@ -201,3 +201,18 @@ def test_a_ball_around_margins_of_the_smallest_doubles_has_a_distribution(spread
     """The quotient of the spread of the margins and β is zero in doubles."""
     d = rb.KLBall(0.1).distribution(np.array([0.0, 0.0, spread]), 0.1)
     assert d == pytest.approx(np.full(3, 1 / 3), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        rb.relaxations.PowerBall(0.05, 10, [Fraction(3, 7), Fraction(4, 7)]),
+        rb.relaxations.PowerPenalty(0.05, 1e-16),
+    ],
+)
+def test_divergences_bound_the_margin_by_the_smallest_one(f):
+    # The multiplier of the ball is 7e-17, and doubles near the threshold −1 are 1e-16 apart.
+    u = np.array([-1.0, 1.0])
+    f = f.resolve(2)
+    assert f.lower_bound(u, f.witness(u)) >= -1.0
+    assert rb.solve(rb.Game(u[:, None], f, over=rb.Simplex()), tol=1e-3).status == "optimal"

@@ -44,6 +44,12 @@ def test_a_center_on_a_cap_loses_no_proof(tmp_path):
         check(f, 3, np.random.default_rng(seed), tmp_path)
 
 
+def test_a_spectrum_whose_domain_is_one_point_loses_no_proof(rng, tmp_path):
+    for ks, weights in (([3], [1]), ([3, 3], [0.5, 0.5])):
+        risk = rb.relaxations.SpectralRisk(ks, weights)
+        check(risk + rb.KLPenalty(1), 3, rng, tmp_path)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_sums_with_caps_keep_their_proof(seed, tmp_path):
     """Random caps, some of which bind the uniform distribution, and groups that fill the game."""

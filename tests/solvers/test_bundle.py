@@ -199,7 +199,9 @@ def test_without_a_solver_subgradient_steps_go_on(monkeypatch):
     clock = Clock()
     with pytest.warns(RuntimeWarning, match="could not solve a master problem of .* cuts"):
         found = list(islice(rounds(model, F.at(np.ones(D), clock=clock), clock, 20), 8))
-    assert {one.lower for one in found} == {0.0}
+    # The only bound is that of the cuts at the first point.
+    (lower,) = {one.lower for one in found}
+    assert 0.0 < lower <= F.least()
     values = [one.point.value for one in found]
     assert max(values) == values[0]
     assert min(values) < 0.2 * values[0]

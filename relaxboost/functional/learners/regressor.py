@@ -133,7 +133,8 @@ class _Fitter(Pool):
         estimator = clone(self._estimator)
         estimator.set_params(**{name: int(self._rng.integers(2**31)) for name in self._seeds})
         try:
-            estimator.fit(self._X, target, **self._options)
+            # Nearest neighbours keep the target, and the caller overwrites its array.
+            estimator.fit(self._X, target.copy(), **self._options)
         except (ValueError, TypeError) as error:
             raise InputError(
                 f"{estimator!r} could not be fitted to a target of shape {target.shape}: {error}"

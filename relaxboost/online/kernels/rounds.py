@@ -69,11 +69,12 @@ def rounds(
             # The average contains the weights before the step (Eq. 12).
             average(w, mean, step / sums[WEIGHT])
             value, slope = loss_and_slope(loss, parameter, F, y[row])
-            square = (step * slope * sizes[row]) ** 2
+            size = step * slope * sizes[row]
             before = sums[BETA]
             sums[LOSS] += step * value
-            sums[SQUARES] += square
-            sums[SPENT] += square / (2.0 * modulus * before)
+            sums[SQUARES] += size**2
+            # The square of ‖u‖ may underflow although ‖u‖²/(2αβ) does not.
+            sums[SPENT] += (size / math.sqrt(2.0 * modulus * before)) ** 2
             sums[ROUNDS] += 1.0
             sums[BETA] = law[0] * math.sqrt(law[1] + law[2] * sums[ROUNDS] + law[3] * sums[SQUARES])
             if greedy:

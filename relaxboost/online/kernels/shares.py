@@ -134,7 +134,7 @@ def learn(
         sums[MIXABILITY + 1 + k] += weight * values[k]
         step = steps[0][k] * (1.0 if steps[1][k] == CONSTANT else fading)
         # The regret bound collects η‖u‖²/2 with the step at this example.
-        sums[MIXABILITY + 1 + K + k] += 0.5 * step * (weight * slopes[k] * size) ** 2
+        sums[MIXABILITY + 1 + K + k] += (math.sqrt(0.5 * step) * weight * slopes[k] * size) ** 2
         slopes[k] *= -weight * (steps[0][k] if steps[1][k] == AVERAGED else step)
     _move(Z, h, slopes)
 

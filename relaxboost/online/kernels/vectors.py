@@ -91,5 +91,10 @@ def dual_norms(H: Matrix, euclidean: bool) -> Vector:
     for row in range(H.shape[0]):
         sizes[row] = _largest(H[row])
         if euclidean and not math.isnan(sizes[row]):
-            sizes[row] = math.sqrt(inner(H[row], H[row]))
+            # Squares underflow below 1e-154. A scaling by a power of two is exact.
+            if sizes[row] < 1e-100:
+                scaled = 2.0**600 * H[row]
+                sizes[row] = 2.0**-600 * math.sqrt(inner(scaled, scaled))
+            else:
+                sizes[row] = math.sqrt(inner(H[row], H[row]))
     return sizes

@@ -207,7 +207,9 @@ def rounds(
     penalty Ω without a quadratic term.
     """
     best = point
-    lower = model.floor
+    # In badly scaled weights, the multipliers of the solver may prove less than the first cuts do.
+    cut = average(point.cuts, np.ones(model.groups), np.arange(model.groups))
+    lower = model.floor if cut is None else max(model.floor, model.objective.lower(cut))
     idle = 0
     while idle < patience:
         before = (best.value, lower)

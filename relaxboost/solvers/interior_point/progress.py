@@ -36,4 +36,5 @@ class Progress:
         else:
             # The least values stay, so that many short steps together count as progress.
             self._idle += 1
-        return self._idle >= self._patience
+        # At complementarity 0, the equations of a step are not defined.
+        return self._idle >= self._patience or complementarity == 0.0
