@@ -284,6 +284,7 @@ def test_the_numbers_of_the_findings_are_renewed(tmp_path, monkeypatch):
         ("[a]_+ and w_t", r"[a]\_+ and w_t", "[a]_+ and w_t"),
         ("A[i](w)", r"A[i]\(w)", "A[i](w)"),
         ("a\x00b", "a\x00b", "a\ufffdb"),
+        ("0 < x, <d, u> > 1", "0 &lt; x, ⟨d,\xa0u⟩ > 1", "0 &lt; x, ⟨d,\xa0u⟩ &gt; 1"),
     ],
 )
 def test_prose(text, markdown, html):

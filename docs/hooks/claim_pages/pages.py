@@ -162,7 +162,8 @@ def _details(source: Source) -> Iterator[str]:
     if others:
         yield from ("## Formulas and remarks", "", *others)
     if source.lines:
-        yield from ("## Where each passage is checked", "", *_lines(source), "")
+        yield from ("## Where each passage is checked", "", "The claims about each passage:", "")
+        yield from (*_lines(source), "")
 
 
 def _found(claim: Claim) -> str:
@@ -213,6 +214,11 @@ def _lines(source: Source) -> Iterator[str]:
         found.update(dict.fromkeys(texts))
     yield from _grouped(claims, ", ")
     if reasons:
+        # "A definition." is left out beside "A definition, which the claims after it use."
+        for texts in reasons.values():
+            for text in [*texts]:
+                if any(other != text and other.startswith(text.rstrip(".")) for other in texts):
+                    del texts[text]
         yield from ("", "Without a claim:", "", *_grouped(reasons, " "))
 
 
