@@ -215,10 +215,10 @@ def _lines(source: Source) -> Iterator[str]:
     yield from _grouped(claims, ", ")
     if reasons:
         # "A definition." is left out beside "A definition, which the claims after it use."
-        for texts in reasons.values():
-            for text in [*texts]:
-                if any(other != text and other.startswith(text.rstrip(".")) for other in texts):
-                    del texts[text]
+        for given in reasons.values():
+            for text in [*given]:
+                if any(other != text and other.startswith(text.rstrip(".")) for other in given):
+                    del given[text]
         yield from ("", "Without a claim:", "", *_grouped(reasons, " "))
 
 
