@@ -68,8 +68,8 @@ def algorithms() -> tuple[fn.LossOptimum, dict[str, fn.Boosted]]:
     H = np.where(np.median(data.X, axis=0) < data.X, 1.0, -1.0)  # one column a hypothesis
     best = fn.optimum(fn.Hinge().bind(data.y), H)
     print(f"\n{data.name}, least hinge loss over {H.shape[1]} hypotheses:")
-    print(f"{best.lower:.9f} <= R* <= {best.upper:.9f}")
-    print(f"{'algorithm':<12}{'rounds':>8}{'learners':>10}{'least R[f_t] - R*':>20}")
+    print(f"{best.lower:.9f} <= R_min <= {best.upper:.9f}")
+    print(f"{'algorithm':<12}{'rounds':>8}{'learners':>10}{'least R[f_t] - R_min':>22}")
     runs = {}
     for kind in (fn.Naive, fn.Repeated, fn.Residual):
         run = fn.boost(
@@ -80,7 +80,7 @@ def algorithms() -> tuple[fn.LossOptimum, dict[str, fn.Boosted]]:
             stopping=fn.Stopping(LEARNERS, max_learners=LEARNERS),
         )
         gap = min(record.value for record in run.history) - best.lower
-        print(f"{kind.name:<12}{run.rounds:>8}{len(run.terms):>10}{gap:>20.6f}")
+        print(f"{kind.name:<12}{run.rounds:>8}{len(run.terms):>10}{gap:>22.6f}")
         runs[kind.name] = run
     return best, runs
 
@@ -108,7 +108,7 @@ def draw(
         gaps = np.minimum.accumulate([record.value for record in run.history]) - best.lower
         right.plot([record.learners for record in run.history[1:]], gaps[1:], dashes, label=name)
     right.set(xscale="log", yscale="log", xlabel="weak learners")
-    right.set(ylabel="least R[f] − R* so far", title="Hinge loss, to its optimum")
+    right.set(ylabel=r"least R[f] − $R_{\min}$ so far", title="Hinge loss, to its optimum")
     right.legend(fontsize="small")
     return figure
 

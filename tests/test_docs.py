@@ -186,6 +186,14 @@ def test_a_table_right_after_a_sentence_is_found():
     assert tables_without_a_blank_line(f"```\n| no table\n```\n\n{table}") == []
 
 
+@pytest.mark.parametrize("path", MARKDOWN, ids=lambda path: path.stem)
+def test_a_line_with_an_anchor_has_no_other_braces(path):
+    """Markdown takes all from the first to the last brace of a line for the attributes."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        text = re.sub(r"`+[^`]*`+|\$[^$]*\$", "", line)
+        assert "{#" not in text or text.count("{") == text.count("}") == 1, line
+
+
 def test_all_pages_can_be_read():
     pages = {ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")}
     count = sum(map(words, pages - {ROOT / "docs" / "suite.md"}))
@@ -447,6 +455,26 @@ def test_scalar_products_of_docstrings_are_shown():
     assert shown('<p id="a, b">the <em>sum</em> <w_{i−1}, h> + <f(x), g(x)></p>') == (
         '<p id="a, b">the <em>sum</em> &lt;w_{i−1}, h&gt; + &lt;f(x), g(x)&gt;</p>'
     )
+
+
+def test_an_attribute_is_described_once_on_its_page():
+    def listed(link, text):
+        described = f'<div class="doc-md-description">\n<p>{text}</p>\n</div>'
+        return f"<li>\n<b><code>{link}</code></b> (<code>int</code>)\n{described}\n</li>"
+
+    def section(anchor, text):
+        head = f'<div class="doc doc-object doc-attribute">\n<h2 id="{anchor}">{anchor}</h2>\n'
+        signature = f'<div class="doc-signature highlight"><pre>{anchor}: int</pre></div>'
+        return f'{head}{signature}<div class="doc doc-contents ">{text}</div>\n</div>'
+
+    m, n = '<a class="x" href="#G.m">m</a>', '<a class="x" href="#G.n">n</a>'
+    moved = '<span id="G.m">m</span>'
+    longer = section("G.n", "<p>Columns.</p><p>Or None.</p>")
+    page = f"{listed(m, 'Rows.')}{listed(n, 'Columns.')}{section('G.m', '<p>Rows.</p>')}{longer}"
+    once = f"{listed(moved, 'Rows.')}{listed(n, 'Columns.')}{longer}"
+    assert reference.without_repeated_attributes(page) == once
+    other = page.replace("Rows.", "Examples.", 1)
+    assert reference.without_repeated_attributes(other) == other
 
 
 def test_built_pages_load_nothing_from_a_network():

@@ -92,7 +92,7 @@ def test_any_convex_loss_is_minimised_and_drawn(tmp_path, printed):
     assert all(float(risk) < 0.5 * float(start) for _, start, risk, _ in rows)
     for (_, _, _, below), share in zip(rows, (10, 50, 90), strict=False):
         assert float(below) == pytest.approx(share, abs=5)
-    low, high = map(float, re.search(r"(\S+) <= R\* <= (\S+)", out).groups())
+    low, high = map(float, re.search(r"(\S+) <= R_min <= (\S+)", out).groups())
     assert 0.0 < high - low < 1e-6 or high == low
     gaps = dict(re.findall(r"^(naive|repeated|residual) .* (\S+)$", out, re.MULTILINE))
     assert float(gaps["naive"]) > 0.08  # stuck

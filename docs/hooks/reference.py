@@ -213,8 +213,39 @@ def on_page_content(html: str, **_: object) -> str:
     return re.sub(r"<(\w[\w{}−]*[,(][^<>]*)>", r"&lt;\1&gt;", html)
 
 
+_ATTRIBUTE = re.compile(
+    r'<div class="doc doc-object doc-attribute">\s*<h\d id="([^"]+)"(?:(?!</h\d>).)*</h\d>\s*'
+    r'(?:<div class="doc-signature highlight">(?:(?!</div>).)*</div>\s*)?'
+    r'<div class="doc doc-contents ">\s*<p>((?:(?!</?p>).)*)</p>\s*</div>\s*</div>',
+    re.DOTALL,
+)
+"""The section of an attribute whose docstring has one paragraph."""
+
+
+def without_repeated_attributes(output: str) -> str:
+    """Drop the sections of attributes of which the list of attributes says the same.
+
+    The entry in the list gets the anchor of the section.
+    """
+    for found in [*_ATTRIBUTE.finditer(output)]:
+        anchor, text = found.groups()
+        entry = re.compile(
+            rf'<a [^>]*href="#{re.escape(anchor)}">([^<]*)</a>(</code></b>(?:(?!</li>).)*?'
+            rf'<div class="doc-md-description">\s*<p>{re.escape(text)}</p>\s*</div>\s*</li>)',
+            re.DOTALL,
+        )
+        output, moved = entry.subn(rf'<span id="{anchor}">\1</span>\2', output, count=1)
+        if moved:
+            output = output.replace(found[0], "", 1)
+    return output
+
+
 def on_post_page(output: str, **_: object) -> str:
-    """Refuse a page that loads anything from a network, and drop the indentation of the theme."""
+    """Refuse a page that loads anything from a network, and make the HTML shorter.
+
+    The indentation of the theme and repeated descriptions of attributes are dropped.
+    """
+    output = without_repeated_attributes(output)
     if found := re.search(r"<(script|link|img)\b[^>]*\s(src|href)=.?(https?:)?//[^>]*>", output):
         raise ValueError(f"a page loads from a network: {found[0]}; keep a copy in docs/")
     head, article, rest = output.partition("<article")

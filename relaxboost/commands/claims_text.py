@@ -36,8 +36,8 @@ MAX_CLAIMS_WITH_SLACKS = 10
 are more claims, the table shows only the inequalities of claims that fail."""
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
 LEGEND = _folded(
-    "slack: (right − left)/(|left| + |right|) of the inequality nearest to failing, from −1 to 1. "
-    "Negative: it fails there; 0: both sides are equal up to rounding."
+    "slack: the relative slack, (right − left)/(|left| + |right|), of the inequality nearest to "
+    "failing, from −1 to 1. Negative: it fails there; 0: both sides are equal up to rounding."
 )
 """The meaning of the last column of the table."""
 

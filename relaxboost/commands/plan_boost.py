@@ -43,7 +43,7 @@ class Base(InputFile):
 
 @click.command(
     cls=Verb,
-    short_help="Learn costs as a sum of stumps or trees of the features.",
+    short_help="Learn costs that depend on features through stumps or trees.",
     epilog=inputs.FILES
     + """
 \b
@@ -58,7 +58,7 @@ Examples:
   relaxboost plan boost --edges edges.csv --trips trips.csv --rounds 9 --json
 """,
 )
-@inputs.plan_files
+@inputs.plan_files(inputs.FEATURES_TO_LEARN)
 # The learner, and the number of its rounds.
 @click.option(
     "--learner",
@@ -102,12 +102,12 @@ Examples:
 )
 @last_options
 def boost(**given: Any) -> None:
-    """Learn costs from trips, as a sum of stumps or trees of the features.
+    """Learn costs that depend on features through a sum F of stumps or trees.
 
     Use this command if costs are not a weighted sum of features. It proves no bounds. Boosting
-    starts from the linear costs of `plan fit`. Cross-validation over trips chooses the number of
-    rounds, which is 0 if the linear costs are better. Prints the decrease of the loss, and the
-    importance of each feature.
+    starts from the linear costs of `plan fit`, and by default multiplies them by exp(F).
+    Cross-validation over trips chooses the number of rounds, which is 0 if the linear costs are
+    better. Prints the decrease of the loss, and the importance of each feature.
     """
     from relaxboost import planning
 

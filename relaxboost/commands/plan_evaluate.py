@@ -35,7 +35,10 @@ Examples:
 """,
 )
 @click.argument("model", required=False, type=inputs.FileType)
-@inputs.plan_files
+@inputs.plan_files(
+    "Columns of --edges, or products such as length*class, that MODEL uses; without MODEL, the "
+    "column of the costs.  [default: those of MODEL, or length]"
+)
 def evaluate(**given: Any) -> None:
     """Compare trips with the paths that are shortest under learned costs.
 

@@ -76,7 +76,7 @@ Examples:
   relaxboost plan fit --edges edges.csv --trips trips.csv --loss hamming
 """,
 )
-@inputs.plan_files
+@inputs.plan_files(inputs.FEATURES_TO_LEARN)
 # The problem: the regulariser, the loss, and the sign of costs.
 @click.option(
     "--regulariser",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -230,25 +230,33 @@ class PlanOptions(SimpleNamespace):
         return table
 
 
-plan_files = added(
-    # The graph.
-    click.option("--edges", type=FileType, help="The graph: a CSV with an arc in each row."),
-    click.option("--nodes", type=FileType, help="A CSV of node,x,y or node,lon,lat, for pictures."),
-    click.option(
-        "--features",
-        metavar="A,B,...",
-        help="Columns of --edges to learn from, or products such as length*class.  [default: all, "
-        "or those of MODEL]",
-    ),
-    sep_option,
-    # The trips, and the rules for trips that are not paths of the graph.
-    click.option("--trips", type=FileType, help="The demonstrated trips: a CSV."),
-    click.option(
-        "--parallel", metavar="FEATURE", help="Take the parallel arc with the least FEATURE."
-    ),
-    click.option("--gaps", metavar="FEATURE", help="Fill gaps with the path of least FEATURE."),
-    click.option("--drop-bad", is_flag=True, help="Leave out trips that are not paths."),
+def plan_files(features: str) -> Callable[..., Any]:
+    """Return a decorator that adds the options for the graph and the trips to a command.
+
+    `features` is the help of the option --features.
+    """
+    return added(
+        # The graph.
+        click.option("--edges", type=FileType, help="The graph: a CSV with an arc in each row."),
+        click.option(
+            "--nodes", type=FileType, help="A CSV of node,x,y or node,lon,lat, for pictures."
+        ),
+        click.option("--features", metavar="A,B,...", help=features),
+        sep_option,
+        # The trips, and the rules for trips that are not paths of the graph.
+        click.option("--trips", type=FileType, help="The demonstrated trips: a CSV."),
+        click.option(
+            "--parallel", metavar="FEATURE", help="Take the parallel arc with the least FEATURE."
+        ),
+        click.option("--gaps", metavar="FEATURE", help="Fill gaps with the path of least FEATURE."),
+        click.option("--drop-bad", is_flag=True, help="Leave out trips that are not paths."),
+    )
+
+
+FEATURES_TO_LEARN = (
+    "Columns of --edges to learn from, or products such as length*class.  [default: all]"
 )
+"""The help of the option --features of commands that learn costs."""
 
 
 def _features(edges: Any, ends: tuple[str, str], wanted: Any) -> list[str]:

@@ -31,7 +31,10 @@ Examples:
 """,
 )
 @click.argument("model", required=False, type=inputs.FileType)
-@inputs.plan_files
+@inputs.plan_files(
+    "Columns of --edges, or products such as length*class, to read.  [default: those of MODEL, or "
+    "all]"
+)
 @click.option("--trip", "name", help="A name, or a number from 1.  [default: all of --trips]")
 @click.option("--whole", is_flag=True, help="Draw the whole graph, not only the area of the paths.")
 @click.option(

@@ -45,8 +45,8 @@ def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) 
     """Predict a label for each row of a CSV, with the stumps that solve --model stored in MODEL.
 
     Prints a CSV with the line, the label and the score of each row. The score is the
-    weighted sum of the votes. A positive score gives the label +1, and any other score the label
-    -1. The CSV needs only the columns that the stumps read.
+    weighted sum of the votes. A positive score gives the second class of the model, and any other
+    score the first class. The CSV needs only the columns that the stumps read.
     """
     import numpy as np  # --help does not load it
 

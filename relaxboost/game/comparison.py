@@ -48,7 +48,7 @@ class Bracketed:
 
     @property
     def doubt(self) -> float:
-        """The largest possible error of the bounds. It is 0 if they are proved."""
+        """The error of the bounds that `compare` tolerates. It is 0 if they are proved."""
         return 0.0
 
 

@@ -36,11 +36,12 @@ class Game:
       minimum over all d of <d, u> + f(d). For f = 0, this is the smallest margin.
 
     For another domain of w, ρ = min over d of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w), where
-    g is the support function of the domain, and g* is its conjugate, which is 0 on a set of w.
+    g* is the cost of w, and g is the conjugate of g*. The cost is 0 in a set and infinite outside,
+    or the penalty of `SquaredNorm`.
 
     Parameters
     ----------
-    A : array, scipy.sparse matrix, or a matrix from `relaxboost.matrices`
+    A : array, scipy.sparse matrix, or MarginMatrix
         The margin matrix of shape (m, n) for m examples and n hypotheses, with
         A[i, j] = y_i h_j(x_i) in [−1, 1]. Entries are stored as floats, also for exact proofs. So
         1/10 means the float nearest to it, and only fractions whose denominator is a power of two,

@@ -59,7 +59,7 @@ class RoundRecord(NamedTuple):
     """
 
     round: int
-    """The number of calls to the weak learner so far."""
+    """The number of rounds so far, including those before a checkpoint."""
     seconds: float
     lower: float
     """The best lower bound on the value of the game so far."""
@@ -143,13 +143,12 @@ class Solution(Bracketed):
     For "auto", the parentheses contain the kinds of the rounds, as in "auto (interior)". These are
     the names in `RoundRecord.inner`, except that "pairwise" replaces "smoothed"."""
     rounds: int
-    """The number of calls to the weak learner, including calls before a checkpoint. For a result of
-    `reference`, it is the number of times that a solver was run on the columns."""
+    """The number of rounds, including those before a checkpoint. For a result of `reference`, this
+    is the number of times that a solver was run on the columns."""
     seconds: float
     """The duration of the run in seconds, including the time before a checkpoint."""
     bound: float = float("nan")
-    """An upper bound on the number of rounds that a theorem guarantees, or nan if no theorem
-    applies.
+    """The number of rounds after which a theorem guarantees the gap, or nan if no theorem applies.
 
     For the unit l1 ball SS09 Fig. 1 needs at most 64 log(m) / tol² rounds until the certified gap
     is `tol`, and at most half as many until the smoothed gap is `tol`. For other domains see
@@ -228,7 +227,7 @@ class Solution(Bracketed):
 
     @property
     def doubt(self) -> float:
-        """The largest possible error of the bounds.
+        """The error of the bounds that `compare` tolerates.
 
         It is 1e-7 if the level of proof is numerical, and 0 otherwise.
         """

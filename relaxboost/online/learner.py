@@ -154,7 +154,7 @@ class Learner:
     size : int
         The number M of weights.
     constants : Constants
-        The gradient bound L, the modulus α and the range V* of the proxy.
+        The gradient bound L, the modulus α and the range V_max of the proxy.
     origin : dict
         The base functions and columns of earlier streams; see `Stream.origin`.
     """

@@ -15,8 +15,8 @@ class MirrorDescent(OnlineMethod):
     The sum of the gradients is z_i = z_{i−1} + u_i(w_{i−1}). The weights w_i = −∇W_{β_i}(z_i) are
     the mirror image of this sum, where β_i is the temperature after example i, and W_β is the
     β-conjugate of the proxy V. With the schedule "growing" and t independent examples, the average
-    of the weights has an expected excess risk of at most 2L√(V*/α) √(t + 1)/t. Here L bounds the
-    gradients, and V* and α are the maximum and the modulus of the proxy.
+    of the weights has an expected excess risk of at most 2L√(V_max/α) √(t + 1)/t. Here L bounds the
+    gradients, and V_max and α are the maximum and the modulus of the proxy.
 
     Parameters
     ----------

@@ -104,9 +104,9 @@ def expected_excess_bound(
     """Return a bound on the expected excess risk after t examples.
 
     The bound holds for the average of the iterates, and for a random iterate. Let L bound the
-    gradients, and let the proxy have the maximum V* and the modulus α. The bound is L√(2V*/(αt))
-    for ``Horizon(t)``, and 2L√(V*/α) √(t + 1)/t for `MirrorDescent` with the schedule "growing".
-    Greedy steps with "growing" have a larger bound, which may be inf.
+    gradients, and let the proxy have the maximum V_max and the modulus α. The bound is
+    L√(2V_max/(αt)) for ``Horizon(t)``, and 2L√(V_max/α) √(t + 1)/t for `MirrorDescent` with the
+    schedule "growing". Greedy steps with "growing" have a larger bound, which may be inf.
 
     Parameters
     ----------

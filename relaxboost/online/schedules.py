@@ -24,11 +24,11 @@ class Constants(NamedTuple):
     modulus: float
     """The modulus α of strong convexity of the proxy."""
     largest: float
-    """The maximum V* of the proxy over the domain."""
+    """The maximum V_max of the proxy over the domain."""
 
     @property
     def balance(self) -> float:
-        """The number √(αV*). In the default temperatures the bound L is divided by this number."""
+        """The number √(αV_max), which divides the bound L in the default temperatures."""
         return math.sqrt(self.modulus * self.largest)
 
 
@@ -88,12 +88,12 @@ class Growing(_Root):
     """The schedule β_i = β_0 √(i + 1), for an unknown number of examples.
 
     With the default β_0, the expected excess risk of `MirrorDescent` after t examples is at most
-    2L√(V*/α) √(t + 1)/t for the `Constants` L, V* and α.
+    2L√(V_max/α) √(t + 1)/t for the `Constants` L, V_max and α.
 
     Parameters
     ----------
     beta : float, optional
-        The positive number β_0. By default it is L/√(αV*).
+        The positive number β_0. By default it is L/√(αV_max).
 
     References
     ----------
@@ -118,11 +118,11 @@ class Growing(_Root):
 
 @dataclass(frozen=True)
 class Horizon(_Root):
-    """The constant schedule β_i = L √(t/(2αV*)) for a known number t of examples.
+    """The constant schedule β_i = L √(t/(2αV_max)) for a known number t of examples.
 
-    The expected excess risk after t examples is at most L√(2V*/(αt)) for the `Constants` L, V* and
-    α. For `GradientDescent`, and for `ExponentiatedGradient` over the unit simplex, 1/β is the step
-    of Theorems 1 and 3 of Dekel (2011).
+    The expected excess risk after t examples is at most L√(2V_max/(αt)) for the `Constants` L,
+    V_max and α. For `GradientDescent`, and for `ExponentiatedGradient` over the unit simplex, 1/β
+    is the step of Theorems 1 and 3 of Dekel (2011).
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Horizon(_Root):
         object.__setattr__(self, "rounds", count("rounds", self.rounds))
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
-        # This β minimises βV* + tL²/(2αβ), the bound on the regret after t examples.
+        # This β minimises βV_max + tL²/(2αβ), the bound on the regret after t examples.
         return known.lipschitz * math.sqrt(self.rounds / 2.0) / known.balance, 1.0, 0.0, 0.0
 
 
@@ -169,10 +169,10 @@ class Constant(_Root):
 
 @dataclass(frozen=True)
 class Adaptive(_Root):
-    """The schedule β_i = √((L² + G_i)/(αV*)), for an unknown number of examples.
+    """The schedule β_i = √((L² + G_i)/(αV_max)), for an unknown number of examples.
 
-    G_i is the sum of the squared norms g² of the first i gradients, and L, V* and α are the
-    `Constants`. The regret of `MirrorDescent` is at most √(V*/α) (√(L² + G_t) + √G_t), because
+    G_i is the sum of the squared norms g² of the first i gradients, and L, V_max and α are the
+    `Constants`. The regret of `MirrorDescent` is at most √(V_max/α) (√(L² + G_t) + √G_t), because
     L² + G_{i−1} >= G_i and Σ g_i²/√G_i <= 2√G_t. This bound is at most that of `Growing`, and
     smaller if the gradients are smaller than L. It does not hold for greedy steps.
 

@@ -57,10 +57,11 @@ def boost(
     warm_start: BoostedCosts | None = None,
     rng: Rng = 0,
 ) -> BoostedCosts:
-    """Learn the costs of sites from demonstrations, as a sum of weak hypotheses of the features.
+    """Learn the costs of sites from demonstrations, through a sum F of weak hypotheses.
 
-    The algorithm is functional gradient descent on the maximum-margin planning loss. With the
-    default link, ``"exponential"``, it is the algorithm LEARCH of Ratliff, Silver & Bagnell.
+    The algorithm is functional gradient descent on the maximum-margin planning loss. The default
+    link, ``"exponential"``, multiplies initial costs by exp(F), as the algorithm LEARCH of Ratliff,
+    Silver & Bagnell does. The link ``"additive"`` adds F to them.
 
     By default the descent starts from the linear costs that `fit` learns. Cross-validation on
     held-out trips chooses the number of rounds, which is 0 if the linear costs are better.

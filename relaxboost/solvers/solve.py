@@ -131,8 +131,8 @@ def solve(
     InputError
         If the method is unknown, does not fit the game or does not accept `start`; if `tol`,
         `rtol` or a limit is out of range; if `start` does not fit the game; if the checkpoint is
-        for another game; or if the run may never reach the gap and neither `max_rounds` nor
-        `time_limit` is passed. AdaBoost may never reach the gap. Other methods may not reach it
+        for another game; or if neither `max_rounds` nor `time_limit` is passed, and the run may
+        never reach the gap. AdaBoost may never reach it. Other methods may not reach it
         either if the slack of the weak learner is unknown or not below `tol`. `solve` checks all
         arguments before the run begins.
 

@@ -33,8 +33,8 @@ OWN = "not in the paper"
 _HEAD = """\
 # Claims
 
-These pages give a verdict on each statement of thirteen papers and lectures, with its proof or its
-counterexample. A *claim* is such a statement, together with a check that anyone can run.
+These pages give verdicts on statements of thirteen papers and lectures, with proofs or
+counterexamples. A *claim* is such a statement, together with a check that anyone can run.
 [What we found in the papers](../findings.md) describes the most important errors. Choose a source:
 """
 

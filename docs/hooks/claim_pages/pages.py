@@ -85,8 +85,9 @@ def pages(source: Source) -> dict[str, str]:
     front = file_of(source)
     letters = f"[notation]({front}#notation), " if source.notation else ""
     title = (
-        f"# {as_markdown(title_of(source))}: details\n\nThis page has every claim about the "
-        f"source, with its proof or counterexample. See {letters}[results and errata]({front}).\n"
+        f"# {as_markdown(title_of(source))}: details\n\n"
+        "Look up a claim about the source here: its statement, and its proof or counterexample. "
+        f"See {letters}[results and errata]({front}).\n"
     )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
 
@@ -98,7 +99,10 @@ def _front(source: Source) -> Iterator[str]:
     number = len(claims) + len(source.not_checked)
     reference = as_markdown(source.reference).rstrip(".")
     yield from (f"# {as_markdown(title_of(source))}", "", f"{reference}.", "")
-    yield from (f"Verdicts on {number} statements: {total}.", _HEAD)
+    yield from (
+        f"Before you use or cite this source, read our verdicts on {number} statements: {total}.",
+        _HEAD,
+    )
     if source.notation:
         # The text is folded, so that the results are on the first screen.
         yield from ('<details id="notation" markdown="1">', _NOTATION, "")
@@ -158,7 +162,8 @@ def _details(source: Source) -> Iterator[str]:
     if others:
         yield from ("## Formulas and remarks", "", *others)
     if source.lines:
-        yield from ("## Line by line", "", *_lines(source), "")
+        yield from ("## Where each passage is checked", "", "The claims about each passage:", "")
+        yield from (*_lines(source), "")
 
 
 def _found(claim: Claim) -> str:
@@ -195,7 +200,7 @@ def _errata(source: Source) -> Iterator[str]:
 
 
 def _lines(source: Source) -> Iterator[str]:
-    """Yield the lines of the section "Line by line" of a page, in Markdown.
+    """Yield the lines of the section "Where each passage is checked", in Markdown.
 
     The places of the source with claims come first, with links to the claims. The places without a
     claim follow, with the reasons why there is no claim.
@@ -209,6 +214,11 @@ def _lines(source: Source) -> Iterator[str]:
         found.update(dict.fromkeys(texts))
     yield from _grouped(claims, ", ")
     if reasons:
+        # "A definition." is left out beside "A definition, which the claims after it use."
+        for given in reasons.values():
+            for text in [*given]:
+                if any(other != text and other.startswith(text.rstrip(".")) for other in given):
+                    del given[text]
         yield from ("", "Without a claim:", "", *_grouped(reasons, " "))
 
 

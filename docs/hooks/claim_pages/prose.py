@@ -18,13 +18,19 @@ _SPECIAL = re.compile(r"[\\*`]|(?<!\w)_|_(?!\w)|(?<=\])[(\[]")
 """Characters that have a meaning in Markdown. The underscore in x_t does not match."""
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """Characters that HTML and XML do not allow, such as control characters."""
+_PRODUCT = re.compile(r"<(?=\S)([^<>,]+), ([^<>,]+)(?<=\S)>")
+"""A scalar product such as <d, u>. An inequality such as 0 < x does not match."""
 MAX_PRINTED_SIDE = 14
 """The maximum number of rows, and of columns, of a matrix that a page about a claim prints in full.
 Of a larger matrix, the page prints only the numbers of rows and columns."""
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a string as pairs of the type, "text", "code" or "emphasis", and text."""
+    """Yield the parts of a string as pairs of the type, "text", "code" or "emphasis", and text.
+
+    Scalar products have the angle brackets of the other pages, and no line ends inside them.
+    """
+    text = _PRODUCT.sub("⟨\\1,\u00a0\\2⟩", text)
     at = 0
     for found in _MARKED.finditer(text):
         if found.start() > at:

@@ -1,6 +1,6 @@
 """The base classes of domains, the sets of weights w of a game.
 
-A domain has a support function g and a penalty g*.
+A domain has a penalty g* of the weights, which is 0 on a set, and the conjugate g of g*.
 """
 
 from __future__ import annotations

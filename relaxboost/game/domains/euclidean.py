@@ -158,7 +158,7 @@ class L2Ball(Sized, EuclideanSet):
 class SquaredNorm(Sized, EuclideanSet):
     """The penalty g*(w) = weight · ‖w‖_2² on the weights w, instead of a constraint.
 
-    The support function is g(v) = ‖v‖_2² / (4 weight). The penalty grows faster than the margins,
+    The conjugate of g* is g(v) = ‖v‖_2² / (4 weight). The penalty grows faster than the margins,
     so ρ is finite and optimal weights are bounded. With f = 0 the value is r²/(4 weight), where
     r >= 0 is the value over `L2Ball(1)`.
 

@@ -66,7 +66,7 @@ class Proxy(ABC):
 
     @abstractmethod
     def largest(self, domain: Domain, size: int) -> float:
-        """Return V*, the maximum of the proxy V over the domain."""
+        """Return V_max, the maximum of the proxy V over the domain."""
 
     @abstractmethod
     def mirror(self, z: Vector, beta: float, domain: Domain) -> Vector:

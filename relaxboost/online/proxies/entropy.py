@@ -20,10 +20,11 @@ from relaxboost.online.proxies.roots import above_tangent
 class Entropy(Proxy):
     """The entropy λ log(N/λ) + Σ v_j log v_j of a vector v >= 0 of N entries with Σv = λ.
 
-    The radius of the domain is λ. The modulus of strong convexity is 1/λ, and the maximum V* is λ
-    log N. On the simplex of radius λ, v is the vector w of M weights (Eq. 8). On the full simplex,
-    v also has the entry λ − Σw. On the l1 ball, v consists of two vectors v⁺ and v⁻ with w = v⁺ −
-    v⁻, and V(w) is the minimum over all such v. This is the proxy of EG± (Kivinen & Warmuth 1997).
+    The radius of the domain is λ. The modulus of strong convexity is 1/λ, and the maximum V_max is
+    λ log N. On the simplex of radius λ, v is the vector w of M weights (Eq. 8). On the full
+    simplex, v also has the entry λ − Σw. On the l1 ball, v consists of two vectors v⁺ and v⁻ with
+    w = v⁺ − v⁻, and V(w) is the minimum over all such v. This is the proxy of EG± (Kivinen &
+    Warmuth 1997).
 
     References
     ----------

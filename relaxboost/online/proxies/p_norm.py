@@ -23,9 +23,10 @@ class PNorm(Proxy):
 
     Here λ is the radius of the domain and M the number of weights. The modulus in the l1 norm is
     α = (p − 1) M^{2/p − 2}/λ². This follows from the modulus p − 1 of ‖·‖_p²/2 in the p-norm, and
-    from ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p. For even M, no larger α is possible. V* is the maximum of the
-    proxy. With the default p, V*/α is less than 3.7 λ² log M. As p decreases to 1, V*/α on the
-    simplex converges to λ² log M, its value for the entropy. If M <= 3, it is smaller for p = 2.
+    from ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p. For even M, no larger α is possible. V_max is the maximum of
+    the proxy. With the default p, V_max/α is less than 3.7 λ² log M. As p decreases to 1, V_max/α
+    on the simplex converges to λ² log M, its value for the entropy. If M <= 3, it is smaller for
+    p = 2.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class Power(Proxy):
 
     Here λ is the radius of the domain and M the number of weights. The Hessian is diag(|w_j/λ|^{s
     − 1}). For s > 0, the modulus in the l1 norm is α = 1/max Σ |w_j/λ|^{1 − s} = M^{−s}, because
-    equal weights attain the maximum. On the simplex, the ratio V*/α of the largest value to the
+    equal weights attain the maximum. On the simplex, the ratio V_max/α of the largest value to the
     modulus is then λ² (M^s − 1)/(s(s + 1)). As s decreases to 0, the ratio converges to λ² log M,
     its value for the entropy. If M <= 7, the ratio is smaller than this limit for some s. A
     negative s is permitted on the simplex only, where α = 2^{−s}. The Tsallis entropy has

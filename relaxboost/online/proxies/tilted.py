@@ -24,9 +24,9 @@ class Tilted(Proxy):
 
     Here λ is the radius of the simplex and M the number of weights. The modulus in the l1 norm is
     α = 1/λ, because the Hessian is diag(1/g)/λ and Σg = 1. The best c is 1/(M − 1), for which the
-    maximum V* is λ (M − 1)² log(M − 1)/(M(M − 2)). This is less than the maximum λ log M of the
+    maximum V_max is λ (M − 1)² log(M − 1)/(M(M − 2)). This is less than the maximum λ log M of the
     entropy: 0.924λ instead of 1.099λ for M = 3, and 2.225λ instead of 2.303λ for M = 10. For M = 2
-    the best c is 1. The proxy is then the limit M‖w − λu‖_2²/(2λ) for c → 1, and V* is 0.5λ
+    the best c is 1. The proxy is then the limit M‖w − λu‖_2²/(2λ) for c → 1, and V_max is 0.5λ
     instead of 0.693λ.
 
     Parameters
@@ -36,7 +36,7 @@ class Tilted(Proxy):
 
     References
     ----------
-    Juditsky et al. (2005), Sec. 6.1, conjecture that the entropy has the smallest V*/α.
+    Juditsky et al. (2005), Sec. 6.1, conjecture that the entropy has the smallest V_max/α.
     """
 
     c: float | None = None

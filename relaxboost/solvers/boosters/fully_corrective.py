@@ -67,12 +67,12 @@ class FullyCorrectiveRun(Booster):
     """A run of fully corrective Frank–Wolfe, which minimises f(d) + g(Aᵀd) over a convex hull.
 
     Here d is a distribution over the examples, f is the relaxation, A is the margin matrix, and g
-    is the support function of the domain of w. The worst distribution for w attains the relaxed
-    margin F(Aw), the minimum over d of <d, Aw> + f(d). The steps of Frank–Wolfe change d here, and
-    w is the best response to d. A round adds the worst distribution for the current w to the hull.
-    Pairwise steps then optimise the coefficients of the convex combination of the distributions in
-    the hull. In the objective of these steps, f(d) is replaced by the weighted mean of the values
-    of f, which is at least f(d) by convexity.
+    is the support function of the ball of w, or the conjugate of the penalty on w. The worst
+    distribution for w attains the relaxed margin F(Aw), the minimum over d of <d, Aw> + f(d). The
+    steps of Frank–Wolfe change d here, and w is the best response to d. A round adds the worst
+    distribution for the current w to the hull. Pairwise steps then optimise the coefficients of the
+    convex combination of the distributions in the hull. In the objective of these steps, f(d) is
+    replaced by the weighted mean of the values of f, which is at least f(d) by convexity.
 
     The support function g(v) = r ‖v‖ of a ball of radius r is not smooth at 0. The run replaces g
     by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w
