@@ -109,7 +109,7 @@ def in_a_paper(claim: Claim) -> str:
 
 
 def errata(source: Source) -> str:
-    """Return the misprints of a source as a table in LaTeX.
+    """Return the misprints found in a publication as a table in LaTeX.
 
     The table needs the LaTeX package booktabs.
     """

@@ -217,7 +217,7 @@ def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str,
 
 
 def _check_planted(where: str, k: Any, planted: str, m: int, given: Any) -> None:
-    """Raise an InputError if no game of the table has the optimum that k plants."""
+    """Raise an InputError if the table lacks `planted`, the relaxation with the known optimum."""
     games = [relaxation_of(text).resolve(m) for _, text in _texts(where, given)]
     if relaxation_of(planted).resolve(m) not in games:
         raise InputError(

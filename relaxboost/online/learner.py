@@ -89,8 +89,8 @@ class OnlineMethod(ABC):
             object.__setattr__(self, name, float(value))
         if not 1e-100 <= self.bound <= 1e100:
             raise InputError(
-                f"bound must be in [1e-100, 1e100], got {self.bound:g}, because squares of base "
-                "functions must not overflow or underflow"
+                f"bound must be in [1e-100, 1e100], got {self.bound:g}; otherwise the squares of "
+                "entries of a row can overflow or underflow"
             )
 
     if not TYPE_CHECKING:

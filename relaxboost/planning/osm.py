@@ -19,7 +19,7 @@ _SOURCES = {
     "speed_kph": "ox.add_edge_speeds(G, hwy_speeds=...)",
     "travel_time": "ox.add_edge_speeds(G, hwy_speeds=...) and ox.add_edge_travel_times(G)",
 }
-"""The calls of OSMnx that add a number >= 0 to all edges, by the name of the attribute."""
+"""For each attribute with values >= 0, the calls of OSMnx that set it on all edges."""
 
 
 def from_osmnx(G: Any, features: Wanted = FEATURES, *, unseen: str = "refuse") -> Graph:

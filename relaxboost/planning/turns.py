@@ -19,8 +19,9 @@ class TurnGraph(Graph):
 
     The node ``("arc", e)`` is arc e of the original graph. Each node v of the original graph
     becomes two nodes: paths from v start at ``("start", v)``, and paths to v end at ``("end", v)``.
-    The first arcs of the line graph are the turns. The other arcs lead from ``("start", v)`` to
-    each arc that leaves v, and from each arc that enters v to ``("end", v)``.
+    The arcs with the lowest numbers are the turns, from one arc to the next. The other arcs lead
+    from ``("start", v)`` to each arc that leaves v, and from each arc that enters v to
+    ``("end", v)``.
     """
 
     original: Graph

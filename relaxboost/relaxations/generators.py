@@ -190,7 +190,7 @@ class _FDivergence(Custom):
 
 
 class _Table(Programs):
-    """A table of the slopes c φ'(t) at many t, which replaces the cone solver of `Programs`."""
+    """A table of slopes c φ'(t) of a divergence, with which `Programs` needs no cone solver."""
 
     def __init__(self, relaxation: Custom, m: int, f: _Divergence) -> None:
         super().__init__(relaxation, m)

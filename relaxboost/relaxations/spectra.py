@@ -193,7 +193,7 @@ def extremile(m: int, r: Fraction) -> Spectrum:
 
 
 def power(m: int, r: Fraction) -> Spectrum:
-    """Return the spectrum of m weights for the integrated spectrum φ(t) = t^r."""
+    """Return the m weights φ(i/m) − φ((i−1)/m) of the integrated spectrum φ(t) = t^r."""
     return _rounded([_DIGITS.subtract(after, here) for here, after in pairwise(_powers(m, r))])
 
 
@@ -326,7 +326,7 @@ class OfSpectrum(Relaxation):
         return [(k, p / total) for k, p in zip(self.ks, self.weights, strict=True) if p]
 
     def _is_program(self, m: int) -> bool:
-        """Return whether f is a mixture of at most 32 soft margins, and so a linear program."""
+        """Return whether f mixes at most 32 soft margins, so that it is a small linear program."""
         parts = self._spectrum(m).tops if self._rule is not None else self.ks
         # The program has m variables for each soft margin. The sorting network, which replaces it,
         # has about 2 log² m variables for each example.

@@ -193,7 +193,7 @@ def closest_point(
 def multipliers(
     form: ExactForm, u: Sequence[Fraction], limits: PivotLimits
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return the exact number γ and the exact multipliers of the rows that prove F(u)."""
+    """Return the exact number γ and the exact row multipliers that prove the value of F(u)."""
     m = len(u)
     # F(u) is the least f(d) + <d, u>, so u is added to the costs of d.
     tilted = [c + x for c, x in zip(form.cost, u, strict=False)] + form.cost[m:]

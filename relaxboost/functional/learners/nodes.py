@@ -21,7 +21,7 @@ class _Bit(IntEnum):
     MISSING_LEFT = 2
     """Rows with a missing number go to the left child, if the bit MISSING is set too."""
     MISSING = 8
-    """The feature of the node had missing values in training."""
+    """This bit is set if the feature of the node had missing values in training."""
 
 
 _LINES = {
