@@ -47,8 +47,6 @@ gap), `stopped` (another solver was much faster) or `unfit` (for another kind of
   cannot change which one is fastest.
 * `rb.reference`, which adds columns step by step, was run separately. It was faster than these
   solvers on breast cancer, but took over 200 seconds on `halfspace-2000x10` and `waveform`.
-* While `breast-cancer`, `halfspace-2000x10` and `uniform` were measured, other programs used the
-  second core.
 * PIQP took part only in another race (30 games, 60 seconds each). In it, `auto` was 18 times as
   fast as the fastest of PIQP, HiGHS and Clarabel (8 times on dense games).
 
