@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun
+from relaxboost.solvers.boosters.newton import RestrictedRun
 from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
@@ -82,10 +82,10 @@ class ERLPBoostRun(Booster):
 
     A round first takes a step towards the new column, with the length that a line search finds.
     This step increases the smoothed margin at least as much as the step "fig1" of `Corrective`. The
-    bound on the rounds of "fig1" therefore holds for ERLPBoost too. Pairwise steps over the columns
+    bound on the rounds of "fig1" therefore holds for ERLPBoost too. Newton steps over the columns
     found so far follow. They end when the gap of the smoothed game restricted to these columns is
     at most max(g, target)/2, where g is the gap of the whole smoothed game at the start of the
-    round. Pairwise steps to a smaller gap would make the run slower.
+    round. If f needs a solver, pairwise steps replace the Newton steps.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class ERLPBoostRun(Booster):
     target : float
         The gap of the smoothed game at which the run is expected to end.
     clock : Clock
-        The clock of the run. The pairwise steps end when the clock has no time left.
+        The clock of the run. The Newton steps end when the clock has no time left.
     """
 
     inner = "smoothed"
@@ -109,21 +109,21 @@ class ERLPBoostRun(Booster):
     ) -> None:
         self.active = active_set(game)
         self._clock = clock
-        self._pairwise = CorrectiveRun(game, beta, "pairwise", project, self.active)
+        self._restricted = RestrictedRun(game, beta, project, self.active)
         self._target = target
-        self.d = self._pairwise.d
+        self.d = self._restricted.d
 
     def warmed(self, start: WarmStart) -> Booster:
         """Start from the weights w of a warm start. The distribution d is computed from w."""
-        self._pairwise.warmed(start)
-        self.d = self._pairwise.d
+        self._restricted.warmed(start)
+        self.d = self._restricted.d
         return self
 
     def advance(self, best: Best) -> Booster | None:
         # The gap is measured before the step, because the step changes d.
-        inner = self._pairwise
+        inner = self._restricted
         goal = 0.5 * max(self.active.gap(inner.d, best), self._target)
-        # This step gives the bound on the rounds, however few pairwise steps follow.
+        # This step gives the bound on the rounds, however few Newton steps follow.
         inner.towards(best)
         inner.settle(goal, self._clock)
         self.d = inner.d

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from math import ulp
-
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.loop import Clock
 from relaxboost.game.domains import Dense
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
@@ -84,7 +81,7 @@ class CorrectiveRun(Booster):
         self._round = 0
         self._idle_rounds = 0
         self._last: tuple[Vector, int] | None = None
-        self._stretches = dict.fromkeys(("towards", "exchange", "away"), 1.0)
+        self._stretches = dict.fromkeys(("towards", "exchange", "away", "newton"), 1.0)
         self.active = starting_point(game) if active is None else active
         self.d = self._project(self.active.u)
 
@@ -147,23 +144,6 @@ class CorrectiveRun(Booster):
         self._idle_rounds = self._idle_rounds + 1 if is_same else 0
         self._last = now
         return self._idle_rounds > PATIENCE_ROUNDS
-
-    def settle(self, goal: float, clock: Clock) -> None:
-        """Take pairwise steps over the columns found so far, until the gap is at most `goal`.
-
-        The gap is that of the smoothed game restricted to these columns. The steps also end if the
-        clock has no time left, or if they become too short to change the weights.
-        """
-        active = self.atoms
-        while clock.left:
-            self.edges = active.edges(self.d)
-            best = active.best(self.edges)
-            if active.gap(self.d, best) <= goal:
-                break
-            self._exchange(best)
-            # With a tiny β the steps become so short that they never close the gap.
-            if self.step <= ulp(active.over.scale):
-                break
 
     def towards(self, best: Best | Dense) -> None:
         """Move the weights w towards `best`, the hypothesis that the weak learner returned.

@@ -1,0 +1,126 @@
+"""Newton steps on the smoothed relaxed margin of the columns found so far, for ERLPBoost."""
+
+from __future__ import annotations
+
+from math import ulp
+
+import numpy as np
+
+from relaxboost._core.arrays import Matrix
+from relaxboost._core.loop import Clock
+from relaxboost.game.game import Game
+from relaxboost.matrices import Best, kernels
+from relaxboost.relaxations.base import needs_solver
+from relaxboost.solvers.boosters.frank_wolfe import SEARCH_ACCURACY, CorrectiveRun
+from relaxboost.solvers.boosters.hull import reweigh
+from relaxboost.solvers.hypothesis import ActiveSet
+from relaxboost.solvers.smoothing import Projector
+from relaxboost.solvers.steps import Segment, line_search
+
+MODEL_ACCURACY = 0.5
+"""A Newton step maximises the quadratic model of the smoothed margin up to this fraction of the gap
+of the restricted game. The line search that follows makes a higher accuracy useless."""
+
+DIFFERENCE = 1e-5
+"""The Hessian is estimated from changes of the margins by this number times the smoothing β. Such a
+change multiplies each entry of d by about 1 + 1e-5. The rounding errors of d are far smaller, and
+few entries of d reach a bound such as 1/k of `Capped` on the way."""
+
+
+class RestrictedRun(CorrectiveRun):
+    """A run that maximises the smoothed relaxed margin D(w) over the columns found so far.
+
+    D(w) is the minimum over the distributions d of <d, Aw> + f(d) + β h(d), where A is the margin
+    matrix, f is the relaxation, and h is the smoothing function. The gradient of D in the margins
+    Aw is the minimising d. A Newton step maximises a quadratic model of D over the convex hull of
+    the atoms, and a line search moves w towards the maximiser.
+
+    Parameters
+    ----------
+    game : Game
+        The game that the booster solves. The domain of w has atoms.
+    beta : float
+        The weight β of the smoothing, > 0.
+    project : callable
+        The function that maps margins Aw to the minimising d.
+    active : ActiveSet
+        The columns found so far, with their weights.
+    """
+
+    def __init__(self, game: Game, beta: float, project: Projector, active: ActiveSet) -> None:
+        super().__init__(game, beta, "pairwise", project, active)
+        self._has_hessian = not needs_solver(game.relaxation)
+
+    def settle(self, goal: float, clock: Clock) -> None:
+        """Take steps over the columns found so far, until the gap is at most `goal`.
+
+        The gap is that of the smoothed game restricted to these columns. The steps also end if the
+        clock has no time left, or if they become too short to change the weights.
+        """
+        active = self.atoms
+        while clock.left:
+            self.edges = active.edges(self.d)
+            best = active.best(self.edges)
+            gap = active.gap(self.d, best)
+            if gap <= goal:
+                break
+            # The Hessian needs a distribution for each column. If a solver computes each of them,
+            # many pairwise steps take less time, and do not depend on the errors of the solver.
+            if self._has_hessian:
+                self._newton(best, gap)
+            # Rounding errors can make the quadratic model useless if the gap is tiny.
+            if not self._has_hessian or self.step <= 0.0:
+                self._exchange(best)
+            # With a tiny β the steps become so short that they never close the gap.
+            if self.step <= ulp(active.over.scale):
+                break
+
+    def _newton(self, best: Best, gap: float) -> None:
+        active = self.atoms
+        scale = active.over.scale
+        active.slot(best)
+        edges = active.edges(self.d)
+        # Only columns with weight, and columns with an edge above the mean edge of the weights,
+        # can gain or lose weight at first order.
+        is_free = (active.weights > 0.0) | (scale * edges > float(self.d @ active.u))
+        slots = np.flatnonzero(is_free)
+        atoms = scale * active.columns[:, slots].astype(np.float64)
+        gradient = scale * edges[slots]
+        weights = active.weights[slots] / scale
+        if active.over.holds_zero:
+            # The point w = 0 is an atom with margins 0, and has the missing weight.
+            atoms = np.column_stack([atoms, np.zeros(active.u.size)])
+            gradient = np.append(gradient, 0.0)
+            weights = np.append(weights, max(0.0, 1.0 - float(weights.sum())))
+        hessian = self._hessian(atoms)
+        moved = weights.copy()
+        # The model is <gradient, change> − <change, hessian · change>/2. The function `reweigh`
+        # minimises <costs, moved> + <moved, hessian · moved>/2, its negative up to a constant.
+        costs = -gradient - hessian @ weights
+        reweigh(hessian, costs, moved, moved.size, (1.0, 0.0, 1.0), MODEL_ACCURACY * gap)
+        change = moved - weights
+        v = atoms @ change
+        segment = Segment(active.u, v, float(gradient @ change))
+        found = line_search(
+            self._project, self._beta, segment, SEARCH_ACCURACY, self._stretches["newton"]
+        )
+        active.weights[slots] += found.eta * scale * change[: slots.size]
+        # Rounding may leave a weight just below 0.
+        np.maximum(active.weights, 0.0, out=active.weights)
+        active.u = self._margins(found, v)
+        self._finish("newton", found)
+
+    def _hessian(self, atoms: Matrix) -> Matrix:
+        """Return minus the second derivatives of the smoothed margin in the weights of atoms.
+
+        `atoms` contains the margins of an atom in each column.
+        """
+        changes = np.zeros_like(atoms)
+        for j, v in enumerate(atoms.T):
+            size = kernels.largest(v)
+            if size > 0.0:
+                h = DIFFERENCE * self._beta / size
+                changes[:, j] = (self.d - self._project(kernels.along(self.active.u, v, h))) / h
+        products = atoms.T @ changes
+        # Rounding errors make the matrix a little asymmetric.
+        return np.asarray(0.5 * (products + products.T))
