@@ -17,6 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Limits
 from relaxboost._core.progress import bar
 from relaxboost.estimators.choices import threads
 from relaxboost.estimators.margin_columns import CutColumns
@@ -24,7 +25,8 @@ from relaxboost.estimators.margin_games import Examples, Voter, made
 from relaxboost.estimators.margin_trees import Columns
 from relaxboost.estimators.tables import Features
 from relaxboost.game import Game, Solution
-from relaxboost.solvers.solve import solve
+from relaxboost.solvers.automatic import Automatic
+from relaxboost.solvers.solve import solve, solve_next
 from relaxboost.solvers.warm_start import Relay
 
 MAX_CUTS_OF_STORED_GAMES = 32
@@ -271,9 +273,12 @@ def _play(
         left = 0.0 if path.is_stopped else (end - time.time()) / (len(games) - i)
         limit = max(left, sys.float_info.min) if math.isfinite(left) else None
         points = path.rule.begin(matrix) if relay.solution is None else None
-        # `solve` accepts a Relay too, but it is not part of the public interface.
-        begin: Any = points or relay
-        relay.solution = solve(game, path.rule.gap(path.tol, grid), start=begin, time_limit=limit)
+        gap = path.rule.gap(path.tol, grid)
+        if points:
+            relay.solution = solve(game, gap, start=points, time_limit=limit)
+        else:
+            limits = Limits(time_limit=limit)
+            relay.solution = solve_next(game, gap, None, Automatic(), limits, relay)
         path.is_stopped |= relay.solution.status == "interrupted"
         solutions.append(relay.solution)
     if games[0].n is None:

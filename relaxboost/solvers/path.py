@@ -8,11 +8,12 @@ from typing import Any
 
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Limits
 from relaxboost._core.parameters import is_given
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
-from relaxboost.solvers.method import Method
-from relaxboost.solvers.solve import solve
+from relaxboost.solvers.method import Method, as_method
+from relaxboost.solvers.solve import check_verbose, solve_next
 from relaxboost.solvers.warm_start import Relay
 
 
@@ -74,23 +75,16 @@ def path(
         sizes = [float(getattr(game.relaxation, "k", 0)) for game in listed]
         order.sort(key=lambda place: -sizes[place])
     solutions: dict[int, Solution] = {}
-    # `solve` accepts a Relay too, but it is not part of the public interface.
-    start: Any = Relay()
+    check_verbose(verbose)
+    chosen = as_method(method)
+    relay = Relay()
     # After Ctrl-C the remaining games get one round each, so that every game has a bracket.
     max_rounds = None
     while len(solutions) < len(order):
         place = order[len(solutions)]
         try:
-            found = solve(
-                listed[place],
-                tol,
-                method,
-                rtol=rtol,
-                start=start,
-                max_rounds=max_rounds,
-                time_limit=time_limit,
-                verbose=verbose,
-            )
+            limits = Limits(max_rounds, time_limit)
+            found = solve_next(listed[place], tol, rtol, chosen, limits, relay, verbose)
         except (KeyboardInterrupt, SystemError) as error:
             # A run handles Ctrl-C itself; here it came before the run, which is then repeated.
             if not is_interrupt(error):
@@ -102,7 +96,7 @@ def path(
             found = replace(found, status="interrupted")
         if found.status == "interrupted":
             max_rounds = 1
-        start.solution = found
+        relay.solution = found
         solutions[place] = found
     return [solutions[place] for place in range(len(listed))]
 

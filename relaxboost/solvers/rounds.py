@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from math import nan
 from typing import Any
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.loop import Limits
 from relaxboost.game.domains import Dense
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
@@ -239,3 +240,18 @@ class Rounds:
         witness = booster.witness
         margin = f.relaxed_margin(u)[0] if witness is None else bounds_of(f).lower_bound(u, witness)
         return margin, f.penalty(booster.d)
+
+
+def with_protected_callback(limits: Limits) -> Limits:
+    """Return the limits with a callback that cannot write to the distribution d of a state."""
+    # The booster and the incumbent hold the same array d.
+    callback = limits.callback
+    if callback is None:
+        return limits
+    return replace(limits, callback=lambda state: callback(_protect(state)))
+
+
+def _protect(state: RoundState) -> RoundState:
+    d = state.d.view()
+    d.flags.writeable = False
+    return replace(state, d=d)

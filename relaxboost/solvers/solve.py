@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -29,9 +29,9 @@ from relaxboost.solvers.incumbent import Certified, Incumbent, RunLog
 from relaxboost.solvers.messages import Ending, describe_ending
 from relaxboost.solvers.method import Method, SmoothedMethod, as_method
 from relaxboost.solvers.restricted_master import ProgramError
-from relaxboost.solvers.rounds import Booster, Rounds, RoundState
+from relaxboost.solvers.rounds import Booster, Rounds, RoundState, with_protected_callback
 from relaxboost.solvers.stopping import StoppingRule, Tolerance
-from relaxboost.solvers.warm_start import WarmStart, read_start
+from relaxboost.solvers.warm_start import Relay, WarmStart, read_start
 
 
 @explains_arguments(
@@ -182,16 +182,53 @@ def solve(
     >>> rb.solve(rb.Game(game.matrix, rb.Capped(k=1)), start=vote, rtol=0.01).status
     'optimal'
     """
-    if not is_given(verbose, Real):
-        raise InputError(
-            "verbose must be 0 for no output, 1 for a progress bar, or 2 for a progress bar and "
-            f"the decisions of the run, got {verbose!r:.60}"
-        )
+    check_verbose(verbose)
     # All arguments are checked before any work, so that an error costs no time.
     limits = Limits(max_rounds, time_limit, callback)
     # The decorator adds a call.
     goal, chosen = check_run(game, tol, rtol, as_method(method, stacklevel=4), limits)
-    begin, file = _read_points(game, chosen, start, checkpoint)
+    # The guarantee of a method that counts its steps holds only from the first step.
+    if chosen.cold and (start is not None or checkpoint is not None):
+        raise InputError(
+            f"{type(chosen).__name__} {chosen.cold}; leave start and checkpoint out, or use "
+            'method="auto"'
+        )
+    begin, file = _read_points(game, start, checkpoint)
+    return _run(game, goal, chosen, limits, begin, file, verbose)
+
+
+def solve_next(
+    game: Game,
+    tol: float | None,
+    rtol: float | None,
+    method: Method,
+    limits: Limits,
+    relay: Relay,
+    verbose: float = 0,
+) -> Solution:
+    """Solve the next game of a path of similar games, and return the solution.
+
+    The run begins from the results of the previous game, which `relay` contains. At the end the
+    booster of this run is stored in `relay`.
+    """
+    goal, chosen = check_run(game, tol, rtol, method, limits)
+    if chosen.cold:
+        raise InputError(
+            f"{type(chosen).__name__} {chosen.cold}, but the games of a path start from previous "
+            'solutions; use method="auto", or call solve for each game'
+        )
+    return _run(game, goal, chosen, limits, relay.begin(game), None, verbose)
+
+
+def _run(
+    game: Game,
+    goal: Tolerance,
+    chosen: Method,
+    limits: Limits,
+    begin: WarmStart,
+    file: Checkpoint | None,
+    verbose: float,
+) -> Solution:
     # The time limit excludes compilation, which happens once for each kind of game.
     _prepare_kernels(game, chosen)
     clock = Clock(limits.time_limit)
@@ -210,6 +247,15 @@ def solve(
     if verbose >= 2:
         log.print_new(solution.trace)
     return solution
+
+
+def check_verbose(verbose: Any) -> None:
+    """Raise an InputError if `verbose` is not a number."""
+    if not is_given(verbose, Real):
+        raise InputError(
+            "verbose must be 0 for no output, 1 for a progress bar, or 2 for a progress bar and "
+            f"the decisions of the run, got {verbose!r:.60}"
+        )
 
 
 _PREPARED: set[tuple[object, ...]] = set()
@@ -289,14 +335,8 @@ def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -
 
 
 def _read_points(
-    game: Game, method: Method, start: Any, checkpoint: str | os.PathLike[str] | None
+    game: Game, start: Any, checkpoint: str | os.PathLike[str] | None
 ) -> tuple[WarmStart, Checkpoint | None]:
-    # The guarantee of a method that counts its steps holds only from the first step.
-    if method.cold and (start is not None or checkpoint is not None):
-        raise InputError(
-            f"{type(method).__name__} {method.cold}; leave start and checkpoint out, or use "
-            'method="auto"'
-        )
     begin = WarmStart() if start is None else read_start(game, start)
     if checkpoint is None:
         return begin, None
@@ -342,7 +382,7 @@ class _Job:
         # Fig. 1's own test needs a round even if the bracket of the start is narrow.
         if is_enough and not smoothed_test:
             return Ending("optimal", "", smoothed_test)
-        limits = _with_protected_callback(self.limits)
+        limits = with_protected_callback(self.limits)
         with threads_for(game.m, game.n), closing("gap", self.goal.tol, verbose > 0) as show:
 
             def keep(state: RoundState) -> str:
@@ -457,17 +497,3 @@ class _Job:
         if ending.status in ("optimal", "stalled") and not ending.smoothed_test:
             return "optimal" if self.goal.met_by(proof.lower, proof.upper) else "stalled"
         return ending.status
-
-
-def _with_protected_callback(limits: Limits) -> Limits:
-    # A callback must not change the d that the booster and the incumbent hold.
-    callback = limits.callback
-    if callback is None:
-        return limits
-    return replace(limits, callback=lambda state: callback(_protect(state)))
-
-
-def _protect(state: RoundState) -> RoundState:
-    d = state.d.view()
-    d.flags.writeable = False
-    return replace(state, d=d)

@@ -24,15 +24,17 @@ from relaxboost.solvers.stopping import RELATIVE_RESOLUTION
 
 @dataclass
 class Relay:
-    """The object that `path` passes to `solve` as `start`, once for each game of the path.
-
-    Users do not create this object.
-    """
+    """The results of the previous game on a path of similar games."""
 
     solution: Solution | None = None
     """The solution of the previous game on the path, or None before the first game."""
     booster: Any = None
     """The run of the previous game on the path, whose basis the next run may use."""
+
+    def begin(self, game: Game) -> WarmStart:
+        """Return the points from which the run of the next game begins."""
+        start = WarmStart() if self.solution is None else _of_solution(game, self.solution)
+        return replace(start, relay=self)
 
 
 Weights = tuple[NDArray[np.int64], Vector]
@@ -112,10 +114,6 @@ def read_start(game: Game, given: Any) -> WarmStart:
     """
     if isinstance(given, Solution):
         return _of_solution(game, given)
-    if isinstance(given, Relay):
-        last = given.solution
-        start = WarmStart() if last is None else _of_solution(game, last)
-        return replace(start, relay=given)
     return _read_pair(game, given)
 
 

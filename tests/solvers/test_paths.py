@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -75,16 +76,17 @@ def test_a_path_of_one_linear_program_takes_few_rounds(A):
 def test_after_ctrl_c_every_bracket_holds(A, monkeypatch):
     paths = import_module("relaxboost.solvers.path")
 
-    own, calls = paths.solve, []
+    own, calls = paths.solve_next, []
 
-    def pressed(*args, **options):
+    def pressed(game, tol, rtol, method, limits, *others):
         def stop(state):
             raise KeyboardInterrupt
 
-        calls.append(options["max_rounds"])
-        return own(*args, **options, callback=stop if len(calls) == 2 else None)
+        calls.append(limits.max_rounds)
+        limits = replace(limits, callback=stop if len(calls) == 2 else None)
+        return own(game, tol, rtol, method, limits, *others)
 
-    monkeypatch.setattr(paths, "solve", pressed)
+    monkeypatch.setattr(paths, "solve_next", pressed)
     ks = [5, 10, 20, 30]
     found = rb.path(rb.Game(A, rb.Capped(1)), 1e-9, k=ks)
     assert calls == [None, None, 1, 1]
@@ -100,17 +102,17 @@ def test_ctrl_c_before_a_run_has_begun_loses_nothing(A, monkeypatch, compiled):
     """Also where numba is on, which makes another error of it."""
     paths = import_module("relaxboost.solvers.path")
 
-    own, calls = paths.solve, []
+    own, calls = paths.solve_next, []
 
-    def pressed(*args, **options):
-        calls.append(options["max_rounds"])
+    def pressed(*args):
+        calls.append(args[4].max_rounds)
         if len(calls) == 2:
             if compiled:
                 raise SystemError from KeyboardInterrupt()
             raise KeyboardInterrupt
-        return own(*args, **options)
+        return own(*args)
 
-    monkeypatch.setattr(paths, "solve", pressed)
+    monkeypatch.setattr(paths, "solve_next", pressed)
     found = rb.path(rb.Game(A, rb.Capped(1)), 1e-9, k=[5, 10, 20])
     assert calls == [None, None, 1, 1]
     assert [s.status for s in found] == ["interrupted", "interrupted", "optimal"]
@@ -159,3 +161,8 @@ def test_ctrl_c_while_a_solution_is_made_keeps_it(A, monkeypatch, compiled):
 def test_what_is_no_path(A, make, message):
     with pytest.raises(rb.InputError, match=message):
         make(rb.Game(A, rb.Capped(5)))
+
+
+def test_a_method_that_cannot_start_from_a_solution_has_no_path(A):
+    with pytest.raises(rb.InputError, match="but the games of a path start from previous"):
+        rb.path(rb.Game(A, rb.Capped(1)), 0.1, "hedge", k=[5, 10])
