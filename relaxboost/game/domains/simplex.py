@@ -19,9 +19,9 @@ from relaxboost.matrices import Best, MarginMatrix
 
 
 class OneSided(AtomicSet):
-    """The base class of sets of weights w >= 0.
+    """A base class of domains in which no hypothesis has a negative weight.
 
-    The size N(v) of edges v is their maximum, which may be negative.
+    The size N(v) of edges v is the largest edge, which may be negative.
     """
 
     two_sided: ClassVar[bool] = False
@@ -89,7 +89,7 @@ class Simplex(OneSided):
         return up((float_up if size >= 0.0 else float_down)(self.radius) * size)
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        # w = 0 is not in the set, so the start is a column.
+        # The set does not contain w = 0, so a run starts from a single column.
         return np.array([self.best(matrix, d).id], dtype=np.int64), np.array([self.scale])
 
     def repair(self, coefficients: Vector) -> Vector:
