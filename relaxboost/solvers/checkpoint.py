@@ -30,7 +30,7 @@ UNWRITTEN = "could not be written"
 
 
 class Checkpoint:
-    """A JSON file with the best points of a run, from which a later run of the same game continues.
+    """A JSON file with the best points of a run, from which a later run on the same game continues.
 
     The points are a distribution d over the examples and weights w of the hypotheses, with the
     bracket [lower, upper] of the value that they prove. The file also contains data that identify
