@@ -64,9 +64,10 @@ class LPBoost(Method):
         self.choice("program", PROGRAMS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain has no atoms.
+        """Raise an InputError if LPBoost cannot solve the game.
 
-        The error is also raised if `program` is "linear" and the relaxation is not polyhedral.
+        The domain of the weights must have atoms, as an l1 ball has. If `program` is "linear", the
+        relaxation must be polyhedral.
         """
         check_atoms(self, game)
         if self.program == "linear":

@@ -40,7 +40,7 @@ class ConvexObjective(Protocol):
 
     @property
     def feasible(self) -> Feasible:
-        """The penalty Ω and the set of feasible weights w."""
+        """The penalty Ω of this objective, and the set of weights w over which it is minimised."""
 
     def at(self, w: Vector, *, clock: Clock) -> Any:
         """Evaluate F at the weights `w`.
@@ -57,16 +57,18 @@ class ConvexObjective(Protocol):
         """
 
     def project(self, w: Vector) -> Vector:
-        """Return feasible weights close to `w`."""
+        """Return feasible weights close to the given weights `w`."""
 
 
 class BundleRound(NamedTuple):
     """The result of a round of the bundle method."""
 
     point: Any
-    """The point that `ConvexObjective.at` returned in this round."""
+    """The weights that this round evaluated, with the value of the objective and its cuts, as
+    `ConvexObjective.at` returned them."""
     lower: float
-    """The best lower bound on the minimum of F so far."""
+    """The best lower bound on the minimum of the objective that the bundle method has proved so
+    far."""
 
 
 class CuttingPlanes:
@@ -120,7 +122,7 @@ class CuttingPlanes:
         self._known = set(self._keys(self.cuts, self.group))
 
     def of(self, objective: ConvexObjective) -> CuttingPlanes:
-        """Return a copy of the model for another objective with the same functions R_g."""
+        """Return a copy of this model for another objective F, which has the same functions R_g."""
         made = copy(self)
         # The set of keys is changed in place, so each model needs its own.
         made._known = set(self._known)

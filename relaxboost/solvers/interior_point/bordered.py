@@ -81,14 +81,14 @@ class Partition:
         from scipy.sparse.csgraph import connected_components
 
         self.outer = np.flatnonzero(is_outer)
-        """The unknowns in the border."""
+        """The indices of the unknowns in the border of the matrix."""
         inner = np.flatnonzero(~is_outer)
         label = connected_components(K[inner][:, inner], directed=False)[1]
         size = np.bincount(label)[label]
         order = np.lexsort((label, size))
         self.inner = inner[order]
-        """The unknowns of the blocks. The unknowns of a block are neighbours, and the smallest
-        blocks are first."""
+        """The indices of the unknowns in the blocks of the matrix. The unknowns of a block are
+        neighbours, and the smallest blocks come first."""
         self.size = size[order]
         """The number of unknowns in the block of each inner unknown."""
         is_first = np.diff(label[order], prepend=-1) != 0
@@ -128,7 +128,7 @@ class Partition:
 
 
 class ArrowFactor:
-    """The inverse of a sparse symmetric matrix that is block diagonal except for a border.
+    """A factor of a sparse symmetric matrix that is block diagonal except for a border.
 
     Parameters
     ----------
@@ -225,10 +225,10 @@ class Bordered(Block):
 
         self._layout = layout
         self._K = sparse.csr_array(K)
+        # A multiplier near infinity or a slack near 0 would spoil all digits of a factor.
         if not np.isfinite(self._K.data).all():
             raise np.linalg.LinAlgError("the quotient of a multiplier and its slack is not finite")
         self._times = times
-        # A multiplier near infinity or a slack near 0 would spoil all digits of a factor.
         self.written = not layout.is_apart
 
     @cached_property
@@ -238,7 +238,7 @@ class Bordered(Block):
 
     @cached_property
     def _rest(self) -> Any:
-        # The unknowns other than d.
+        # These are the unknowns other than d.
         rest = self._K[self._layout.m :, self._layout.m :]
         is_apart = self._layout.is_apart
         return ArrowFactor(rest, self._layout.rest) if is_apart else symmetric_factor(rest)

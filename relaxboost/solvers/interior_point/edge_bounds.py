@@ -122,7 +122,7 @@ class EdgeBounds:
         total = float(D.sum()) + floor
         if len(ratio) == 1:
             return ColumnScaling(D, D, floor, total)
-        # κ = Σ (D − ε² D), written without the cancellation.
+        # κ is Σ (D − ε² D), written without the cancellation.
         kappa = float((4.0 * ratio[0] * ratio[1] / D).sum())
         return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, total)
 
@@ -169,7 +169,10 @@ class EdgeBounds:
         return BoundsChange(slack, mult)
 
     def go(self, step: float, dual_step: float, change: BoundsChange, d: Vector, v: float) -> None:
-        """Move the multipliers, and compute the slacks from the new distribution and bound."""
+        """Take a step: move the multipliers of the bounds on the edges, and recompute the slacks.
+
+        The slacks follow from the new distribution `d` and the new bound `v` on all edges.
+        """
         self.v = v
         self.edges = self.bulk.edges(d)
         self.pairs.move(self._slacks(), dual_step, change.mult)

@@ -93,7 +93,8 @@ def symmetric_factor(matrix: Any) -> Any:
                 diag_pivot_thresh=np.sqrt(np.finfo(np.float64).eps),
                 options={"SymmetricMode": True},
             )
-        except RuntimeError:  # SciPy's, for a singular matrix
+        # SciPy raises this error for a singular matrix.
+        except RuntimeError:
             continue
     raise np.linalg.LinAlgError("the sparse part of Newton's matrix is singular")
 

@@ -155,7 +155,8 @@ class ByColumns(Normal):
     def _factorised(self) -> Factor | Additive:
         gram = self._block.gram(self._bulk)
         self._rho = self._weight(float(gram[-1, -1]))
-        if not self._columns.has_sum:  # the last equation is Δλ = 0
+        # If Σd = 1 is not an equation of the program, the last equation is Δλ = 0.
+        if not self._columns.has_sum:
             gram[-1] = 0.0
             gram[-1, -1] = 1.0
         add_outer(gram, self._rho * self._e, self._e)
@@ -189,7 +190,7 @@ class ByColumns(Normal):
         z -= rest * v * self._ge
         y = z[:-1]
         total = float(z[-1])
-        # Substitute back: K t = h − A y + 1 Δλ.
+        # Back substitution solves K t = h − A y + 1 Δλ.
         margins = bulk.margins(y)
         left = h.copy()
         left[:m] -= margins - total
@@ -257,7 +258,7 @@ class ByExamples(Normal):
         total = self._lacking(sigma, z) / float(self._g1.sum())
         t = z + total * self._g1
         edges = self._bulk.edges(t)
-        # Substitute back, starting with the edges of Δd.
+        # Back substitution starts with the edges of Δd.
         v = (s + float(self._b @ t)) / self._sum
         y = D * (edges - q) - E * v
         return Move(self._block.expand(t, h), y, v, total, self._bulk.margins(y), edges)

@@ -60,7 +60,8 @@ class SmoothWeights:
         self._radius = radius
         self._quadratic = quadratic + np.zeros_like(w)
         self.count = int(math.isfinite(radius))
-        self.pairs = self  # the single pair of v and the room
+        # The ball is the only inequality, and this object stores its slack and its multiplier.
+        self.pairs = self
         self.is_linear = not (self.count or self._quadratic.any())
         # Over a Euclidean set, every column can have weight.
         self.is_in_use = np.ones(w.size, dtype=bool)
@@ -140,7 +141,8 @@ class SmoothWeights:
         a = float(y @ y)
         b = float(self.w @ y)
         room = self._room(self.w)
-        # At the sphere a t²/2 + b t = room. The form of the root avoids cancellation.
+        # A step of length t reaches the sphere if a t²/2 + b t = room. The form of the root avoids
+        # cancellation.
         below = b + math.sqrt(b * b + 2.0 * a * room)
         end = 2.0 * room / below if below > 0.0 else math.inf
         return (min(1.0, -self.v / v) if v < 0.0 else 1.0), min(1.0, end)
