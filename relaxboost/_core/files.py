@@ -96,14 +96,19 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 class Pace:
-    """A timer that limits rewrites of a file to one each half second and to 5 % of the time."""
+    """A timer that says when a run may rewrite a file.
+
+    At least half a second passes between two writes, and the writes take at most 5 % of the time.
+    """
 
     def __init__(self) -> None:
         self._next = time.perf_counter() + SECONDS_BETWEEN_UPDATES
 
     @property
     def due(self) -> bool:
-        """Whether the file should be rewritten now."""
+        """Whether enough time has passed since the last write, so that the file can be
+        rewritten.
+        """
         return time.perf_counter() >= self._next
 
     def wrote(self, begun: float) -> None:

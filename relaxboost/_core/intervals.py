@@ -54,7 +54,8 @@ class Interval:
     True
     """
 
-    __array_ufunc__ = None  # makes array * Interval call __rmul__
+    # With this attribute NumPy passes array * Interval on to `__rmul__`.
+    __array_ufunc__ = None
 
     def __init__(self, lower: Any, upper: Any = None) -> None:
         if isinstance(lower, Fraction):
@@ -142,7 +143,8 @@ class Interval:
         with np.errstate(over="ignore", under="ignore"):
             low, high = np.exp(self.lower), np.exp(self.upper)
             return Interval(
-                np.maximum(_below(low * (1.0 - _RELATIVE)) - _UNDERFLOW, 0.0),  # not inf
+                # If e^x overflows, `_below` returns a finite lower endpoint.
+                np.maximum(_below(low * (1.0 - _RELATIVE)) - _UNDERFLOW, 0.0),
                 _above(high * (1.0 + _RELATIVE)) + _UNDERFLOW,
             )
 
@@ -157,7 +159,7 @@ class Interval:
         )
 
     def expm1(self) -> Interval:
-        """Return the interval of e^x − 1."""
+        """Return the interval of the numbers e^x − 1 for all x in this interval."""
         return self._near(np.expm1)
 
     def log1p(self) -> Interval:
@@ -175,7 +177,8 @@ class Interval:
     def softplus(self) -> Interval:
         """Return the interval of log(1 + e^x), without overflow."""
         low, high = np.logaddexp(0.0, self.lower), np.logaddexp(0.0, self.upper)
-        slack = 4.0 * _RELATIVE  # the errors of an exp, a log1p and a sum
+        # NumPy computes an exponential, a log1p and a sum, and each has an error.
+        slack = 4.0 * _RELATIVE
         return Interval(np.maximum(low * (1.0 - slack), 0.0), high * (1.0 + slack) + _UNDERFLOW)
 
     def power(self, exponent: Fraction | float) -> Interval:

@@ -96,7 +96,7 @@ def moved(name: str, folder: str) -> AttributeError:
 
 
 def unknown(name: str, known: list[str]) -> AttributeError:
-    """Return the error for an unknown name.
+    """Return the error for a name that the package relaxboost does not export.
 
     The message names the subpackages that export this name, or similar names.
     """

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from relaxboost._core.compiled import njit
 from relaxboost._core.parameters import nearest
 
-_EXACT = Context(prec=400)  # for doubles of usual size; not the caller's context
+# The computation must not depend on the decimal context of the caller. 400 digits suffice for
+# doubles of the usual size.
+_EXACT = Context(prec=400)
 
 SOLVER_ERROR = 1e-6
 """The relative error that is assumed for a number that a cone solver has computed. The tolerances

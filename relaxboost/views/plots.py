@@ -30,12 +30,15 @@ _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
 
 def _style(index: int) -> dict[str, Any]:
-    # Dashes distinguish curves without colours.
+    # The dashes distinguish the curves if a reader cannot see their colours.
     return {"color": f"C{index % 10}", "linestyle": _DASHES[index % len(_DASHES)]}
 
 
 def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
-    """Return the given Axes as an array. If there are none, return those of a new figure."""
+    """Return the Axes for the panels of a picture as an array.
+
+    `axes` contains the Axes that the caller has passed. If it is None, a new figure is made.
+    """
     if axes is None:
         check_drawing()
         from matplotlib.figure import Figure
@@ -125,18 +128,20 @@ def portrait(
 
 
 def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
-    """Draw f along the line through `center(m)` that ends with all weight on one example.
+    """Draw the penalty f of each relaxation along a line of distributions over m examples.
 
-    The center is the uniform distribution unless f is infinite there. The example has the largest
-    weight in the center, and the weights of the others keep their proportions. A vertical line
-    marks each point at which f becomes infinite.
+    The line passes through the center of f, and ends with all weight on one example. The center is
+    the uniform distribution unless f is infinite there. The example has the largest weight in the
+    center, and the weights of the others keep their proportions. A vertical line marks each point
+    at which f becomes infinite.
     """
 
     def price(f: Relaxation) -> Callable[[float], float]:
         center = f.center(m)
         largest = int(np.argmax(center))
         others = np.delete(center, largest)
-        others /= max(others.sum(), np.finfo(float).tiny)  # there are none if m = 1
+        # If m = 1, there are no other examples, and the sum is 0.
+        others /= max(others.sum(), np.finfo(float).tiny)
 
         def at(weight: float) -> float:
             return f.penalty(np.insert((1.0 - weight) * others, largest, weight))
@@ -151,7 +156,7 @@ def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
 
 
 def draw_conjugate(*relaxations: Relaxation, m: int, most: float = 1.0, axes: Any = None) -> Any:
-    """Draw f* at θ = (t, 0, ..., 0) for 0 <= t <= `most`.
+    """Draw the conjugate f* of each relaxation at θ = (t, 0, ..., 0) for 0 <= t <= `most`.
 
     A vertical line marks each point at which f* becomes infinite.
     """
