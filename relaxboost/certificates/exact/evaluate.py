@@ -48,8 +48,9 @@ MAX_PIVOTS = 100_000
 
 
 class Unproved(InputError):
-    """Raised if no exact points were found for f, because no such points exist or because time ran
-    out.
+    """The error that is raised if no exact points were found for a relaxation f.
+
+    The reason is that no such points exist, or that the time limit was reached.
     """
 
 
@@ -73,16 +74,16 @@ class ExactEvaluation:
         self._limits = PivotLimits(MAX_PIVOTS, MAX_SECONDS)
 
     def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Return an exact pair (d, z) at which f is finite.
+        """Return an exact pair (d, z) at which the relaxation f is finite.
 
-        d is near the given distribution, which is feasible in floats.
-
-        A move of d by one unit costs `price`. If f is infinite at every exact point of the simplex,
-        `Unproved` is raised.
+        d is near the given distribution, which is feasible in floats, and z are the auxiliary
+        variables of the linear program of f. A move of d by one unit costs `price`. If f is
+        infinite at every exact point of the simplex, `Unproved` is raised.
         """
         try:
             return near_point(form, np.array(d), price, self._limits.seconds)
-        except NoPoint:  # inequalities leave no room between them
+        # The inequalities may leave no room between them, and then an exact program is solved.
+        except NoPoint:
             return self._closest(form, d, price)
         except Contradiction:
             raise Unproved(
@@ -209,7 +210,8 @@ def multipliers(
 def _optimum(
     form: ExactForm, m: int, limits: PivotLimits
 ) -> tuple[ExactProgram, BasicPoint, Multipliers]:
-    flint()  # a missing library is an error before work starts
+    # If python-flint is missing, this call raises an error before the work starts.
+    flint()
     # The game against the one hypothesis 0 is f alone.
     program = ExactProgram(Game(np.zeros((m, 1))), form)
     status = list(first_basis(program, 0.5 * limits.seconds).status)

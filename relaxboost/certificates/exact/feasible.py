@@ -22,7 +22,7 @@ finds no such point, it returns None."""
 
 
 class NoPoint(ArithmeticError):
-    """Raised if no exactly feasible point was found near a point in floats."""
+    """The error that is raised if no exactly feasible point was found near a point in floats."""
 
 
 def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fraction]:
@@ -96,7 +96,7 @@ class _Projection:
         return free
 
     def feasible(self, x: Vector) -> list[Fraction] | None:
-        """Return x, corrected so that the equations hold exactly.
+        """Return an exactly feasible point near x, which satisfies all equations exactly.
 
         Return None if the corrected point violates an inequality.
         """

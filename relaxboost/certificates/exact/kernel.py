@@ -12,13 +12,13 @@ from relaxboost.certificates.exact.program import ExactProgram
 
 
 class Singular(ArithmeticError):
-    """Raised if the matrix of a basis is singular."""
+    """The error that is raised if the matrix of a basis of the simplex method is singular."""
 
 
 class Kernel:
-    """The square matrix K of a basis.
+    """The square matrix K of a basis of the exact simplex method, and its factorisation.
 
-    It has the tight rows of the linear program, restricted to the basic variables.
+    K has the tight rows of the linear program, restricted to the basic variables.
 
     Rows of f are often nearly empty, such as a_i d_i <= z. A row with a variable that no other such
     row contains is eliminated first. Let D be the diagonal matrix of these rows and variables. Then
@@ -32,7 +32,7 @@ class Kernel:
         self._basic = basic
         # python-flint has dense matrices only, so sparse rows are eliminated before they get there.
         self._pivots = _diagonal(program, tight, basic)
-        """The basic variable of each row of the diagonal matrix D."""
+        """A dictionary from each row of the diagonal matrix D to its basic variable."""
         eliminated = set(self._pivots.values())
         self._rows = [t for t in tight if t not in self._pivots]
         self._variables = [j for j in basic if j not in eliminated]
@@ -110,7 +110,7 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
         return [], flint().fmpz(1)
     try:
         numbers, q = matrix.solve(_column(right)).numer_denom()
-    # python-flint reports a singular matrix in this way.
+    # python-flint raises this error if the matrix is singular.
     except ZeroDivisionError:
         raise Singular from None
     return numbers.entries(), q
