@@ -190,7 +190,7 @@ class Constraint(NamedTuple):
 
 @dataclass
 class BoundProof:
-    """A linear program with a feasible point and multipliers, which prove a bound on its optimum."""
+    """A linear program with a feasible point, and multipliers that prove a bound on its optimum."""
 
     names: list[str]
     objective: Sparse
