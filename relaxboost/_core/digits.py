@@ -24,7 +24,7 @@ def integer(value: int) -> str:
 
 
 def number(value: Any) -> str:
-    """Return an exact rational number as a string such as ``"-3/7"``."""
+    """Return an exact rational number as a string such as ``"-3/7"``, as certificates store it."""
     q = Fraction(value)
     return integer(q.numerator) + (f"/{integer(q.denominator)}" if q.denominator != 1 else "")
 

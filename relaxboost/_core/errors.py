@@ -55,7 +55,10 @@ class RowError(InputError):
 
 @contextmanager
 def error_prefix(where: str) -> Iterator[None]:
-    """Prefix the message of an `InputError` with the place where the error occurred."""
+    """Add a prefix to the message of an `InputError` that is raised within the context.
+
+    The prefix `where` names the place of the error, such as a file.
+    """
     try:
         yield
     except InputError as error:

@@ -92,7 +92,10 @@ class WarmProgram:
         self.highs.passModel(model)
 
     def add(self, columns: NDArray[Any], last: int) -> bool:
-        """Add the row <column, x> <= x[last] for each column. Return whether HiGHS accepts it."""
+        """Add the row <column, x> <= x[last] to the linear program for each of the columns.
+
+        Return whether HiGHS accepts the rows.
+        """
         rows, index = np.nonzero(columns.T)
         count = columns.shape[1]
         ends = np.searchsorted(rows, np.arange(1, count + 1))
@@ -118,7 +121,10 @@ class WarmProgram:
         return "".join([SIDES[int(s)] for s in (*basis.col_status, *basis.row_status)])
 
     def go_on(self, sides: str) -> None:
-        """Set the basis from which the next run starts. HiGHS repairs a singular basis."""
+        """Set the simplex basis from which the next run of HiGHS starts.
+
+        The argument is a result of `sides`. HiGHS repairs a singular basis.
+        """
         kinds = self._highspy.HighsBasisStatus
         known = dict(zip(SIDES, map(kinds, range(len(SIDES))), strict=True))
         basis = self._highspy.HighsBasis()

@@ -19,7 +19,7 @@ and between two writes of a file that a run updates. Users read a bar no more of
 take little time even if a round takes microseconds."""
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)
-"""Whether all progress bars are switched off."""
+"""Whether all progress bars of the package are switched off."""
 
 
 def _shown(wanted: bool) -> bool:
@@ -38,13 +38,16 @@ class Bar:
             self._task = progress.add_task("", total=None)
 
     def __call__(self, done: int, total: int | None, name: str) -> None:
-        """Show that `done` of `total` items are finished, with the name of the current item."""
+        """Update the progress bar, which shows that `done` of `total` items are finished.
+
+        `name` is the name of the current item.
+        """
         if self._progress is not None:
             self._progress.update(self._task, completed=done, total=total, description=name)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Hide the bar within the context, while lines are printed on standard output."""
+        """Hide the progress bar within the context, while lines are printed on standard output."""
         if self._progress is not None:
             self._progress.stop()
         yield

@@ -29,7 +29,7 @@ RELATIVE_ROUNDING = 1e-12
 Numbers that differ by less are treated as equal. The value is about ten thousand units of roundoff:
 sums of thousands of terms have smaller errors. Proofs use the bound `roundoff` instead."""
 UNIT = 2.0**-53
-"""The unit roundoff of double precision."""
+"""The unit roundoff of double precision, which bounds the relative error of one operation."""
 ROUNDINGS = 8.0 * UNIT
 """A bound on the relative error of a formula with at most eight roundings."""
 MIN_NORMAL = sys.float_info.min

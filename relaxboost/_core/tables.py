@@ -19,7 +19,7 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key under which the `attrs` of a table store the path of its file."""
+"""The key of the path of the CSV file in the dictionary `attrs` of a pandas table."""
 # These are the first bytes of files in other formats, with a remedy for each format.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
@@ -215,7 +215,7 @@ def no_column(table: object, name: str, known: Sequence[Any]) -> InputError:
 
 
 def check_columns(table: object, option: str, columns: Sequence[str], known: Sequence[str]) -> None:
-    """Raise InputError if an option names a column that is not in the table."""
+    """Raise an InputError if an option names a column that a table does not have."""
     for column in columns:
         if column not in known:
             near = did_you_mean(column, known, 0.6)

@@ -62,7 +62,7 @@ class Verdict(NamedTuple):
     """The upper bound on the value of the game that the certificate proves. It is None if the
     certificate is not accepted."""
     reason: str
-    """The reason why the certificate is not accepted, or "" if it is accepted."""
+    """The reason why the certificate is not accepted. It is "" if the certificate is accepted."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -156,7 +156,7 @@ class Certificate:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
-        """Read a certificate from a file, without checking its proof."""
+        """Return the certificate that a JSON file contains, without a check of its proof."""
         try:
             with shallow():
                 document = check.load(path)

@@ -1,4 +1,7 @@
-"""The pair (d, w) that a certificate proves, and the exact points near this pair."""
+"""The two points that a certificate contains, and exact points near points that a solver has found.
+
+The points are a distribution d over the examples and weights w of the hypotheses.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The game (A, f) over a domain of the weights w."""
+"""The class `Game`, which describes a weak-learning game by its matrix, relaxation and domain."""
 
 from __future__ import annotations
 
@@ -103,7 +103,9 @@ class Game:
 
     @property
     def matrix(self) -> MarginMatrix:
-        """The margin matrix A of the game."""
+        """The margin matrix A of the game, with a row for each example and a column for each
+        hypothesis.
+        """
         return self._matrix
 
     @property
@@ -339,7 +341,10 @@ def check_game(given: Any, needing: str) -> None:
 
 
 def _numbers(name: str, given: Any) -> Vector:
-    """Return a copy of a vector of numbers as a float64 array, or raise an InputError."""
+    """Return a copy of a vector that a user has passed, as an array of doubles.
+
+    Raise an InputError that contains `name` if the value does not consist of numbers.
+    """
     if given is None:
         raise InputError(
             f"{name} is None; a cvxpy variable has a value only after its problem has been solved"

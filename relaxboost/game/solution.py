@@ -69,9 +69,9 @@ class RoundRecord(NamedTuple):
     """The duration of the run so far, in seconds. If the run continues from a checkpoint, the time
     before the checkpoint is included."""
     lower: float
-    """The best lower bound on the value of the game so far."""
+    """The best lower bound on the value of the game that the run has found so far."""
     upper: float
-    """The best upper bound on the value of the game so far."""
+    """The best upper bound on the value of the game that the run has found so far."""
     smoothed_gap: float
     """The gap of the smoothed game, which methods with smoothing test. It is nan for other methods.
 
@@ -270,7 +270,11 @@ class Solution(Bracketed):
 
     @property
     def w(self) -> Vector:
-        """The weights of all hypotheses, as a vector with an entry for each column of A."""
+        """The weights of all hypotheses, as a vector with an entry for each column of the margin
+        matrix.
+
+        These weights prove the bound `lower`.
+        """
         n = self.game.n
         if n is None:
             raise InputError(
@@ -283,7 +287,9 @@ class Solution(Bracketed):
 
     @property
     def margins(self) -> Vector:
-        """The margins A w, as a vector with an entry for each example."""
+        """The margins of the examples for the weights w, as a vector with an entry for each
+        example.
+        """
         return self.game.matrix.margins(self.support, self.coefficients)
 
     def hypotheses(self, most: int | None = None) -> list[tuple[float, str]]:

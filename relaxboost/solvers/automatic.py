@@ -63,7 +63,8 @@ class PortfolioRun(Booster):
         self._phase: Phase | None = None
         self._run: Booster | None = None
         self._waiting: list[Phase] | None = None
-        """The phases that have not started yet, in order. It is None before the first round."""
+        """The phases of the method "auto" that have not started yet, in their order. It is None
+        before the first round."""
 
     @property
     def current(self) -> Booster:

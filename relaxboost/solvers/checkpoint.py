@@ -69,9 +69,10 @@ class Checkpoint:
         """The reason why the last write of the file failed. It is "" if the write succeeded. A
         failed write does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
-        """The warm start with the points in the file, or without points if there was no file."""
+        """The warm start from which the run continues. It has the points in the file, or no points
+        if there was no file."""
         self.pace = Pace()
-        """The clock that says whether it is time to write the file again."""
+        """The timer that says whether the checkpoint may be written again."""
 
     def write(
         self, certify: Callable[[], Certified], basis: Basis | None, rounds: int, seconds: float

@@ -36,7 +36,7 @@ class CombinedHypothesis(ABC):
     @property
     @abstractmethod
     def used(self) -> int:
-        """The number of columns of the margin matrix whose weight is not zero."""
+        """The number of hypotheses (columns of the margin matrix) whose weight is not zero."""
 
     @abstractmethod
     def snapshot(self) -> Any:

@@ -169,7 +169,7 @@ class RunLog:
         self.clock = clock
         self._start = start
         self.history: History[RoundRecord] = History()
-        """The records of this run, without the rounds before the checkpoint."""
+        """The records of the rounds of this run, without the rounds before a checkpoint."""
         self._printed = 0
         self.kinds: dict[str, None] = {}
         """The values of `RoundRecord.inner` so far, in the order in which they first occurred. The
@@ -182,7 +182,7 @@ class RunLog:
 
     @property
     def rounds(self) -> int:
-        """The number of rounds so far, including the rounds before the checkpoint."""
+        """The number of rounds of the run so far, including the rounds before the checkpoint."""
         return self._start.rounds + self.history.rounds
 
     def add(self, state: RoundState, incumbent: Incumbent) -> None:

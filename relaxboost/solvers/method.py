@@ -20,7 +20,7 @@ from relaxboost.solvers.smoothing import SMOOTHINGS, Projector, binary_projector
 from relaxboost.solvers.stopping import Tolerance
 
 METHODS: Registry[Method] = Registry("method")
-"""The class of each method, keyed by the name that `solve` accepts."""
+"""The registry of all methods: a dictionary from the name that `solve` accepts to the class."""
 
 STOPPING = ("certified", "smoothed")
 """The tests that may end a run. "certified" compares the certified gap with the requested gap.
@@ -140,7 +140,10 @@ class Method(ABC):
         return False
 
     def choice(self, option: str, known: tuple[str, ...]) -> None:
-        """Raise an InputError if the field `option` has a value that is not in `known`."""
+        """Raise an InputError if an option of the method has a value that is not in `known`.
+
+        `option` is the name of the field.
+        """
         value = getattr(self, option)
         if value not in known:
             raise InputError(f"unknown {option} {value!r}{known_names(value, known)}")

@@ -175,7 +175,8 @@ class _BestPair:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.usable = 0
-        """The number of points from the solver that have been moved to feasible points."""
+        """The number of points that the solver has returned and that could be moved to feasible
+        points."""
         self.d = game.relaxation.center(game.m)
         self.trivial_upper = self._evaluate_upper(self.d)
         self.upper = self.trivial_upper
@@ -371,7 +372,10 @@ class _Search:
         return self.pair.offer_d(d)
 
     def message(self) -> str:
-        """Return `Solution.message`: the values that the solver claims, and the proved bracket."""
+        """Return the text of `Solution.message` for a result of `reference`.
+
+        The text contains the values that the solver claims and the bounds that are proved.
+        """
         if not self._answers:
             return f"{self._solver} was interrupted before it returned an answer"
         said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]

@@ -213,7 +213,7 @@ def solve(
 
 
 _PREPARED: set[tuple[object, ...]] = set()
-"""The kinds of runs whose compiled functions are ready."""
+"""The kinds of runs for which the compiled functions have already been prepared in this process."""
 
 
 def _prepare_kernels(game: Game, method: Method) -> None:
@@ -334,7 +334,9 @@ class _Job:
         self._rounds = Rounds(self.game, self.booster, self.begin.rounds + 1)
 
     def play(self, verbose: float) -> Ending:
-        """Compute rounds until the goal or a limit is reached. Return the ending."""
+        """Compute rounds until the run reaches its goal or a limit. Return how the run has
+        ended.
+        """
         is_enough = self._incumbent.take_start(self.begin)
         game = self.game
         log = self.log
@@ -409,7 +411,9 @@ class _Job:
             self.file.write(certify, self._basis(), log.rounds, log.seconds)
 
     def finish(self, ending: Ending) -> Solution:
-        """Write the checkpoint, and return the Solution of a run with this ending."""
+        """Write the checkpoint, and return the Solution of a run that has ended in the given
+        way.
+        """
         self._write_checkpoint()
         game = self.game
         goal = self.goal

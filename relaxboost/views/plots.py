@@ -172,7 +172,10 @@ def draw_conjugate(*relaxations: Relaxation, m: int, most: float = 1.0, axes: An
 def draw_distribution(
     *relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05, axes: Any = None
 ) -> Any:
-    """Draw the optimal distribution of each relaxation at the given margins, smoothed by `beta`."""
+    """Draw the distribution over the examples that is optimal for each relaxation at given margins.
+
+    The entropy with the weight `beta` smooths the distribution.
+    """
     (axes,) = _panels(axes, 1, (4.6, 4.4))
     u = np.sort(np.asarray(margins, dtype=np.float64))
     for index, given in enumerate(relaxations):
@@ -218,7 +221,10 @@ def _curves(
     grid: NDArray[np.float64],
     of: Callable[[Relaxation], Callable[[float], float]],
 ) -> None:
-    """Draw the finite part of each curve, with a vertical line at each of its ends."""
+    """Draw a curve for each relaxation where it is finite, with a vertical line at each end.
+
+    The function `of` returns the curve of a relaxation as a function of one number.
+    """
     walls: list[tuple[float, float, dict[str, Any]]] = []
     for index, given in enumerate(relaxations):
         curve = of(given.resolve(m))

@@ -44,7 +44,8 @@ T = TypeVar("T")
 MAX_SECONDS = 600.0
 """The time limit, in seconds, for all evaluations of one polyhedral f in a certificate."""
 MAX_PIVOTS = 100_000
-"""The limit on the number of exact pivots in these evaluations."""
+"""The limit on the number of exact pivots in all evaluations of one polyhedral f in a
+certificate."""
 
 
 class Unproved(InputError):
@@ -152,7 +153,9 @@ class ExactEvaluation:
 
 
 def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> list[Fraction]:
-    """Return the exact auxiliary variables z at which the linear program attains f(d)."""
+    """Return exact auxiliary variables z at which the linear program of a relaxation f attains
+    f(d).
+    """
     m = len(d)
     size = len(form.cost)
     if size == m:
@@ -168,7 +171,10 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
 def closest_point(
     form: ExactForm, d: Sequence[Fraction], price: Fraction, limits: PivotLimits
 ) -> Point:
-    """Return the exact pair (d', z) with the least value of f(d') + price · ‖d' − d‖_1."""
+    """Return the exact pair (d', z) that minimises f(d') + price · ‖d' − d‖_1.
+
+    d' is a distribution, and z are the auxiliary variables of the linear program of f at d'.
+    """
     m = len(d)
     size = len(form.cost)
     one = Fraction(1)
@@ -194,7 +200,11 @@ def closest_point(
 def multipliers(
     form: ExactForm, u: Sequence[Fraction], limits: PivotLimits
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return the exact number γ and the exact row multipliers that prove the value of F(u)."""
+    """Return an exact number γ and exact multipliers that prove the value of the relaxed margin
+    F(u).
+
+    The multipliers are those of the rows of the linear program of the relaxation.
+    """
     m = len(u)
     # F(u) is the least f(d) + <d, u>, so u is added to the costs of d.
     tilted = [c + x for c, x in zip(form.cost, u, strict=False)] + form.cost[m:]

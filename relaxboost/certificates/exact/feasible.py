@@ -164,14 +164,14 @@ class _IntegerRow(NamedTuple):
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
-        """Return whether the point numbers / below satisfies both bounds of the row."""
+        """Return whether the point `numbers` / `below` satisfies both bounds of the row."""
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)
 
 
 def variable_sizes(table: Any, x: Vector, sides: Vector, otherwise: Vector) -> Vector:
-    """Return the magnitude of each variable, estimated from the rows that contain the variable."""
+    """Estimate the magnitude of each variable of a linear program from the rows that contain it."""
     # A row of magnitude a = |row| |x| + |side| gives its variable j the magnitude a / |row_j|. The
     # least magnitude from all rows is used. If it is less than a thousandth of `otherwise`, it may
     # be noise, and is raised to that value. A variable in no row of positive magnitude has the

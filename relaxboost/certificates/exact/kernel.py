@@ -60,7 +60,9 @@ class Kernel:
 
     @property
     def size(self) -> int:
-        """The number of equations that python-flint has to solve."""
+        """The number of equations that remain after elimination and that python-flint has to
+        solve.
+        """
         return len(self._rows)
 
     def solve(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:

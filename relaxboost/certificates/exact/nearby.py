@@ -233,9 +233,10 @@ class _Dual:
         self._scale = 2.0 ** (10 - np.frexp(np.abs(self._cost).max(initial=0.0))[1])
         self._cost *= self._scale
         self._signs = _signs(doubled.row_lower[1:], doubled.row_upper[1:])
-        """The sign that each multiplier must have. It is 0 if both signs are allowed."""
+        """The sign that the multiplier of each row must have. It is 0 if both signs are allowed."""
         self._price_signs = _signs(doubled.lower, doubled.upper)
-        """The sign that the reduced cost of each variable must have, or 0 if both are allowed."""
+        """The sign that the reduced cost of each variable must have. It is 0 if both are
+        allowed."""
         self._price_signs[:m] = 0.0
         self._program = WarmProgram(
             self._cost,

@@ -129,7 +129,7 @@ class ExactProgram:
         return self.columns.shifts[self.edges[row - self.fixed][0]]
 
     def coefficients(self, row: int, variables: Sequence[int]) -> list[int]:
-        """Return the coefficients of the given variables in a row."""
+        """Return the coefficients of some variables in a row of the linear program."""
         if row < self.fixed:
             sparse = self.rows[row]
             return [sparse.get(j, 0) for j in variables]
@@ -140,7 +140,7 @@ class ExactProgram:
         return [sign * column[j] if j < self.m else rest.get(j, 0) for j in variables]
 
     def times(self, x: Sequence[Integer]) -> list[Integer]:
-        """Return the value of each row at the point `x`, as a list."""
+        """Return the value of each row of the linear program at the point `x`, as a list."""
         out = [sum((a * x[j] for j, a in row.items()), 0) for row in self.rows]
         if not self.edges:
             return out

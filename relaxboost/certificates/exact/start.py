@@ -87,7 +87,8 @@ class _Master:
         self._program = program
         self._clock = Clock(max(seconds, 0.1))
         self.signed: dict[tuple[int, int], None] = {}
-        """The rows that belong to columns of A, as pairs (column, sign) in their order."""
+        """The rows of the linear program that belong to columns of the margin matrix, as pairs
+        (column, sign) in the order of the rows."""
         self._is_solved = False
         # A constant changes no basis, and HiGHS has no place for it here.
         form = program.form._replace(constant=Fraction(0)).doubles()
@@ -105,7 +106,7 @@ class _Master:
         return -1 if edge < 0.0 and self._program.two_sided else 1
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
-        """Add a row for each pair (column, sign)."""
+        """Add a row to the linear program for each pair (column, sign)."""
         for j, sign in signed:
             column = self._program.game.matrix.column(j)
             # The row is the inequality sign · a_j·d − v <= 0.
@@ -113,7 +114,9 @@ class _Master:
             self.signed[j, sign] = None
 
     def run(self) -> bool:
-        """Solve the linear program. Return True if HiGHS reports an optimal solution."""
+        """Solve the restricted linear program with HiGHS. Return whether the solution is
+        optimal.
+        """
         self._is_solved = self._doubled.run(self._clock.left) == "Optimal"
         return self._is_solved
 

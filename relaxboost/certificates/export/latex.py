@@ -124,7 +124,7 @@ def _data(row: Row) -> Iterable[Fraction]:
 
 
 def _digits(numbers: Iterable[Fraction]) -> int:
-    """Return the number of digits of the longest denominator."""
+    """Return the largest number of digits in the denominators of some fractions."""
     return max(len(str(x.denominator)) for x in numbers)
 
 

@@ -60,7 +60,9 @@ class LinearProgram:
         return Row(x.name, {j: check.ONE}, x.low, x.high, x.price)
 
     def all_rows(self) -> list[Row]:
-        """Return the rows of the program, followed by the bounds of all variables as rows."""
+        """Return the rows of the linear program, followed by the bounds of its variables as
+        rows.
+        """
         return [*self.rows, *(self.bound_row(j) for j in range(len(self.variables)))]
 
     def at_point(self, row: Row) -> Fraction:
@@ -198,7 +200,10 @@ class BoundProof:
     constraints: list[Constraint]
 
     def add_variable(self, name: str, value: Fraction, cost: Fraction) -> int:
-        """Add a variable with its value at the feasible point. Return the index of the variable."""
+        """Add a variable to the linear program, and return its index.
+
+        `value` is its value at the feasible point, and `cost` is its coefficient in the objective.
+        """
         j = len(self.names)
         self.names.append(name)
         self.objective[j] = cost

@@ -121,7 +121,7 @@ class FullyCorrectiveRun(Booster):
         return f"they are for L2Ball and SquaredNorm, and w ranges over {game.over!r}"
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the distribution d and the weights w of a warm start.
+        """Start the run from the points d and w of a warm start. Return this booster.
 
         The first points of the convex hull are d and the worst distribution for w.
         """

@@ -34,7 +34,10 @@ class Hull:
         self._edges = np.empty((game.n or 0, 16), order="F")
 
     def start_at(self, d: Vector) -> None:
-        """Add the distribution `d` with the weight 1, and set the weights of all others to 0."""
+        """Add the distribution `d` to the convex hull with the weight 1.
+
+        The weights of all other distributions become 0.
+        """
         self.include(d)
         self.weights[: self.used] = 0.0
         self.weights[self.used - 1] = 1.0

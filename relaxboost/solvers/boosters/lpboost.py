@@ -95,7 +95,10 @@ class LPBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the distribution d, the weights w and the simplex basis of a warm start."""
+        """Start the run from the points and the simplex basis of a warm start. Return this booster.
+
+        The points are a distribution over the examples and weights of the hypotheses.
+        """
         if start.d is not None:
             self.d = start.d
         if start.w is not None:

@@ -90,7 +90,10 @@ class MLPBoost(SmoothedMethod):
 
 
 class MLPBoostRun(Booster):
-    """A run of MLPBoost. Each round computes two updates of the weights and uses the better one."""
+    """A run of MLPBoost, which computes two updates of the weights in each round.
+
+    The round uses the update with the larger smoothed margin.
+    """
 
     inner = "smoothed"
     active: ActiveSet

@@ -112,7 +112,8 @@ class SmoothBoostRun(Booster):
         """The number γ of SmoothBoost: half of the smallest edge that the run expects. It is inf
         before the first edge is known."""
         self.taken = 0
-        """The number of hypotheses whose mean is the combined hypothesis w."""
+        """The number of hypotheses so far. The combined hypothesis w of SmoothBoost is their
+        mean."""
         self._excess = np.zeros(game.m)
         self.ended = False
         """Whether the measures of all examples add up to less than k of `Capped(k)`. If so, one

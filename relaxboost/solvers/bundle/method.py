@@ -61,7 +61,7 @@ class ConvexObjective(Protocol):
 
 
 class BundleRound(NamedTuple):
-    """The result of a round of the bundle method."""
+    """The result of a round of the bundle method: a new point and the best lower bound so far."""
 
     point: Any
     """The weights that this round evaluated, with the value of the objective and its cuts, as
@@ -108,7 +108,8 @@ class CuttingPlanes:
         self.unit = unit
         first = np.zeros(0) if floors is None else floors
         self._permanent = first.size
-        """The number of constant cuts from `floors`, which come first and are never dropped."""
+        """The number of constant cuts of the model, which come from `floors`. They are the first
+        cuts and are never dropped."""
         self._floors = np.full(groups, -np.inf) if floors is None else floors
         # No term is above 0, so that the factor covers the rounding of the sum.
         self.floor = float(self._floors.sum()) * (1.0 + 2.0 * roundoff(groups))
@@ -118,7 +119,7 @@ class CuttingPlanes:
         self.cuts = Cuts(first, zero, zero)
         self.group = np.arange(first.size)
         self.idle = np.zeros(first.size, dtype=np.int64)
-        """The number of rounds for which each cut has been inactive."""
+        """For each cut of the model, the number of rounds for which it has been inactive."""
         self._known = set(self._keys(self.cuts, self.group))
 
     def of(self, objective: ConvexObjective) -> CuttingPlanes:

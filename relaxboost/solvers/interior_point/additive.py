@@ -230,7 +230,7 @@ class Additive:
         gram[place, place] += 1.0 / D[chosen]
         self._together = Factor(gram)
         self.iterations = 0
-        """The largest number of conjugate gradient iterations in any call to `solve`."""
+        """The largest number of conjugate gradient iterations that a call of `solve` has needed."""
 
     def _times(self, y: Vector) -> Vector:
         out: Vector = _product(*self._levels, self._inverse, y)

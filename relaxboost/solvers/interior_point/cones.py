@@ -58,7 +58,7 @@ class Cones(ABC):
 
     degree: float
     axis: Vector
-    """A point in the interior of the cone. Its largest absolute entry is about 1."""
+    """A point in the interior of every cone of this kind. Its largest absolute entry is about 1."""
 
     def __init__(self, s: Array, least: float, mult: Vector) -> None:
         s = s.copy()
@@ -76,10 +76,12 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return a boolean for each row of `s`: whether the row is in the interior of its cone."""
+        """Return a boolean for each row of `s`, which is true if the row is inside its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return a boolean for each row of `z`: whether it is in the interior of the dual cone."""
+        """Return a boolean for each row of `z`, which is true if the row is inside the dual
+        cone.
+        """
         return self.inside(z)
 
     @abstractmethod

@@ -72,7 +72,8 @@ class EdgeBounds:
         is appended."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
-        """The slacks and the multipliers of all bounds, in rows as in `BoundsChange`."""
+        """The slacks and multipliers of all bounds on edges. The rows are those of
+        `BoundsChange`."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
@@ -94,12 +95,18 @@ class EdgeBounds:
 
     @property
     def w(self) -> Vector:
-        """The weights of the columns in the restricted problem, shape (n,)."""
+        """The weights of the n columns in the restricted problem, with one entry for each
+        column.
+        """
         return np.asarray((self._signs * self._columns(self.pairs.mult)).sum(axis=0))
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """A boolean for each column: whether some bound of the column has a multiplier > slack."""
+        """A boolean for each column in the restricted problem, which is true if the column is in
+        use.
+
+        A column is in use if a bound on its edge has a multiplier that is larger than the slack.
+        """
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:

@@ -115,22 +115,25 @@ class Iterate:
 
     @property
     def bulk(self) -> Bulk:
-        """The columns of the game matrix that are in the restricted problem."""
+        """The columns of the game matrix that are in the restricted problem of this iterate."""
         return self.bounds.bulk
 
     @property
     def d(self) -> Vector:
-        """The distribution d, shape (m,). Its entries are positive, and their sum tends to 1."""
+        """The distribution d over the m examples at this iterate.
+
+        Its entries are positive, and their sum converges to 1.
+        """
         return self.part.x[: self.bulk.m]
 
     @property
     def w(self) -> Vector:
-        """The weights of the columns in the restricted problem, shape (n,)."""
+        """The weights of the n columns in the restricted problem at this iterate."""
         return self.bounds.w
 
     @property
     def v(self) -> float:
-        """The bound v, which is greater than the edges of all columns."""
+        """The bound v on all edges at this iterate. It is greater than the edge of every column."""
         return self.bounds.v
 
     @property

@@ -45,19 +45,22 @@ class Move(NamedTuple):
     """The Newton step t of the unknowns of the relaxation f. The first m entries are the step Δd of
     the distribution d."""
     y: Vector
-    """The Newton step y of the weights w."""
+    """The Newton step y of the weights w of the columns."""
     v: float
     """The Newton step Δv of the bound v on all edges."""
     total: float
     """The Newton step Δλ of the multiplier λ of the equation Σd = 1."""
     margins: Vector
-    """The step A y of the margins."""
+    """The step A y of the margins, which follows from the Newton step y of the weights."""
     edges: Vector
-    """The step Aᵀ Δd of the edges."""
+    """The step Aᵀ Δd of the edges, which follows from the Newton step Δd of the distribution d."""
 
 
 class Right(NamedTuple):
-    """The four right-hand sides h, q, s and σ of Newton's equations."""
+    """The four right-hand sides h, q, s and σ of Newton's equations of a game.
+
+    The docstring of this module contains the equations.
+    """
 
     h: Vector
     q: Vector
@@ -80,7 +83,8 @@ class ColumnScaling(NamedTuple):
     multiplier / slack of the upper bound on its edge, minus multiplier / slack of the lower bound,
     if any."""
     kappa: float
-    """The coefficient κ in Newton's equations of Δv, the step of the bound v on all edges."""
+    """The number κ in Newton's equations, which is the coefficient of the step Δv of the bound v on
+    all edges."""
     total: float
     """The number κ + Σ E_j²/D_j. It equals Σ D_j if all bounds are on the edges of columns."""
     has_sum: bool = True
@@ -98,7 +102,7 @@ class Normal(ABC):
 
     @abstractmethod
     def solve(self, right: Right) -> Move:
-        """Return an approximate solution of Newton's equations for the right-hand sides."""
+        """Return an approximate solution of Newton's equations for the given right-hand sides."""
 
     def refined(self, right: Right, first: Move) -> Move:
         """Improve the solution `first` by one step of iterative refinement. Return the result."""

@@ -20,7 +20,8 @@ class Aim(NamedTuple):
 
     h: Vector
     wanted: Any
-    """The data from which `Part.change` computes the steps of the slacks and multipliers."""
+    """The data from which the method `change` of the class `Part` computes the steps of the slacks
+    and multipliers."""
 
 
 class Part(ABC):

@@ -75,7 +75,7 @@ class SmoothWeights:
 
     @property
     def product(self) -> float:
-        """The product of the slack and the multiplier v of the ball."""
+        """The product of the slack of the ball ‖w‖ <= radius and its multiplier v."""
         return self.v * self._room(self.w)
 
     @property
@@ -120,7 +120,7 @@ class SmoothWeights:
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the steps of the weights w and of the multiplier v of the ball."""
+        """Return the Newton steps of the weights w and of the multiplier v of the ball."""
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
