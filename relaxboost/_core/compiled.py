@@ -116,7 +116,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return whether an error within a compiled kernel was caused by Ctrl-C."""
+    """Return whether an error was caused by Ctrl-C, perhaps while a compiled kernel was running."""
     # Within numba's dispatcher, a KeyboardInterrupt becomes the cause of a SystemError, which may
     # be the cause of another SystemError.
     cause: BaseException | None = error

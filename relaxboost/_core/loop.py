@@ -75,7 +75,10 @@ class Clock:
 
     @property
     def left(self) -> float:
-        """The number of seconds until the time limit of the run. It is inf if there is no limit."""
+        """The number of seconds until the time limit of the run, or 0 after it.
+
+        The number is inf if there is no limit.
+        """
         return max(0.0, self.deadline - time.perf_counter())
 
     def check(self) -> None:

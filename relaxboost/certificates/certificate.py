@@ -126,8 +126,8 @@ class Certificate:
     """A proof of the bounds lower <= ρ <= upper on the value ρ of one game.
 
     The certificate contains the two points that prove the bounds: a distribution over the examples,
-    and weights of the hypotheses. The page "Format of certificates"
-    of the documentation, certificates/FORMAT.md in the package, describes its file format.
+    and weights of the hypotheses. The page "Format of certificates" of the documentation, which is
+    certificates/FORMAT.md in the package, describes its file format.
 
     Examples
     --------

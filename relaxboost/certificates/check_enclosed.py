@@ -33,7 +33,7 @@ def balls(precision, check):
 
 
 def _power_sum(values, p, real):
-    """Return the p-norm (sum |v|^p)^(1/p) of the rational values v, as a ball."""
+    """Return the p-norm (sum |v|^p)^(1/p) of rational numbers v, as a ball that contains it."""
     used = [abs(v) for v in values if v]
     if not used:
         return real(0)

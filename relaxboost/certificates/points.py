@@ -23,8 +23,10 @@ from relaxboost.game.solution import Solution
 from relaxboost.relaxations.description import description_of
 
 Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any], Any]]
-"""A function of d and of auxiliary variables z. It returns z, as certificates store it, and f(d).
-If z is None, the function computes z."""
+"""The type of a function that evaluates a relaxation f at a distribution d.
+
+The second argument contains auxiliary variables z that prove f(d), or None if the function has to
+compute them. The function returns z, as certificates store it, and f(d)."""
 
 
 class GivenPair(NamedTuple):
@@ -89,9 +91,9 @@ class GivenPair(NamedTuple):
         return None if d is None or w is None else GivenPair(d, (support, w))
 
     def shorter(self) -> GivenPair:
-        """Return the pair of an exact optimum rounded to floats.
+        """Return this pair rounded to floats, whose fractions are shorter.
 
-        Its bounds may have at most 100 digits.
+        The certificate of the rounded pair has bounds of at most 100 digits.
         """
         assert self.optimum is not None
         support, w = self.w

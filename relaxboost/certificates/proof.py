@@ -188,8 +188,9 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
 def _optimal_in_short(
     document: dict[str, Any], game: Game, source: GivenPair
 ) -> Certificate | None:
-    """Return a certificate of optimality for a pair of points with small denominators near the
-    given pair. Return None if no such certificate exists.
+    """Return a certificate that proves the optimum of the game with points of small denominators.
+
+    The points are near the given pair. Return None if no such certificate exists.
     """
     short = source.simple()
     if short is None:
@@ -236,7 +237,7 @@ def _precision(described: dict[str, Any]) -> int:
 
 
 def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
-    """Return the JSON description of the relaxation f for m examples.
+    """Return the JSON object that describes the relaxation f for m examples in a certificate.
 
     Raise an InputError if f has no description.
     """
@@ -264,7 +265,7 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
 
 
 def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
-    """Return the certificate with the bounds that the points in `source` prove.
+    """Return the certificate that contains the points in `source` and the bounds that they prove.
 
     Raise a _Refused if the checker would reject this certificate.
     """
@@ -396,9 +397,9 @@ def _accepted(
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return pairs (share, unit) of fractions, sorted by their product.
+    """Return the steps by which the thresholds γ of a witness may be lowered, in increasing order.
 
-    Each step lowers the thresholds γ of the witness by this product.
+    A step is a pair (share, unit) of fractions, and lowers the thresholds by their product.
     """
     # The rounding of a sum is relative to its largest term, which may be a threshold or a margin.
     sizes = {_power_above(max(map(abs, thresholds))) for thresholds in (_thresholds(witness), u)}

@@ -160,10 +160,11 @@ class Solution(Bracketed):
     "auto (interior)". These are the names in `RoundRecord.inner`, except that "pairwise" replaces
     "smoothed"."""
     rounds: int
-    """The number of rounds, including those before a checkpoint. For a result of `reference`, this
-    is the number of times that a solver was run on the columns."""
+    """The number of rounds of the run, including the rounds before a checkpoint. For a result of
+    `reference`, it is the number of problems that the solver received."""
     seconds: float
-    """The duration of the run in seconds, including the time before a checkpoint."""
+    """The duration of the run in seconds. If the run continued from a checkpoint, the time before
+    the checkpoint is included."""
     bound: float = float("nan")
     """The number of rounds after which a theorem guarantees the gap `tol`. It is nan if no theorem
     applies.

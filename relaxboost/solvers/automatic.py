@@ -24,8 +24,8 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""If a phase raises one of these errors, a run of "auto" continues with the next phase. If no phase
-is left, the error ends the run."""
+"""If a phase of the method "auto" raises one of these errors, the run continues with the next
+phase. If no phase is left, the error ends the run."""
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,8 @@ class Checkpoint:
         parts = ("matrix", "relaxation", "domain")
         self._game = dict(zip(parts, game.parts.values(), strict=True))
         self.trouble = ""
-        """The reason why the last write of the file failed. It is "" if the write succeeded. A
-        failed write does not end the run."""
+        """The reason why the last write of the checkpoint failed. It is "" if the write succeeded.
+        A failed write does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
         """The warm start from which the run continues. It has the points in the file, or no points
         if there was no file."""

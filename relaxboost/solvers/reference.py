@@ -258,7 +258,7 @@ class _Search:
         """The number of problems that the solver has received so far."""
         self._atoms = game.over if isinstance(game.over, AtomicSet) else None
         self._columns = _first_columns(game)
-        # An orthonormal basis of the row space of A, if the solver gets A in that basis.
+        # This is an orthonormal basis of the row space of A, if the solver gets A in that basis.
         self._basis: Vector | None = None
         self._answers: dict[str, Answer] = {}
         self._priced = False

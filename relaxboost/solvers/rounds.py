@@ -78,8 +78,8 @@ class RoundState:
     inner: str
     """A word for the kind of this round. `RoundRecord.inner` explains the possible words."""
     witness: Witness | None = None
-    """The witness of the bound `lower`, or None if `lower` is the relaxed margin of the weights
-    w_t. In this case w_t itself proves the bound."""
+    """The data that prove the bound `lower`. They are None if `lower` is the relaxed margin of the
+    weights w_t, because w_t itself then proves the bound."""
 
 
 class Booster(ABC):

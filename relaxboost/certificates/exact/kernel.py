@@ -66,7 +66,7 @@ class Kernel:
         return len(self._rows)
 
     def solve(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve K x = right.
+        """Solve the equations K x = right with the square matrix K of the basis.
 
         Return the numerators and the denominator q of x, in the order of the basic variables.
         """
@@ -86,7 +86,7 @@ class Kernel:
         return [found[j] for j in self._basic], q * self._unit
 
     def solve_transposed(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve Kᵀ y = right.
+        """Solve the equations Kᵀ y = right with the square matrix K of the basis.
 
         Return the numerators and the denominator q of y, in the order of the tight rows.
         """
@@ -121,7 +121,7 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
 def independent(
     program: ExactProgram, tight: list[int], basic: list[int]
 ) -> tuple[set[int], set[int]]:
-    """Return a maximal set of tight rows and a set of basic variables.
+    """Return as many tight rows and basic variables as a nonsingular matrix can have.
 
     The coefficients of these rows for these variables form a nonsingular square matrix.
     """
@@ -134,9 +134,10 @@ def independent(
 
 
 def _diagonal(program: ExactProgram, tight: list[int], basic: list[int]) -> dict[int, int]:
-    """Return a dictionary from rows of f to basic variables.
+    """Return the rows of the relaxation f that can be eliminated first, with their variables.
 
-    Each variable occurs in no other row of f among the tight rows.
+    The result is a dictionary from a row to a basic variable. Among the tight rows of f, only this
+    row contains the variable.
     """
     # Row 0 is the simplex. It has every d and is never eliminated.
     rows = [t for t in tight if 0 < t < program.fixed]

@@ -66,7 +66,7 @@ def first_basis(program: ExactProgram, seconds: float) -> Start:
         d, v = master.point()
         edges = game.matrix.edges(d)
         worth = np.abs(edges) if program.two_sided else edges
-        # The tolerance of HiGHS. Smaller violations are left to the exact method.
+        # This is the tolerance of HiGHS. Smaller violations are left to the exact method.
         beyond = np.flatnonzero(worth > v + 1e-9)
         order = varied(beyond[np.argsort(-worth[beyond], kind="stable")], BATCH_COLUMNS)
         pairs = [(j, master.sign(edges[j])) for j in order.tolist()]

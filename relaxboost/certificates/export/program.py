@@ -215,7 +215,10 @@ class BoundProof:
         self.constraints.append(Constraint(name, sense, side, row, y))
 
     def add_constant(self, constant: Fraction) -> None:
-        """Add a constant to the objective, as the cost of a variable that is always 1."""
+        """Add a constant to the objective of the linear program.
+
+        The constant becomes the cost of a variable that is always 1.
+        """
         if constant:
             one = self.add_variable("one", check.ONE, constant)
             self.add("constant", "E", check.ONE, {one: check.ONE}, constant)

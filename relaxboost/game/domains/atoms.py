@@ -90,10 +90,12 @@ class AtomicSet(Sized):
 
     def repair(self, coefficients: Vector) -> Vector:
         largest = float(np.abs(coefficients).max(initial=0.0))
-        if largest > self.scale:  # so that the norm cannot overflow
+        # The weights are scaled first by their largest entry, so that the norm cannot overflow.
+        if largest > self.scale:
             coefficients = coefficients / largest * self.scale
         norm = float(np.abs(coefficients).sum())
-        if norm > self.scale * (1.0 + 8.0 * UNIT):  # `cost_above` accounts for the remaining excess
+        # A tiny excess of the norm is allowed, because `cost_above` accounts for it.
+        if norm > self.scale * (1.0 + 8.0 * UNIT):
             coefficients = coefficients / (norm / self.scale)
         return coefficients
 

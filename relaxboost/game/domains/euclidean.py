@@ -106,7 +106,8 @@ class L2Ball(Sized, EuclideanSet):
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
         # The response is the gradient of radius · sqrt(‖v‖_2² + δ²) with radius · δ = tol/2.
         radius = float(self.radius)
-        delta = min(max(0.5 * tol / radius, 1e-150), 1e150)  # so that its square is a double
+        # The limits keep the square of δ in the range of doubles.
+        delta = min(max(0.5 * tol / radius, 1e-150), 1e150)
         return radius, 1.0, delta * delta
 
     def value(self, size: float) -> float:
@@ -122,10 +123,12 @@ class L2Ball(Sized, EuclideanSet):
     def repair(self, coefficients: Vector) -> Vector:
         radius = float(self.radius)
         largest = float(np.abs(coefficients).max(initial=0.0))
-        if largest > radius:  # so that the norm cannot overflow
+        # The weights are scaled first by their largest entry, so that the norm cannot overflow.
+        if largest > radius:
             coefficients = coefficients / largest * radius
         norm = norm_above(coefficients)
-        if norm > radius * (1.0 + 16.0 * UNIT):  # `cost_above` accounts for the remaining excess
+        # A tiny excess of the norm is allowed, because `cost_above` accounts for it.
+        if norm > radius * (1.0 + 16.0 * UNIT):
             coefficients = coefficients / norm * radius
         return coefficients
 
@@ -237,7 +240,8 @@ class SquaredNorm(Sized, EuclideanSet):
         # suboptimality divided by q.
         assert n is not None
         weight = float(self.weight)
-        inverse = 1.0 + n * spread / tol / weight  # 1/q at β = tol / (2 spread)
+        # This number is 1/q at β = tol / (2 spread).
+        inverse = 1.0 + n * spread / tol / weight
         if not math.isfinite(inverse):
             return math.inf
         tested = tol / 2.0 if certified else tol

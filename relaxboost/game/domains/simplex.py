@@ -101,7 +101,8 @@ class Simplex(OneSided):
                 f"{self!r} cannot repair a w with no positive entry; start from a single column, "
                 f"([j], [{radius!r}])"
             )
-        scaled = positive / largest  # so that the sum can neither overflow nor vanish
+        # After this scaling, the sum can neither overflow nor vanish.
+        scaled = positive / largest
         total = float(scaled.sum())
         close = abs(total * largest - radius) <= 8.0 * UNIT * radius
         return positive if close else scaled / total * radius

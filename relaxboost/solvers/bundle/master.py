@@ -23,9 +23,10 @@ error of 0, and is replaced by 1, because 1 divided by its square may overflow."
 
 
 class Feasible(NamedTuple):
-    """A set of weights w, with the penalty Ω(w) = (square/2)‖s w‖₂² + absolute · ‖s w‖₁ on the set.
+    """The set of weights w over which the bundle method minimises, with a penalty on w.
 
-    The vector s is `scale`, and s w is the entrywise product.
+    The penalty is Ω(w) = (square/2)‖s w‖₂² + absolute · ‖s w‖₁. The vector s is `scale`, and s w is
+    the entrywise product.
     """
 
     scale: Vector

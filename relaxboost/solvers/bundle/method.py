@@ -43,14 +43,14 @@ class ConvexObjective(Protocol):
         """The penalty Ω of this objective, and the set of weights w over which it is minimised."""
 
     def at(self, w: Vector, *, clock: Clock) -> Any:
-        """Evaluate F at the weights `w`.
+        """Evaluate the objective F at the weights `w`.
 
         Return an object with the attributes `w`, `value` (the number F(w)) and `cuts` (a cut for
         each group).
         """
 
     def lower(self, cut: Cut) -> float:
-        """Return a lower bound on the minimum of F.
+        """Return a lower bound on the minimum of the objective F.
 
         The argument `cut` is an affine function that is at most Σ_g R_g everywhere, where F = Ω +
         Σ_g R_g.
