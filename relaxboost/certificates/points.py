@@ -42,8 +42,8 @@ class GivenPair(NamedTuple):
     They are None if they are unknown."""
     lower: Any = None
     upper: Any = None
-    """The upper bound that the certificate must reach up to 1e-6, like the bound `lower`. It is
-    None if it is unknown."""
+    """The upper bound b that the certificate must reach up to 1e-6 · (1 + |b|), as for `lower`. It
+    is None if it is unknown."""
     optimum: ExactOptimum | None = None
     exact: bool = True
     """Whether the relaxation and the relaxed margin must be evaluated exactly, if the points are
@@ -104,7 +104,8 @@ class GivenPair(NamedTuple):
     def held(self, found: Certificate) -> Certificate:
         """Return the certificate `found` unchanged.
 
-        If its bounds are far wider than those of this pair, raise an InputError.
+        Raise an InputError if one of its bounds is weaker than the bound b of this pair by more
+        than 1e-6 · (1 + |b|).
         """
         for name, mine, proved, sign in (
             ("lower", self.lower, found.lower, 1),
@@ -118,9 +119,9 @@ class GivenPair(NamedTuple):
                 shown = float_down(proved) if sign > 0 else float_up(proved)
                 raise InputError(
                     f"the points of this solution prove {name} = {shown:.17g}, but the solution "
-                    f"has {name} = {mine:.17g}. A certificate may be wider by at most 1e-6. "
-                    "Certify another pair with certify(reference(game)), or certify this pair "
-                    "without its bounds with "
+                    f"has {name} = {mine:.17g}. The difference may be at most "
+                    f"{float(allowed):.1e}. Certify another pair with certify(reference(game)), or "
+                    "certify this pair without its bounds with "
                     "certify(game, d=solution.d, w=(solution.support, solution.coefficients))"
                 )
         return found
@@ -218,7 +219,9 @@ def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
         found: dict[int, Fraction] = {}
         for j, c in zip(columns, given, strict=True):
             if not 0 <= int(j) < game.matrix.known:
-                raise InputError(f"w has a weight for column {j}, but the game has n = {game.n}")
+                raise InputError(
+                    f"w has a weight for column {j}, but the game has {game.matrix.known} columns"
+                )
             # A column may be named twice, and then its weights are added.
             found[int(j)] = found.get(int(j), Fraction(0)) + c
         return {j: c for j, c in found.items() if c}

@@ -100,8 +100,8 @@ def certify(
     -------
     Certificate
         The certificate, with the proved bounds `lower` and `upper` as fractions. The method `save`
-        writes the certificate to a JSON file. The bounds of a certified `Solution` agree with its
-        `lower` and `upper` up to 1e-6, and short fractions replace its d and w if these fractions
+        writes the certificate to a JSON file. If a `Solution` has a bound b, the certificate proves
+        this bound up to 1e-6 · (1 + |b|), and short fractions replace d and w if these fractions
         prove the optimum. For the result of `exact_optimum`, both bounds are the optimum.
 
     Raises
@@ -216,7 +216,7 @@ def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: 
                 raise
             return source.shorter().held(_prove(document, game, source.shorter(), real))
     except check.Rejected as error:
-        raise InputError(f"the points d and w prove no bracket: {error}") from error
+        raise InputError(f"the points d and w prove no bounds on the value: {error}") from error
     except _Refused as error:
         raise InputError(
             f"this certificate would exceed the limits of the checker: {error}. Pass d and w as "
@@ -471,7 +471,8 @@ def _numerical(document: dict[str, Any], game: Game, d: Any, w: Any) -> Certific
     lower, upper = game.bracket(d, (support, coefficients))
     if not (math.isfinite(lower) and math.isfinite(upper)):
         raise InputError(
-            f"the points d and w prove no bracket: the bounds are {lower:g} and {upper:g}"
+            "the points d and w must prove two finite bounds on the value, but the bounds are "
+            f"{lower:g} and {upper:g}"
         )
     document["d"] = [repr(x) for x in game.repair_d(d).tolist()]
     document["columns"] = support.tolist()

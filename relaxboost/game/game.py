@@ -80,7 +80,7 @@ class Game:
     ) -> None:
         relaxation = HardMargin() if relaxation is None else relaxation
         if not is_given(relaxation, Relaxation):
-            write = "Capped(k=3), say"
+            write = "Capped(k=3), for example"
             if isinstance(relaxation, type):
                 write = f"{relaxation.__name__}(...)"
             elif isinstance(relaxation, Domain):

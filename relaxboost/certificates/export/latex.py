@@ -108,8 +108,8 @@ def _check_size(m: int, n: int, program: LinearProgram) -> None:
         remedy = "Certify exact_optimum(game), or solve to a smaller tol"
         if _digits(x for row in program.rows for x in _data(row)) > 3:
             remedy = (
-                "A or f itself has such numbers, as most floats do. Certify exact_optimum of the "
-                "game with numpy.round(16 * A) / 16, or use vipr"
+                "A or f itself has such denominators, because it contains floats. Certify "
+                "exact_optimum of the game with numpy.round(16 * A) / 16, or use vipr"
             )
     else:
         return
