@@ -75,9 +75,10 @@ def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> s
 
 
 def brief(thing: object, most: int = BRIEF_CHARACTERS) -> str:
-    """Return the repr of an object for a message. A repr of over `most` characters is cut.
+    """Return the repr of an object for an error message, shortened if it has too many characters.
 
-    A relaxation of a user-defined dataclass may have fields of thousands of numbers.
+    `most` is the largest number of characters. A relaxation of a user-defined dataclass may have
+    fields of thousands of numbers.
     """
     text = repr(thing)
     return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-(most // 8) :]}"

@@ -135,7 +135,7 @@ class WarmProgram:
         self.highs.setBasis(basis)
 
     def run(self, seconds: float = math.inf, pivots: float = math.inf) -> str:
-        """Solve the program from the last basis, and return the status of HiGHS.
+        """Solve the linear program from its last basis, and return the status of HiGHS.
 
         If the solver fails, it is restarted without a basis. The status is "Optimal", "Time limit
         reached" after `seconds` seconds, "Iteration limit reached" after `pivots` pivots,

@@ -159,7 +159,7 @@ def load(path):
 
 
 def matrix(game, m, n, path):
-    """Return the rows of A, and the SHA-256 of the data from which A is made."""
+    """Return the rows of the margin matrix, and the SHA-256 of the data from which it is made."""
     recipe = game.take("stumps", dict) if "stumps" in game.left else None
     lines = game.take("rows", list) if "rows" in game.left else None
     if path is not None:  # The matrix in the file `path` replaces the rows of the certificate.
@@ -210,7 +210,7 @@ def stumps(recipe, data, n):
 
 
 def cuts(x, most):
-    """Return the values of a feature except the largest: at most `most`, evenly spaced."""
+    """Return the cuts of a feature: its values x but the largest, at most `most`, evenly spaced."""
     levels = sorted(set(x))[:-1]
     if most is None or len(levels) <= most:
         return levels
@@ -464,7 +464,7 @@ def enclosed(precision):
 
 
 def verdict(path, matrix_path=None):
-    """Return (level, lower, upper, reason) for a file. The level is None if it is rejected."""
+    """Check a file, and return (level, lower, upper, reason). If rejected, the level is None."""
     try:
         return (*check(load(path), matrix_path), "")
     except Rejected as error:
@@ -488,7 +488,7 @@ def main(arguments):
 
 
 def shown(x, side):
-    """Return x as text. A long x is rounded to the double below (side -1) or above (side 1)."""
+    """Return a number as text. A long x is rounded to the double below (side -1) or above (1)."""
     if max(abs(x.numerator), x.denominator) < 10**15:
         return str(x)
     nearest = float(x) if abs(x) <= sys.float_info.max else math.inf * (1 if x > 0 else -1)

@@ -87,12 +87,14 @@ class RoundRecord(NamedTuple):
     inner: str
     """A word for the algorithm that computed the distribution over the examples of this round.
 
-    The names for the method "auto" are "start" (the first round), "walk", "lost" (a walk that did
-    not end, or a failure of solvers at the start), "balance" (the test for a value of zero),
-    "strings", "interior", "smoothed" (pairwise steps), "lp" or "conic" (column generation), "cuts"
-    (cutting planes), "hull" (fully corrective steps) and "general". For AdaBoost the name is
-    "exponential", for TotalBoost and SoftBoost "projection", for SmoothBoost "measure", and for
-    Hedge "hedge"."""
+    The words for the method "auto" are "start" (the first round), "walk" (the parametric simplex
+    method), "lost" (a walk that did not end, or a failure of solvers at the start), "balance" (the
+    test for a value of zero), "strings" (taut-string steps), "interior" (the interior point
+    method), "smoothed" (pairwise steps), "lp" or "conic" (column generation), "cuts"
+    (cutting planes), "hull" (fully corrective steps) and "general" (a general convex solver). The
+    other methods use some of these words too: Corrective, ERLPBoost and MLPBoost use "smoothed",
+    and LPBoost uses "lp" or "conic". The word is "exponential" for AdaBoost and AdaBoost*,
+    "projection" for TotalBoost and SoftBoost, "measure" for SmoothBoost, and "hedge" for Hedge."""
 
 
 OPTIMAL_GAP = 1e-6

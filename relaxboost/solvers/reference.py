@@ -255,7 +255,7 @@ class _Search:
         self._options = options
         self.pair = _BestPair(game)
         self.asked = 0
-        """The number of problems that the solver has received so far."""
+        """The number of problems that were passed to the general solver so far."""
         self._atoms = game.over if isinstance(game.over, AtomicSet) else None
         self._columns = _first_columns(game)
         # This is an orthonormal basis of the row space of A, if the solver gets A in that basis.

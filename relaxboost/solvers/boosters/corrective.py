@@ -97,7 +97,8 @@ class Corrective(SmoothedMethod):
         The bound is known for the step rules "fig1" and "line-search", and `fig1_rounds_bound`
         computes it. The result is nan for all other rules.
         """
-        # docs/mathematics.md, "Stopping": a step must gain at least what the step of Fig. 1 gains.
+        # The proof needs steps that gain at least as much as the step of Fig. 1 (see the section
+        # "Stopping" of docs/mathematics.md).
         is_proved = self.step in ("fig1", "line-search")
         return self.fig1_rounds_bound(game, tol) if is_proved else math.nan
 

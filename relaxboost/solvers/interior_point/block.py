@@ -38,7 +38,7 @@ class Block(ABC):
 
     @abstractmethod
     def gram(self, bulk: Bulk) -> Array:
-        """Return the lower triangle of Bᵀ K⁻¹ B, where K is the matrix that f adds.
+        """Return the lower triangle of the product Bᵀ K⁻¹ B for this matrix K.
 
         The matrix B is [A, −1] in the rows of the distribution d and 0 in all other rows. A is the
         game matrix, and −1 is a column in which all entries are −1.
