@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from relaxboost._core.errors import InputError
 
 Array = NDArray[np.float64]
-"""The type of an array of doubles, of any shape."""
+"""The type of an array of double-precision numbers, of any shape."""
 Vector = Array
-"""The type of a vector of doubles."""
+"""The type of a vector (a one-dimensional array) of double-precision numbers."""
 Matrix = Array
-"""The type of a matrix of doubles."""
+"""The type of a matrix (a two-dimensional array) of double-precision numbers."""
 Whole = NDArray[np.int64]
 """The type of an array of integers, such as indices or counts."""
 Flags = NDArray[np.bool_]
@@ -27,7 +27,7 @@ rows. The calls for a block take less time than its rows, and its copy takes lit
 
 
 def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
-    """Return the index of the first entry that is not a number.
+    """Return the index of the first entry of an array that is not a number.
 
     Return None if all entries are numbers.
     """
@@ -40,17 +40,18 @@ def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
 
 
 def doubles(name: str, given: Any) -> Array:
-    """Return the value `given` of a user as an array of doubles.
+    """Return a value that a user has passed as an array of doubles.
 
-    It is not copied if it is such an array already.
-
-    If the value is not an array of numbers, an InputError is raised, which contains `name`.
+    `given` is the value, and `name` is the name of the argument for error messages. If the value is
+    an array of doubles already, it is not copied. Raise an InputError if the value is not an array
+    of numbers.
     """
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         where = str(error)
-        with suppress(ValueError):  # some ragged lists cannot become arrays of objects
+        # Some nested lists of unequal lengths cannot become arrays of objects either.
+        with suppress(ValueError):
             array = np.asarray(given, dtype=object)
             at = no_number(array)
             where = where if at is None else f"at {list(at)} it has {array[at]!r:.60}"

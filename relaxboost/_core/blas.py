@@ -29,7 +29,9 @@ def _libraries() -> ThreadpoolController:
 
 
 class _Limit:
-    """A limit of BLAS to one thread. It is active as long as any thread of the process needs it."""
+    """A limit of BLAS to one thread, which is active as long as any thread of the process needs
+    it.
+    """
 
     def __init__(self) -> None:
         self.renew()

@@ -20,14 +20,18 @@ from relaxboost._core.progress import quiet
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return numba's decorator `njit` with a disk cache, or without it if no folder is writable."""
+    """Return numba's decorator `njit`, which stores compiled functions in a cache on disk.
 
-    options["no_cfunc_wrapper"] = True  # unused wrappers for C: 10% of the time
+    If no folder for the cache is writable, the decorator has no cache.
+    """
+    # Nobody calls the compiled functions from C, and the wrappers for C take 10 % of the time.
+    options["no_cfunc_wrapper"] = True
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:
             return numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # numba: no locator available
+        # Numba raises this error if it finds no folder for its cache.
+        except RuntimeError:
             return numba.njit(**options)(function)
 
     return decorate
@@ -38,7 +42,8 @@ class _Saying(TimingListener):
     def on_end(self, event: Any) -> None:
         """Print a note about compilation if it has taken more than a second so far."""
         super().on_end(event)
-        if self.done and self.duration > 1.0:  # a kernel's time includes the kernels that it calls
+        # The time of a kernel includes the time of the kernels that it calls.
+        if self.done and self.duration > 1.0:
             unregister("numba:compile", self)
             if not quiet.get():
                 sys.stderr.write("\rrelaxboost: compiles its kernels; later starts are faster\n")
@@ -78,13 +83,14 @@ _most: ContextVar[int | None] = ContextVar("most", default=None)
 @cache
 def _threads() -> tuple[ThreadPoolExecutor, int]:
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
-    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]  # "4,2": 2 is for nested loops
+    # In a value such as "4,2", the second number is for nested loops.
+    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
     threads = min(8, cpus, int(asked) or 1 if asked.isdecimal() else 8)
     return ThreadPoolExecutor(threads, thread_name_prefix="relaxboost"), threads
 
 
 def thread_pool() -> tuple[ThreadPoolExecutor, int]:
-    """Return the thread pool for kernels with `nogil`, and the number of threads to use."""
+    """Return the thread pool in which compiled kernels run, and the number of threads to use."""
     # The pool consists of plain Python threads, because OpenMP's threads do not survive a fork, and
     # only one thread at a time may start them.
     pool, threads = _threads()
@@ -93,7 +99,10 @@ def thread_pool() -> tuple[ThreadPoolExecutor, int]:
 
 @contextmanager
 def at_most(threads: int | None) -> Iterator[None]:
-    """Limit kernels to `threads` threads within the context. None means no limit."""
+    """Limit compiled kernels to a number of threads within the context.
+
+    If `threads` is None, there is no limit.
+    """
     token = _most.set(threads)
     try:
         yield
@@ -102,11 +111,12 @@ def at_most(threads: int | None) -> Iterator[None]:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_threads.cache_clear)  # threads do not survive a fork
+    # Threads do not survive a fork, so a forked process creates its own pool.
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return whether the error was caused by Ctrl-C."""
+    """Return whether an error was caused by Ctrl-C, perhaps while a compiled kernel was running."""
     # Within numba's dispatcher, a KeyboardInterrupt becomes the cause of a SystemError, which may
     # be the cause of another SystemError.
     cause: BaseException | None = error

@@ -19,32 +19,32 @@ def finite(value: float) -> float | None:
 
 def integer(value: int) -> str:
     """Return the decimal digits of an integer of any size."""
-    return str(Decimal(value))  # str(value) is limited to 4300 digits
+    # Python limits str(value) to 4300 digits.
+    return str(Decimal(value))
 
 
 def number(value: Any) -> str:
-    """Return an exact rational number as a string such as ``"-3/7"``."""
+    """Return an exact rational number as a string such as ``"-3/7"``, as certificates store it."""
     q = Fraction(value)
     return integer(q.numerator) + (f"/{integer(q.denominator)}" if q.denominator != 1 else "")
 
 
 def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
-    """Return a vector of rational numbers in the notation of certificates: integers over a common
-    denominator.
+    """Return a vector of rational numbers in the notation of certificates.
 
-    If all entries are equal, the result is a single number as a string. If `values` is None, the
-    result is "1".
+    The notation consists of a common denominator and a list of integers. If all entries are equal,
+    the result is a single number as a string. If `values` is None, all entries are 1.
     """
     exact = bounds([Fraction(v) for v in ([1] if values is None else values)])
     return {"denominator": "1", "numerators": []} if exact is None else exact
 
 
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
-    """Return a vector of bounds in the notation of certificates: integers over a common
-    denominator.
+    """Return a vector of bounds in the notation of certificates.
 
-    A missing bound is None. If all bounds are equal, the result is a single number as a string. If
-    all bounds are missing, the result is None.
+    The notation consists of a common denominator and a list of integers. An entry that is None
+    means that there is no bound. If all bounds are equal, the result is a single number as a
+    string. If all entries are None, the result is None.
     """
     known = [v for v in values if v is not None]
     if not known:

@@ -35,9 +35,9 @@ class SolverError(InputError):
 
 
 class RowError(InputError):
-    """An error about a row of a table.
+    """The error for an invalid row of a table that a user has passed.
 
-    The message for the arguments (before, row, after) is "{before}row {row}{after}".
+    The arguments are (before, row, after), and the message is "{before}row {row}{after}".
     """
 
     def __str__(self) -> str:
@@ -45,14 +45,20 @@ class RowError(InputError):
         return f"{before}row {row}{after}"
 
     def moved(self, by: int) -> RowError:
-        """Return the same error with the row number increased by `by`."""
+        """Return the same error for the row whose number is larger by `by`.
+
+        A caller that has read a part of a table corrects the number of the row in this way.
+        """
         before, row, after = self.args
         return RowError(before, row + by, after)
 
 
 @contextmanager
 def error_prefix(where: str) -> Iterator[None]:
-    """Prefix the message of an `InputError` with the place where the error occurred."""
+    """Add a prefix to the message of an `InputError` that is raised within the context.
+
+    The prefix `where` names the place of the error, such as a file.
+    """
     try:
         yield
     except InputError as error:
@@ -61,14 +67,18 @@ def error_prefix(where: str) -> Iterator[None]:
 
 
 def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> str:
-    """Return the first `most` values as text, such as "a, b, ..."."""
+    """Return the first values of a sequence as text, such as "a, b, ...".
+
+    At most `most` values are shown, and the function `said` turns a value into text.
+    """
     return ", ".join(map(said, values[:most])) + ", ..." * (len(values) > most)
 
 
 def brief(thing: object, most: int = BRIEF_CHARACTERS) -> str:
-    """Return the repr of an object for a message. A repr of over `most` characters is cut.
+    """Return the repr of an object for an error message, shortened if it has too many characters.
 
-    A relaxation of a user-defined dataclass may have fields of thousands of numbers.
+    `most` is the largest number of characters. A relaxation of a user-defined dataclass may have
+    fields of thousands of numbers.
     """
     text = repr(thing)
     return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-(most // 8) :]}"
@@ -92,31 +102,36 @@ class MissingDependencyError(ImportError):
 
 
 def requirements(extra: str | None) -> list[str]:
-    """Return the requirements of an extra, in pip's notation.
+    """Return the requirements of an optional extra of relaxboost, in pip's notation.
 
-    For None, return the requirements of relaxboost itself.
+    If `extra` is None, return the requirements of relaxboost itself.
     """
     from importlib import metadata
 
     try:
         given = metadata.requires("relaxboost") or []
-    except metadata.PackageNotFoundError:  # relaxboost was never installed
+    # This error means that relaxboost runs from a checkout and was never installed.
+    except metadata.PackageNotFoundError:
         return []
     asked = [re.split(r"\s*;\s*extra == |['\"]", line) for line in given]
     return [one[0] for one in asked if one[2:3] == ([] if extra is None else [extra])]
 
 
 def install(extra: str, only: str = "") -> str:
-    """Return the command that installs the requirements of an extra, also outside a checkout.
+    """Return the shell command that installs the requirements of an optional extra of relaxboost.
 
-    If `only` is given, only the requirements whose names start with this string are installed.
+    The command also works outside a checkout. If `only` is given, only the requirements whose names
+    start with this string are installed.
     """
     required = " ".join(f"'{one}'" for one in requirements(extra) if one.startswith(only))
     return f"pip install {required}" if required else f"pip install '.[{extra}]' in a checkout"
 
 
 def missing(said: str, extra: str, only: str = "") -> MissingDependencyError:
-    """Return the error for a missing optional library, with the command that installs it."""
+    """Return the error for a missing optional library.
+
+    The message begins with `said`, and names the extra and the command that installs the library.
+    """
     return MissingDependencyError(f"{said} (extra {extra}): {install(extra, only)}")
 
 

@@ -18,7 +18,7 @@ it writes the file again. Writes then take at most 5 % of the time of the run.""
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:
-    """Return `path` as a Path. Raise InputError if it is not a path."""
+    """Return a file name that a user has passed as a Path. Raise an InputError if it is no path."""
     if isinstance(path, str | os.PathLike):
         return Path(path)
     raise InputError(
@@ -28,7 +28,7 @@ def as_path(path: str | os.PathLike[str]) -> Path:
 
 
 def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
-    """Return `path` as a Path. Raise InputError unless it is an existing file.
+    """Return the name of an input file as a Path. Raise an InputError if the file does not exist.
 
     If `folder` is true, an existing folder is also accepted.
     """
@@ -49,7 +49,7 @@ def shallow() -> Iterator[None]:
 
 
 def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
-    """Return `path` as a Path. Raise InputError if no file can be written there.
+    """Return the name of an output file as a Path. Raise an InputError if it cannot be written.
 
     If `suffixes` are given, the name must also end in one of them.
     """
@@ -67,7 +67,7 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Add the path to operating system errors within the context, because some of them lack it."""
+    """Add a path to the errors of the operating system within the context, because some lack it."""
     try:
         yield
     except OSError as error:
@@ -76,7 +76,10 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write `content` to a temporary file in the same folder, and rename the file to `path`."""
+    """Write a file so that it has either its old or its new content, even if the write fails.
+
+    `content` is first written to a temporary file in the same folder, which is then renamed.
+    """
     temporary = ""
     with naming(path):
         try:
@@ -96,14 +99,19 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 class Pace:
-    """A timer that limits rewrites of a file to one each half second and to 5 % of the time."""
+    """A timer that says when a run may rewrite a file.
+
+    At least half a second passes between two writes, and the writes take at most 5 % of the time.
+    """
 
     def __init__(self) -> None:
         self._next = time.perf_counter() + SECONDS_BETWEEN_UPDATES
 
     @property
     def due(self) -> bool:
-        """Whether the file should be rewritten now."""
+        """Whether enough time has passed since the last write, so that the file can be
+        rewritten.
+        """
         return time.perf_counter() >= self._next
 
     def wrote(self, begun: float) -> None:

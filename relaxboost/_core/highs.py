@@ -64,7 +64,7 @@ class WarmProgram:
 
         self._highspy = highspy
         self.fixed = rows.shape[0]
-        """The number of rows that the program had before rows were added."""
+        """The number of rows of the linear program before `add` has added rows."""
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = rows.shape
         model.col_cost_ = cost
@@ -84,14 +84,18 @@ class WarmProgram:
             "solver": "simplex",
             "primal_feasibility_tolerance": tolerance,
             "dual_feasibility_tolerance": tolerance,
-            "small_matrix_value": 1e-12,  # the default drops entries below 1e-9
+            # By default HiGHS drops all entries below 1e-9.
+            "small_matrix_value": 1e-12,
         }
         for name, value in options.items():
             self.highs.setOptionValue(name, value)
         self.highs.passModel(model)
 
     def add(self, columns: NDArray[Any], last: int) -> bool:
-        """Add the row <column, x> <= x[last] for each column. Return whether HiGHS accepts it."""
+        """Add the row <column, x> <= x[last] to the linear program for each of the columns.
+
+        Return whether HiGHS accepts the rows.
+        """
         rows, index = np.nonzero(columns.T)
         count = columns.shape[1]
         ends = np.searchsorted(rows, np.arange(1, count + 1))
@@ -104,11 +108,12 @@ class WarmProgram:
         return bool(status != self._highspy.HighsStatus.kError)
 
     def sides(self) -> str:
-        """Return the status of all variables and rows as letters of `SIDES`.
+        """Return the current basis, as a string with a letter of `SIDES` for each variable and row.
 
-        Return "" if there is no basis.
+        Return "" if HiGHS has no basis.
         """
-        if self._running:  # Ctrl-C ended the wait, but HiGHS still runs
+        # HiGHS may still run, because Ctrl-C ends the wait for HiGHS, but not its run.
+        if self._running:
             return ""
         basis = self.highs.getBasis()
         if not basis.valid:
@@ -116,7 +121,10 @@ class WarmProgram:
         return "".join([SIDES[int(s)] for s in (*basis.col_status, *basis.row_status)])
 
     def go_on(self, sides: str) -> None:
-        """Set the basis from which the next run starts. HiGHS repairs a singular basis."""
+        """Set the simplex basis from which the next run of HiGHS starts.
+
+        The argument is a result of `sides`. HiGHS repairs a singular basis.
+        """
         kinds = self._highspy.HighsBasisStatus
         known = dict(zip(SIDES, map(kinds, range(len(SIDES))), strict=True))
         basis = self._highspy.HighsBasis()
@@ -127,7 +135,7 @@ class WarmProgram:
         self.highs.setBasis(basis)
 
     def run(self, seconds: float = math.inf, pivots: float = math.inf) -> str:
-        """Solve the program from the last basis, and return the status of HiGHS.
+        """Solve the linear program from its last basis, and return the status of HiGHS.
 
         If the solver fails, it is restarted without a basis. The status is "Optimal", "Time limit
         reached" after `seconds` seconds, "Iteration limit reached" after `pivots` pivots,
@@ -135,7 +143,8 @@ class WarmProgram:
         """
         known = self._highspy.HighsModelStatus
         self.highs.setOptionValue("simplex_iteration_limit", int(min(pivots, 2**31 - 1)))
-        ends = self.highs.getRunTime() + seconds  # HiGHS counts from its first run on
+        # The time limit of HiGHS counts from its first run on.
+        ends = self.highs.getRunTime() + seconds
         self.highs.setOptionValue("time_limit", ends)
         self._run()
         ended = (known.kOptimal, known.kTimeLimit, known.kIterationLimit)

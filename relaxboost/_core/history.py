@@ -1,4 +1,4 @@
-"""The history of a run. When it is full, it drops every second record."""
+"""The history of a run, which drops every second record when it is full."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ details, and the history of a long run takes a few megabytes."""
 class History(Generic[R]):
     """At most 10 000 records of a run. The records of the first and last round are always kept."""
 
-    # When the history is full, every second record is dropped, and from then on half as many are
-    # stored.
+    # When the history is full, every second record is dropped, and later only half as many records
+    # are stored.
 
     def __init__(self) -> None:
         self._kept: list[R] = []
         self._stride = 1
         self.rounds = 0
-        """The number of records that were added, including those that are no longer stored."""
+        """The number of records that were added to the history, including those that it no longer
+        stores."""
         self.last: R | None = None
-        """The last record that was added."""
+        """The last record that was added to the history. It is None if there is none."""
 
     def add(self, record: R) -> None:
         """Add the record of the next round, unless the history skips this round."""

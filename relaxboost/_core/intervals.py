@@ -54,7 +54,8 @@ class Interval:
     True
     """
 
-    __array_ufunc__ = None  # makes array * Interval call __rmul__
+    # With this attribute NumPy passes array * Interval on to `__rmul__`.
+    __array_ufunc__ = None
 
     def __init__(self, lower: Any, upper: Any = None) -> None:
         if isinstance(lower, Fraction):
@@ -115,11 +116,11 @@ class Interval:
         return enclose(other) / self
 
     def positive(self) -> Interval:
-        """Return the interval of the positive parts max(x, 0)."""
+        """Return the interval of the positive parts max(x, 0) of all x in this interval."""
         return Interval(np.maximum(self.lower, 0.0), np.maximum(self.upper, 0.0))
 
     def abs(self) -> Interval:
-        """Return the interval of the absolute values |x|."""
+        """Return the interval of the absolute values |x| of all x in this interval."""
         low = np.where(
             (self.lower <= 0.0) & (self.upper >= 0.0),
             0.0,
@@ -128,26 +129,33 @@ class Interval:
         return Interval(low, np.maximum(np.abs(self.lower), np.abs(self.upper)))
 
     def square(self) -> Interval:
-        """Return the interval of the squares x². Its lower endpoint is at least 0."""
+        """Return the interval of the squares x² of all x in this interval.
+
+        Its lower endpoint is at least 0.
+        """
         size = self.abs()
         return size * size
 
     def sqrt(self) -> Interval:
-        """Return the interval of the square roots of max(x, 0)."""
+        """Return the interval of the square roots of max(x, 0) for all x in this interval."""
         x = self.positive()
         return Interval(np.maximum(_below(np.sqrt(x.lower)), 0.0), _above(np.sqrt(x.upper)))
 
     def exp(self) -> Interval:
-        """Return the interval of the exponentials e^x."""
+        """Return the interval of the exponentials e^x for all x in this interval."""
         with np.errstate(over="ignore", under="ignore"):
             low, high = np.exp(self.lower), np.exp(self.upper)
             return Interval(
-                np.maximum(_below(low * (1.0 - _RELATIVE)) - _UNDERFLOW, 0.0),  # not inf
+                # If e^x overflows, `_below` returns a finite lower endpoint.
+                np.maximum(_below(low * (1.0 - _RELATIVE)) - _UNDERFLOW, 0.0),
                 _above(high * (1.0 + _RELATIVE)) + _UNDERFLOW,
             )
 
     def log(self) -> Interval:
-        """Return the interval of the natural logarithms of max(x, 0), with log 0 = −inf."""
+        """Return the interval of the natural logarithms of max(x, 0) for all x in this interval.
+
+        The logarithm of 0 is −inf.
+        """
         x = self.positive()
         with np.errstate(divide="ignore"):
             low, high = np.log(x.lower), np.log(x.upper)
@@ -157,11 +165,14 @@ class Interval:
         )
 
     def expm1(self) -> Interval:
-        """Return the interval of e^x − 1."""
+        """Return the interval of the numbers e^x − 1 for all x in this interval."""
         return self._near(np.expm1)
 
     def log1p(self) -> Interval:
-        """Return the interval of log(1 + x), which is −inf for x <= −1."""
+        """Return the interval of log(1 + x) for all x in this interval.
+
+        The logarithm is −inf for x <= −1.
+        """
         above = Interval(np.maximum(self.lower, -1.0), np.maximum(self.upper, -1.0))
         return above._near(np.log1p)
 
@@ -173,13 +184,17 @@ class Interval:
         return Interval(_below(low - off[0]) - _UNDERFLOW, _above(high + off[1]) + _UNDERFLOW)
 
     def softplus(self) -> Interval:
-        """Return the interval of log(1 + e^x), without overflow."""
+        """Return the interval of log(1 + e^x) for all x in this interval, without overflow."""
         low, high = np.logaddexp(0.0, self.lower), np.logaddexp(0.0, self.upper)
-        slack = 4.0 * _RELATIVE  # the errors of an exp, a log1p and a sum
+        # NumPy computes an exponential, a log1p and a sum, and each has an error.
+        slack = 4.0 * _RELATIVE
         return Interval(np.maximum(low * (1.0 - slack), 0.0), high * (1.0 + slack) + _UNDERFLOW)
 
     def power(self, exponent: Fraction | float) -> Interval:
-        """Return the interval of the powers of max(x, 0) with an exponent > 0."""
+        """Return the interval of the powers of max(x, 0) for all x in this interval.
+
+        The exponent must be positive.
+        """
         if exponent == 1:
             return self.positive()
         if exponent == 2:
@@ -196,7 +211,10 @@ class Interval:
         )
 
     def sum(self) -> Interval:
-        """Return the interval of the sum of all elements. Each endpoint is rounded only once."""
+        """Return the interval of the sum of all elements of this array of intervals.
+
+        Each endpoint is rounded only once.
+        """
         if not (np.isfinite(self.lower).all() and np.isfinite(self.upper).all()):
             return Interval(-np.inf, np.inf) if self.lower.min() < 0 else Interval(0.0, np.inf)
         try:
@@ -206,11 +224,11 @@ class Interval:
         return Interval(_below(low), _above(high))
 
     def max(self) -> Interval:
-        """Return the interval of the largest element."""
+        """Return the interval of the largest element of this array of intervals."""
         return Interval(self.lower.max(), self.upper.max())
 
     def min(self) -> Interval:
-        """Return the interval of the smallest element."""
+        """Return the interval of the smallest element of this array of intervals."""
         return Interval(self.lower.min(), self.upper.min())
 
     @property
@@ -233,5 +251,5 @@ class Interval:
 
 
 def enclose(x: Any) -> Interval:
-    """Return `x` as an interval. Doubles and arrays become intervals of width zero."""
+    """Return a number, an array or an interval as an interval. Numbers get the width zero."""
     return x if isinstance(x, Interval) else Interval(x)

@@ -11,7 +11,8 @@ class _Lazy(ModuleType):
     """A placeholder for a module. The module is imported when an attribute is first accessed."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # tools that inspect all names of a module must not load it
+        # Tools that inspect all names of a module must not load the library.
+        if name.startswith("__"):
             raise AttributeError(name)
         return getattr(import_module(self.__name__), name)
 

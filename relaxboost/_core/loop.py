@@ -63,20 +63,26 @@ class Clock:
         now = time.perf_counter()
         self._start = now - spent
         self.deadline = math.inf if limit is None else now + limit
-        """The deadline as a value of `time.perf_counter`, or inf if there is no limit."""
+        """The time at which the run has to end, as a value of `time.perf_counter`. It is inf if
+        there is no limit."""
 
     @property
     def seconds(self) -> float:
-        """The elapsed seconds, including the seconds of earlier runs."""
+        """The number of seconds since the start of the run, including the seconds of earlier
+        runs.
+        """
         return time.perf_counter() - self._start
 
     @property
     def left(self) -> float:
-        """The number of remaining seconds, at least 0, or inf if there is no limit."""
+        """The number of seconds until the time limit of the run, or 0 after it.
+
+        The number is inf if there is no limit.
+        """
         return max(0.0, self.deadline - time.perf_counter())
 
     def check(self) -> None:
-        """Raise `TimeUp` if no time is left."""
+        """Raise `TimeUp` if the time limit of the run has passed."""
         if time.perf_counter() >= self.deadline:
             raise TimeUp
 
@@ -118,7 +124,7 @@ class Limits:
 
     @property
     def bounded(self) -> bool:
-        """Whether the time or the number of rounds is limited."""
+        """Whether there is a limit on the time or on the number of rounds of the run."""
         return self.max_rounds is not None or self.time_limit is not None
 
 

@@ -40,7 +40,9 @@ def printable(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of a message, which suggests the known names that are similar to `name`."""
+    """Return the end of an error message, which suggests the known names that are similar to a
+    name.
+    """
     # The minimum similarity `alike` is low because names of claims and games are codes. For
     # example, the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
     names = list(known)
@@ -88,7 +90,7 @@ def explains_arguments(
 
 
 def moved(name: str, folder: str) -> AttributeError:
-    """Return the error for a name that existed in earlier versions of the package."""
+    """Return the error for a name that only earlier versions of the package exported."""
     return AttributeError(
         f"{name} is now the folder {folder} of the source repository, which the installed package "
         "does not contain; copy the files that you need from there"
@@ -96,7 +98,7 @@ def moved(name: str, folder: str) -> AttributeError:
 
 
 def unknown(name: str, known: list[str]) -> AttributeError:
-    """Return the error for an unknown name.
+    """Return the error for a name that the package relaxboost does not export.
 
     The message names the subpackages that export this name, or similar names.
     """

@@ -12,12 +12,14 @@ from relaxboost._core.errors import InputError
 
 
 def exact(owner: str, name: str, value: object) -> Fraction:
-    """Return a finite real number as an exact rational number.
+    """Return the value of a parameter as an exact rational number.
 
-    For other values, raise an InputError that names the owner of the parameter.
+    Raise an InputError if the value is not a finite real number. The message names the parameter
+    and its owner, such as a class.
     """
     if not isinstance(value, bool) and isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))  # NumPy integers overflow
+        # Integers of NumPy could overflow, so they become integers of Python.
+        return Fraction(int(value.numerator), int(value.denominator))
     if not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value):
         return Fraction(float(value))
     raise InputError(f"{owner} needs {name} to be a finite real number, got {value!r}")
@@ -32,10 +34,10 @@ def is_given(value: object, kind: type | UnionType) -> bool:
 def positive_size(
     owner: str, name: str, value: object, least: Fraction = Fraction(1, 10**100)
 ) -> Fraction:
-    """Return a radius or a weight as an exact rational between `least` and 1e100.
+    """Return the value of a radius or a weight as an exact rational number.
 
-    If the number is outside this range, an InputError is raised, because computations in doubles
-    would fail.
+    Raise an InputError if the value is not between `least` and 1e100, because computations in
+    doubles would fail outside this range.
     """
     size = exact(owner, name, value)
     if size <= 0:
@@ -71,26 +73,38 @@ def nearest(q: Any) -> float:
 
 
 def positive(name: str, value: Any) -> float:
-    """Return `value` as a positive float. Raise InputError if it is not positive and finite."""
+    """Return the value of a parameter as a positive float.
+
+    Raise an InputError that contains `name` if the value is not positive and finite.
+    """
     if not isinstance(value, bool) and isinstance(value, Real) and 0.0 < nearest(value) < math.inf:
         return float(value)
     raise InputError(f"{name} must be a positive number, got {value!r}")
 
 
 def count(name: str, value: Any) -> int:
-    """Return `value` as an int. Raise InputError if it is not a whole number >= 1."""
+    """Return the value of a parameter as an int.
+
+    Raise an InputError that contains `name` if the value is not a whole number >= 1.
+    """
     return natural(name, value, 1)
 
 
 def share(name: str, value: Any) -> float:
-    """Return `value` as a float. Raise InputError if it is not strictly between 0 and 1."""
+    """Return the value of a parameter as a float.
+
+    Raise an InputError that contains `name` if the value is not strictly between 0 and 1.
+    """
     if not isinstance(value, bool) and isinstance(value, Real) and 0.0 < nearest(value) < 1.0:
         return float(value)
     raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}")
 
 
 def natural(name: str, value: Any, least: int = 0) -> int:
-    """Return `value` as an int. Raise InputError if it is not a whole number >= `least`."""
+    """Return the value of a parameter as an int.
+
+    Raise an InputError that contains `name` if the value is not a whole number >= `least`.
+    """
     if not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least:
         return int(value)
     raise InputError(f"{name} must be a whole number >= {least}, got {value!r}")

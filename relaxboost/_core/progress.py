@@ -8,7 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import is_given
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -19,7 +23,7 @@ and between two writes of a file that a run updates. Users read a bar no more of
 take little time even if a round takes microseconds."""
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)
-"""Whether all progress bars are switched off."""
+"""Whether all progress bars of the package are switched off."""
 
 
 def _shown(wanted: bool) -> bool:
@@ -38,13 +42,16 @@ class Bar:
             self._task = progress.add_task("", total=None)
 
     def __call__(self, done: int, total: int | None, name: str) -> None:
-        """Show that `done` of `total` items are finished, with the name of the current item."""
+        """Update the progress bar, which shows that `done` of `total` items are finished.
+
+        `name` is the name of the current item.
+        """
         if self._progress is not None:
             self._progress.update(self._task, completed=done, total=total, description=name)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Hide the bar within the context, while lines are printed on standard output."""
+        """Hide the progress bar within the context, while lines are printed on standard output."""
         if self._progress is not None:
             self._progress.stop()
         yield
@@ -106,3 +113,12 @@ def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[f
             progress.update(task, completed=most, description=text)
 
         yield show
+
+
+def check_verbose(verbose: Any) -> None:
+    """Raise an InputError if `verbose` is not a number."""
+    if not is_given(verbose, Real):
+        raise InputError(
+            "verbose must be 0 for no output, 1 for a progress bar, or 2 for a progress bar and "
+            f"the decisions of the run, got {verbose!r:.60}"
+        )

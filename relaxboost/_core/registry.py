@@ -21,7 +21,10 @@ class Registry(dict[str, type[T]], Generic[T]):
         self.what = what
 
     def add(self, kind: type[T]) -> None:
-        """Add a class, or raise an InputError if another class has the same attribute `name`."""
+        """Add a class to the registry, if the class itself defines the attribute `name`.
+
+        Raise an InputError if another class of the registry has the same name.
+        """
         # A class with the same module and qualified name, as after a reload, is replaced.
         name = vars(kind).get("name", "")
         if not name:

@@ -33,7 +33,8 @@ def decreasing_root(
     """
     x = min(max(start, lower), upper)
     last = math.inf
-    slow = 0  # the number of steps in a row that have reduced |h| by less than half
+    # This is the number of consecutive steps that have reduced |h| by less than half.
+    slow = 0
     for _ in range(200):
         value, slope = function(x)
         if abs(value) <= tolerance or math.isnan(value):
@@ -55,7 +56,8 @@ def decreasing_root(
             following = 0.5 * (lower + upper)
             slow = 0
         else:
-            reach = max(reach, 1e-15 * abs(x))  # else x + reach may round to x
+            # If the step were shorter, x + reach could be rounded to x.
+            reach = max(reach, 1e-15 * abs(x))
             following = x + math.copysign(reach, value)
             reach *= 2.0
         if following == x or not lower <= following <= upper:
@@ -90,7 +92,8 @@ def falling_root(function: Callable[[float], float], tolerance: float) -> float:
         if abs(value) <= tolerance:
             break
         side = 1 if value > 0.0 else -1
-        factor = 0.5 if last == side else 1.0  # the Illinois rule
+        # The Illinois rule halves the value at an end of the bracket that stays twice.
+        factor = 0.5 if last == side else 1.0
         if side > 0:
             low, at_low = x, value
             at_high *= factor

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from relaxboost._core.compiled import njit
 from relaxboost._core.parameters import nearest
 
-_EXACT = Context(prec=400)  # for doubles of usual size; not the caller's context
+# The computation must not depend on the decimal context of the caller. 400 digits suffice for
+# doubles of the usual size.
+_EXACT = Context(prec=400)
 
 SOLVER_ERROR = 1e-6
 """The relative error that is assumed for a number that a cone solver has computed. The tolerances
@@ -27,7 +29,7 @@ RELATIVE_ROUNDING = 1e-12
 Numbers that differ by less are treated as equal. The value is about ten thousand units of roundoff:
 sums of thousands of terms have smaller errors. Proofs use the bound `roundoff` instead."""
 UNIT = 2.0**-53
-"""The unit roundoff of double precision."""
+"""The unit roundoff of double precision, which bounds the relative error of one operation."""
 ROUNDINGS = 8.0 * UNIT
 """A bound on the relative error of a formula with at most eight roundings."""
 MIN_NORMAL = sys.float_info.min

@@ -42,16 +42,16 @@ def _is_seed(rng: object) -> bool:
 
 
 def generator(rng: Rng) -> np.random.Generator:
-    """Return a random generator.
+    """Return a random generator for the argument `rng` of a function.
 
-    If `rng` is a generator already, return it, and otherwise use `rng` as the seed.
+    If `rng` is a generator already, return it. Otherwise use `rng` as the seed of a new generator.
     """
     return np.random.default_rng(natural("rng", rng) if _is_seed(rng) else rng)
 
 
 def seed_of(rng: Rng) -> int:
-    """Return a seed.
+    """Return a seed for the argument `rng` of a function.
 
-    If `rng` is a seed already, return it, and otherwise draw a seed from the generator.
+    If `rng` is a seed already, return it. Otherwise draw a seed from the generator.
     """
     return natural("rng", rng) if _is_seed(rng) else int(generator(rng).integers(2**63))

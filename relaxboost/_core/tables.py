@@ -19,8 +19,8 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key under which the `attrs` of a table store the path of its file."""
-# The first bytes of other formats, and the remedy for each.
+"""The key of the path of the CSV file in the dictionary `attrs` of a pandas table."""
+# These are the first bytes of files in other formats, with a remedy for each format.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
     b"BZh": "packed by bzip2; unpack it",
@@ -30,7 +30,7 @@ _OTHERS = {
     b"[": "JSON; write it as CSV",
 }
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
-"""The words that are read as missing values in a column of numbers."""
+"""The words that stand for a missing value in a column of numbers of a CSV file."""
 
 UNREPEATED = "most words in {} are distinct, so sets of these words can fit any labels; {}"
 """A warning about columns for which `hardly_repeats` is true. The first {} stands for the columns,
@@ -120,7 +120,8 @@ def _parsed(
             )
     except pd.errors.EmptyDataError:
         return pd.DataFrame({name: [] for name in names}, dtype=object)
-    except pd.errors.ParserWarning:  # pandas warns if the first row is longer than the header
+    # pandas warns if the first row is longer than the header.
+    except pd.errors.ParserWarning:
         raise _too_long(path, first + 1, sep) from None
     except pd.errors.ParserError as error:
         raise _refused(path, first, sep, str(error)) from None
@@ -197,18 +198,24 @@ def opened(path: Path) -> Iterator[io.TextIOWrapper]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return column names for a message, with advice if they look like a row of numbers."""
+    """Return the column names of a table as text for a message.
+
+    If the names look like a row of numbers, the text contains advice about a missing header.
+    """
     return few(names, 12) + _headless(names)
 
 
 def no_column(table: object, name: str, known: Sequence[Any]) -> InputError:
-    """Return the error for a missing column. It suggests similar names, or lists all names."""
+    """Return the error for a column that a table does not have.
+
+    The message suggests similar names of columns. If no name is similar, it lists all names.
+    """
     near = did_you_mean(name, map(str, known), 0.6) or f"; it has {listed(known)}"
     return InputError(f"{table} has no column {name!r}{near}")
 
 
 def check_columns(table: object, option: str, columns: Sequence[str], known: Sequence[str]) -> None:
-    """Raise InputError if an option names a column that is not in the table."""
+    """Raise an InputError if an option names a column that a table does not have."""
     for column in columns:
         if column not in known:
             near = did_you_mean(column, known, 0.6)

@@ -29,13 +29,14 @@ _READERS = {
     "relaxboost.planning.linear": "relaxboost plan evaluate",
     "relaxboost.planning.boosted": "relaxboost plan evaluate",
 }
-"""For each format of the other JSON files of the package, the command that reads the file."""
+"""A dictionary from the format of each other kind of JSON file to the command that reads the
+file."""
 
 
 def _other(path: str | os.PathLike[str]) -> str:
-    """Return a text that names another format of the package and the command that reads it.
+    """Return a text about a JSON file that is not a certificate but another file of the package.
 
-    The text is "" if the file has no such format.
+    The text names the format of the file and the command that reads it. It is "" for other files.
     """
     with suppress(check.Rejected, OSError, ValueError, MemoryError, KeyError, TypeError):
         with shallow():
@@ -45,20 +46,23 @@ def _other(path: str | os.PathLike[str]) -> str:
 
 
 class Verdict(NamedTuple):
-    """The result of checking a certificate."""
+    """The result of a check of a certificate, as `check_certificate` returns it."""
 
     ok: bool
-    """Whether the bracket is proved."""
+    """Whether the certificate is accepted, because it proves its bounds on the value of the
+    game."""
     level: str | None
-    """The level of proof: "exact" or "enclosed" for an accepted certificate, "numerical" for a
-    certificate that proves nothing, and None for a rejected one."""
+    """The level of proof of the certificate. It is "exact" (proved in fractions) or "enclosed"
+    (proved in intervals) for an accepted certificate, "numerical" for a certificate that proves
+    nothing, and None for a rejected certificate."""
     lower: Fraction | None
-    """The lower bound that the certificate proves. If the certificate is not accepted, `lower` and
-    `upper` are None."""
+    """The lower bound on the value of the game that the certificate proves. It is None if the
+    certificate is not accepted."""
     upper: Fraction | None
-    """The upper bound that the certificate proves."""
+    """The upper bound on the value of the game that the certificate proves. It is None if the
+    certificate is not accepted."""
     reason: str
-    """The reason why the certificate is not accepted, or "" if it is accepted."""
+    """The reason why the certificate is not accepted. It is "" if the certificate is accepted."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -74,10 +78,11 @@ class Verdict(NamedTuple):
 
 @contextmanager
 def precisely(level: str, precision: int) -> Iterator[Any]:
-    """Yield a function that converts fractions to the numbers of a level of proof.
+    """Yield a function that converts fractions to the numbers with which a level of proof computes.
 
-    For the level "exact" these are the fractions themselves, and for "enclosed" they are balls with
-    `precision` bits. At the end, restore the settings of python-flint.
+    For the level "exact" these are the fractions themselves. For the level "enclosed" they are
+    balls (intervals of python-flint) with `precision` bits. At the end, the settings of
+    python-flint are restored.
     """
     with _settings_kept() as known:
         # The message names the extra of this package, while the checker names the library.
@@ -88,9 +93,9 @@ def precisely(level: str, precision: int) -> Iterator[Any]:
 
 @contextmanager
 def _settings_kept() -> Iterator[bool]:
-    """Yield True if python-flint is installed, and False otherwise.
+    """Restore the precision of python-flint at the end of the context.
 
-    At the end, restore the precision of python-flint.
+    Yield True if python-flint is installed, and False otherwise.
     """
     try:
         import flint
@@ -120,8 +125,9 @@ def _long_numbers() -> Iterator[None]:
 class Certificate:
     """A proof of the bounds lower <= ρ <= upper on the value ρ of one game.
 
-    The certificate contains the two points that prove the bounds. The page "Format of certificates"
-    of the documentation, certificates/FORMAT.md in the package, describes its file format.
+    The certificate contains the two points that prove the bounds: a distribution over the examples,
+    and weights of the hypotheses. The page "Format of certificates" of the documentation, which is
+    certificates/FORMAT.md in the package, describes its file format.
 
     Examples
     --------
@@ -136,17 +142,21 @@ class Certificate:
     """
 
     document: dict[str, Any] = field(repr=False)
+    """The content of the JSON file of the certificate."""
 
     @classmethod
     def made(cls, content: dict[str, Any]) -> Certificate:
-        """Return a certificate with the given content. Its digest is computed from the content."""
+        """Return a certificate with the given content of its JSON file.
+
+        The digest of the certificate is computed from the content and added to it.
+        """
         # Sorted keys and fixed separators make the digest independent of the writer.
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return cls({**content, "digest": hashlib.sha256(text.encode()).hexdigest()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
-        """Read a certificate from a file, without checking its proof."""
+        """Return the certificate that a JSON file contains, without a check of its proof."""
         try:
             with shallow():
                 document = check.load(path)
@@ -169,33 +179,41 @@ class Certificate:
 
     @property
     def level(self) -> str:
-        """The level of proof: "exact", "enclosed", or "numerical" for a bracket without proof."""
+        """The level of proof of the certificate, one of three words.
+
+        The bounds are proved in fractions ("exact") or in intervals ("enclosed"). At the level
+        "numerical" they are computed in floats and prove nothing.
+        """
         return str(self.document["level"])
 
     @property
     def lower(self) -> Fraction:
-        """The lower bound that the certificate claims."""
+        """The lower bound on the value of the game that the certificate claims."""
         return self._bound("lower")
 
     @property
     def upper(self) -> Fraction:
-        """The upper bound that the certificate claims."""
+        """The upper bound on the value of the game that the certificate claims."""
         return self._bound("upper")
 
     @property
     def gap(self) -> Fraction:
-        """The width upper − lower of the bracket."""
+        """The difference upper − lower between the bounds that the certificate claims."""
         return self.upper - self.lower
 
     @property
     def d(self) -> list[Fraction]:
-        """The distribution d over the examples, with one entry for each example."""
+        """The distribution over the examples that proves the bound `upper` of the certificate.
+
+        It has one entry for each example.
+        """
         return self._vector("d", self.document["game"]["m"])
 
     @property
     def w(self) -> dict[int, Fraction]:
-        """The nonzero weights of the hypotheses, as a dictionary from the index of a column to its
-        weight.
+        """The weights of the hypotheses that prove the bound `lower` of the certificate.
+
+        The dictionary maps the index of each column with nonzero weight to the weight.
         """
         columns = self.document["columns"]
         return dict(zip(columns, self._vector("w", len(columns)), strict=True))
@@ -211,18 +229,22 @@ class Certificate:
         return list(check.Fields(self.document, "the document").vector(name, length))
 
     def explained(self, reason: str) -> Certificate:
-        """Return a copy of the certificate that states why its level of proof is not stronger."""
+        """Return a copy of the certificate with the `reason` why its level of proof is not
+        stronger.
+        """
         return Certificate({**self.document, "comments": {"reason": reason}})
 
     @property
     def reason(self) -> str:
-        """The reason why the level of proof is not stronger, or "" if no reason is known."""
+        """The reason why the certificate has no stronger level of proof. It is "" if none is
+        known.
+        """
         comments = self.document.get("comments")
         return str(comments.get("reason", "")) if isinstance(comments, dict) else ""
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the content of the certificate."""
+        """The SHA-256 digest of the content of the certificate, by which users can refer to it."""
         return str(self.document["digest"])
 
     def _bracket(self) -> str:
@@ -253,16 +275,23 @@ class Certificate:
         return card(f"Certificate, {self.level}: {self._bracket()}", known_facts)
 
     def tobytes(self) -> bytes:
-        """Return the certificate as a JSON file. Equal certificates have equal bytes."""
+        """Return the content of the JSON file of the certificate as bytes.
+
+        Equal certificates have equal bytes.
+        """
         return (json.dumps(self.document, indent=1, sort_keys=True) + "\n").encode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate to a file. If writing fails, an existing file does not change."""
+        """Write the certificate to a JSON file, which `check_certificate` can check.
+
+        If writing fails, an existing file does not change.
+        """
         write_atomically(check_output(path), self.tobytes())
 
     def export(self, form: str, A: Any = None) -> dict[str, str]:
-        """Return the certificate in the format of another tool, as a dictionary from the suffix of
-        each file to the text of the file.
+        """Return the certificate in the format of another tool.
+
+        The result is a dictionary from the suffix of each file, such as ".tex", to its text.
 
         Parameters
         ----------
@@ -297,7 +326,9 @@ class Certificate:
             return exported(self.document, form, _write_matrix(A, Path(folder)))
 
     def check(self, A: Any = None) -> Verdict:
-        """Check the certificate in the same way as `check_certificate` checks a file."""
+        """Check whether the certificate proves its bounds, as `check_certificate` does for a
+        file.
+        """
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "certificate.json"
             # The checker gets a file, as a stranger would, and not the object in memory.
@@ -311,7 +342,7 @@ MATRIX_ARGUMENT = "the argument A, a matrix or a Game"
 Python."""
 
 BINARY_REMEDY = "; write each row as a line of numbers separated by commas, or pass the array as A"
-"""The remedy for a matrix in a binary file, such as .npy."""
+"""The remedy in the error message for a matrix in a binary file, such as a file of NumPy."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
@@ -387,7 +418,10 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
 
 
 def _other_game(path: Path, given: Any) -> str:
-    """Return why an accepted certificate is not about the given game, or "" if nothing differs."""
+    """Return the reason why an accepted certificate does not belong to the given game.
+
+    The result is "" if the certificate belongs to the game.
+    """
     from relaxboost.game.game import Game
     from relaxboost.relaxations.description import description_of
 
@@ -411,7 +445,9 @@ def _other_game(path: Path, given: Any) -> str:
 
 
 def summary(part: dict[str, Any]) -> str:
-    """Return a relaxation or a domain of a certificate as text, such as "caps(caps=1/2)"."""
+    """Return a short text for a relaxation or a domain in a certificate, such as
+    "caps(caps=1/2)".
+    """
     fields = []
     for name, value in part.items():
         if isinstance(value, dict) and "kind" in value:
@@ -441,7 +477,8 @@ def _write_matrix(A: Any, folder: Path) -> str | None:
 
 
 def _checked_array(A: Any) -> Any:
-    A = A.toarray() if hasattr(A, "toarray") else A  # a matrix of scipy.sparse
+    # A matrix of scipy.sparse has the method `toarray`.
+    A = A.toarray() if hasattr(A, "toarray") else A
     rows = np.asarray(A)
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or isinstance(A, np.ma.MaskedArray):
         raise InputError(f"A must be a matrix of numbers, got shape {rows.shape}, {rows.dtype}")

@@ -18,23 +18,23 @@ from itertools import accumulate, chain, compress
 from operator import add, ge, le, mul, sub, truediv
 from types import SimpleNamespace
 
-MAX_BYTES = 1 << 28  # of a file
-MAX_MATRIX_ENTRIES = 1 << 26  # of a matrix
-MAX_AUXILIARIES = 1 << 22  # variables of f other than d
-MAX_DIGITS = 20_000  # of a number; in large games, numbers may have fewer digits
-MAX_VECTOR_DIGITS = 50_000_000  # of all numbers in a vector together
-MAX_WORK = 1 << 19  # in units of about ten microseconds; 32 bytes of the file add one unit
-MAX_DEPTH = 20  # of objects within each other
+MAX_BYTES = 1 << 28  # A file has at most this many bytes.
+MAX_MATRIX_ENTRIES = 1 << 26  # A matrix has at most this many entries.
+MAX_AUXILIARIES = 1 << 22  # A relaxation f has at most this many variables other than d.
+MAX_DIGITS = 20_000  # A number has at most this many digits. In large games, the limit is lower.
+MAX_VECTOR_DIGITS = 50_000_000  # All numbers of a vector together have at most this many digits.
+MAX_WORK = 1 << 19  # A unit of work takes about ten microseconds. 32 bytes of a file add a unit.
+MAX_DEPTH = 20  # At most this many objects are within each other.
 ZERO = Fraction(0)
 ONE = Fraction(1)
 
 
 class Rejected(Exception):
-    """Raised with the reason why a certificate is rejected."""
+    """The error that is raised if a certificate is rejected. The message is the reason."""
 
 
 def need(condition, reason):
-    """Raise Rejected unless the condition is True. For balls it is True only if it is certain."""
+    """Raise Rejected unless the condition is True. On balls it is True only if it is certain."""
     if condition is not True:
         raise Rejected(reason)
 
@@ -66,12 +66,12 @@ class Fields:
         self.limits = limits or SimpleNamespace(digits=MAX_DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
-        """Subtract work from the budget: `each` units for each of `entries`, and `units` more."""
+        """Subtract work from the budget: `limits.each` units for each entry, and `units` more."""
         self.limits.left -= entries * self.limits.each + units
         need(self.limits.left >= 0, "this file needs more work than FORMAT.md allows for its size")
 
     def take(self, name, kind=str):
-        """Return the field `name`. Reject the field if its type is not `kind`."""
+        """Return the field `name` of the object. Reject the field if its type is not `kind`."""
         need(name in self.left, f"{self.where} has no {name!r}")
         need(type(self.left[name]) is kind, f"{name!r} in {self.where} is no {kind.__name__}")
         value = self.left.pop(name)
@@ -111,7 +111,7 @@ class Fields:
         """Return each row of a linear program as a list of pairs (variable, coefficient)."""
         columns = self.take("columns", list)
         count = sum(len(row) for row in columns if type(row) is list)
-        self.spend(len(columns), count * (self.limits.each - 1))  # a sum of long numbers is longer
+        self.spend(len(columns), count * (self.limits.each - 1))  # Sums of long numbers are longer.
         for row in columns:
             fine = type(row) is list and all(type(j) is int and 0 <= j < size for j in row)
             need(fine and len(set(row)) == len(row), "'columns' are not different variables")
@@ -159,10 +159,10 @@ def load(path):
 
 
 def matrix(game, m, n, path):
-    """Return the rows of A, and the SHA-256 of the data from which A is made."""
+    """Return the rows of the margin matrix, and the SHA-256 of the data from which it is made."""
     recipe = game.take("stumps", dict) if "stumps" in game.left else None
     lines = game.take("rows", list) if "rows" in game.left else None
-    if path is not None:  # the matrix that is given overrides the rows in the file
+    if path is not None:  # The matrix in the file `path` replaces the rows of the certificate.
         lines = read(path).splitlines()
     what = "A" if recipe is None else "the matrix with 1 or -1 and the features in each row"
     remedy = "pass --matrix FILE, or make a file that contains it with certify(..., inline=True)"
@@ -174,7 +174,7 @@ def matrix(game, m, n, path):
     inside = min(map(min, rows)) >= -1 and max(map(max, rows)) <= 1
     need(len(rows[0]) == n and inside, f"A has not {n} columns of numbers in [-1, 1]")
     sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
-    for column in zip(*rows, strict=True):  # without zeros, so that sparse and dense A agree
+    for column in zip(*rows, strict=True):  # Zeros do not count, so sparse and dense A agree.
         used, values = list(compress(range(m), column)), filter(None, column)
         sha.update(struct.pack(f"<{len(used) + 1}q{len(used)}d", len(used), *used, *values))
     return rows, sha.hexdigest()
@@ -204,17 +204,17 @@ def stumps(recipe, data, n):
     remedy = "the matrix needs y, 1 or -1, and then the features in each row, not the margins"
     need(len(places) == n, f"the data give {len(places)} stumps in place of {n}; {remedy}")
     head = f"relaxboost stumps v1 {(len(data), len(features))} max_cuts={most}\n"
-    values = [*(x + 0.0 for row in data for x in row[1:]), *y]  # -0 counts as 0
+    values = [*(x + 0.0 for row in data for x in row[1:]), *y]  # The sum turns -0 into 0.
     sha = hashlib.sha256(head.encode() + struct.pack(f"<{len(values)}d", *values))
     return [[r[0] if r[f] > c else -r[0] for f, c in places] for r in data], sha.hexdigest()
 
 
 def cuts(x, most):
-    """Return the values of a feature except the largest: at most `most`, evenly spaced."""
+    """Return the cuts of a feature: its values x but the largest, at most `most`, evenly spaced."""
     levels = sorted(set(x))[:-1]
     if most is None or len(levels) <= most:
         return levels
-    step = (len(levels) - 1) / max(1, most - 1)  # rounded to a double, as where A was made
+    step = (len(levels) - 1) / max(1, most - 1)  # The package rounds this number to a double, too.
     return [levels[i] for i in sorted({round(i * step) for i in range(most)})]
 
 
@@ -338,13 +338,13 @@ def polyhedral(spec, m, real):
 
 
 def part(given, name):
-    """Return the auxiliary variables of a term of a sum. Return None if the term has none."""
+    """Return the auxiliary variables of a term of a sum of relaxations, or None if it has none."""
     return given.take(name, dict) if given is not None and name in given.left else None
 
 
 def relaxation(spec, m, real):
     """Return two functions: f(d, auxiliaries), and a lower bound on F(u) from (u, witness)."""
-    spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))  # all sums have longer numbers
+    spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))  # Sums have long numbers.
     kind = spec.take("kind")
     if kind == "polyhedral":
         return polyhedral(spec, m, real)
@@ -397,7 +397,7 @@ def over_domain(spec, w, v, real):
     square = sum(map(mul, c, c))
     if kind == "squared-norm":
         return real(sum(map(mul, v, v)) / (4 * size)), real(size * square)
-    if kind == "l2" and real is not exactly:  # a root is no rational
+    if kind == "l2" and real is not exactly:  # A root is not a rational number.
         need(square <= size * size, "w is outside the l2 ball")
         return (real(size * size * sum(map(mul, v, v)))).sqrt(), real(ZERO)
     largest = {"l1": max(map(abs, v)), "simplex": max(v), "full-simplex": max(ZERO, *v)}
@@ -464,7 +464,7 @@ def enclosed(precision):
 
 
 def verdict(path, matrix_path=None):
-    """Return (level, lower, upper, reason) for a file. The level is None if it is rejected."""
+    """Check a file, and return (level, lower, upper, reason). If rejected, the level is None."""
     try:
         return (*check(load(path), matrix_path), "")
     except Rejected as error:
@@ -488,7 +488,7 @@ def main(arguments):
 
 
 def shown(x, side):
-    """Return x as text. A long x is rounded to the double below (side -1) or above (side 1)."""
+    """Return a number as text. A long x is rounded to the double below (side -1) or above (1)."""
     if max(abs(x.numerator), x.denominator) < 10**15:
         return str(x)
     nearest = float(x) if abs(x) <= sys.float_info.max else math.inf * (1 if x > 0 else -1)

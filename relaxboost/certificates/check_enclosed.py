@@ -33,7 +33,7 @@ def balls(precision, check):
 
 
 def _power_sum(values, p, real):
-    """Return the p-norm (sum |v|^p)^(1/p) of the rational values v, as a ball."""
+    """Return the p-norm (sum |v|^p)^(1/p) of rational numbers v, as a ball that contains it."""
     used = [abs(v) for v in values if v]
     if not used:
         return real(0)
@@ -170,7 +170,7 @@ def binary_entropy(spec, m, real, check):
         return real(c / k) * (sum(terms, real(0)) + m * real(Fraction(2)).log())
 
     def conjugate(x, w):
-        # log (1 + e^t) = [t]+ + log (1 + e^-|t|), in which no exponential overflows.
+        # No exponential overflows in the formula log (1 + e^t) = [t]+ + log (1 + e^-|t|).
         losses = [real(max(y, 0) / c) + ((1 + real(-abs(y) / c).exp()) / 2).log() for y in x]
         return real(c / k) * sum(losses)
 
@@ -179,7 +179,8 @@ def binary_entropy(spec, m, real, check):
 
 def _inner(spec, m, real, check):
     """Return f and f* of a relaxation that is neither a sum nor a multiple of relaxations."""
-    spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))  # as for each part of a sum
+    # This relaxation takes as much work as a term of a sum.
+    spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))
     kind = spec.take("kind")
     check.need(kind in real.kinds, f"{kind[:40]!a} is no relaxation that this level knows")
     found = real.kinds[kind](spec, m, real)

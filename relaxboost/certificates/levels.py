@@ -1,4 +1,4 @@
-"""The level of proof that a certificate of a game can have, and why a level is not stronger."""
+"""The level of proof that a certificate of a game can have, and the reason for a weak level."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from relaxboost.relaxations.description import description_of
 
 
 def checkable(game: Game, level: str | None = None) -> str:
-    """Return the level of proof of a certificate of this game: `level`, or the strongest level if
-    `level` is None.
+    """Return the level of proof that a certificate of a game will have.
 
+    The result is the argument `level` or, if it is None, the strongest level that is possible.
     Raise an InputError if the game cannot have a certificate of this level.
     """
     level = _level(game, level)
@@ -64,7 +64,10 @@ def _level(game: Game, level: str | None) -> str:
 
 
 def no_description(f: Relaxation) -> str:
-    """Return the reason why a certificate is numerical although the bounds of f are proved."""
+    """Return the reason why certificates with the relaxation f prove nothing.
+
+    This function is for an f whose bounds are proved, but which a checker cannot evaluate.
+    """
     return (
         f"{brief(f)} has no description that a checker could evaluate, so its certificates are "
         "numerical. Write `exact_form` of rb.relaxations.Description if f is polyhedral"
@@ -72,7 +75,10 @@ def no_description(f: Relaxation) -> str:
 
 
 def no_proof(f: Relaxation) -> str:
-    """Return the reason why a certificate is numerical, for an f whose bounds are not proved."""
+    """Return the reason why certificates with the relaxation f prove nothing.
+
+    This function is for an f whose bounds a general solver computes without proof.
+    """
     return (
         f"{brief(f)} is not piecewise linear and has no formulas. A general solver evaluates it in "
         "floats, so its certificates are numerical"

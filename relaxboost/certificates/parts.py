@@ -1,7 +1,9 @@
-"""The witness and the auxiliary variables of a relaxation, as certificates store them.
+"""The data that prove the value of a relaxation and of its relaxed margin in a certificate.
 
-A relaxation may be a sum or a multiple of other relaxations. Its description is a tree of these
-terms, and `operands_of` returns the same terms as objects.
+These data are the auxiliary variables of a linear program, which prove the value f(d) of the
+relaxation, and the witness, which proves a lower bound on the relaxed margin. A relaxation may be a
+sum or a multiple of other relaxations. Its description is a tree of these terms, and `operands_of`
+returns the same terms as objects.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ Described = dict[str, Any]
 
 
 def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> bool:
-    """Return whether the evaluation of f(d) requires the solution of a linear program."""
+    """Return whether a linear program has to be solved to evaluate the relaxation f at `d`.
+
+    `described` is the description of f in the certificate.
+    """
     if described["kind"] == "scaled":
         return has_program(operands_of(f)[0], described["of"], d)
     if described["kind"] == "sum":
@@ -33,10 +38,12 @@ def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> b
 def describe_auxiliaries(
     f: Relaxation, described: Described, d: Sequence[Fraction], evaluation: ExactEvaluation
 ) -> dict[str, Any]:
-    """Return the auxiliary variables of all polyhedral terms of f at the exact point d.
+    """Return the auxiliary variables that prove the value f(d) of the relaxation f in a
+    certificate.
 
-    The result is a nested dictionary, as certificates store it. If no term of f is polyhedral, the
-    result is {}. If a polyhedral term is infinite at d, an InputError is raised.
+    A polyhedral term of f is the minimum of a linear program over auxiliary variables. The result
+    is a nested dictionary, as certificates store it. If no term of f is polyhedral, the result is
+    {}. If a polyhedral term is infinite at d, an InputError is raised.
     """
     if described["kind"] == "scaled":
         return describe_auxiliaries(operands_of(f)[0], described["of"], d, evaluation)
@@ -60,9 +67,10 @@ def describe_witness(
     u: Sequence[Fraction],
     evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
-    """Return a witness of a lower bound on F(u) in exact numbers, as certificates store it.
+    """Return the witness that proves a lower bound on the relaxed margin F(u) in a certificate.
 
-    `found` is the witness that a solver has found in floats.
+    A witness consists of a threshold γ and of further numbers. `found` is a witness in floats, and
+    the result contains exact numbers.
     """
     if described["kind"] == "scaled":
         c = Fraction(described["factor"])
@@ -94,8 +102,9 @@ def optimal_witness(
     u: Sequence[Fraction],
     evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
-    """Return the witness that proves F(u) at the margins u of the exact optimum `best`, as
-    certificates store it.
+    """Return the witness that proves the relaxed margin F(u) at an exact optimum in a certificate.
+
+    `best` is the exact optimum of the game, and `u` contains its margins.
     """
     if described["kind"] == "polyhedral":
         form = description_of(f).exact_form(len(u))

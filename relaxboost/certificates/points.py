@@ -1,4 +1,7 @@
-"""The pair (d, w) that a certificate proves, and the exact points near this pair."""
+"""The two points that a certificate contains, and exact points near points that a solver has found.
+
+The points are a distribution d over the examples and weights w of the hypotheses.
+"""
 
 from __future__ import annotations
 
@@ -20,32 +23,37 @@ from relaxboost.game.solution import Solution
 from relaxboost.relaxations.description import description_of
 
 Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any], Any]]
-"""A function of d and of auxiliary variables z. It returns z, as certificates store it, and f(d).
-If z is None, the function computes z."""
+"""The type of a function that evaluates a relaxation f at a distribution d.
+
+The second argument contains auxiliary variables z that prove f(d), or None if the function has to
+compute them. The function returns z, as certificates store it, and f(d)."""
 
 
 class GivenPair(NamedTuple):
-    """The pair (d, w) of a distribution and weights to certify, with the bounds that the
-    certificate must reach.
+    """The pair (d, w) that `certify` writes into a certificate, with the bounds it must reach.
+
+    d is a distribution over the examples, and w are weights of the hypotheses.
     """
 
     d: Any
     w: Any
     witness: Any = None
-    """The witness that a solver has found for the lower bound of these weights. It is None if it is
-    unknown."""
+    """The data with which a solver has proved the lower bound of the weights, called the witness.
+    They are None if they are unknown."""
     lower: Any = None
     upper: Any = None
-    """The bounds that the certificate must reach up to 1e-6. They are None if they are unknown."""
+    """The upper bound b that the certificate must reach up to 1e-6 · (1 + |b|), as for `lower`. It
+    is None if it is unknown."""
     optimum: ExactOptimum | None = None
     exact: bool = True
-    """Whether f(d) and F(u) must be exact if the points are given as fractions."""
+    """Whether the relaxation and the relaxed margin must be evaluated exactly, if the points are
+    given as fractions."""
     digits: int = check.MAX_DIGITS
     """The maximum number of digits of a bound in the certificate."""
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
-        """Return the pair (d, w) of a solution, or of the arguments `d` and `w`.
+        """Return the pair (d, w) to certify, from a solution or from the arguments `d` and `w`.
 
         An argument that is not None replaces the point of the solution.
         """
@@ -83,9 +91,9 @@ class GivenPair(NamedTuple):
         return None if d is None or w is None else GivenPair(d, (support, w))
 
     def shorter(self) -> GivenPair:
-        """Return the pair of an exact optimum rounded to floats.
+        """Return this pair rounded to floats, whose fractions are shorter.
 
-        Its bounds may have at most 100 digits.
+        The certificate of the rounded pair has bounds of at most 100 digits.
         """
         assert self.optimum is not None
         support, w = self.w
@@ -96,7 +104,8 @@ class GivenPair(NamedTuple):
     def held(self, found: Certificate) -> Certificate:
         """Return the certificate `found` unchanged.
 
-        If its bounds are far wider than those of this pair, raise an InputError.
+        Raise an InputError if one of its bounds is weaker than the bound b of this pair by more
+        than 1e-6 · (1 + |b|).
         """
         for name, mine, proved, sign in (
             ("lower", self.lower, found.lower, 1),
@@ -110,18 +119,18 @@ class GivenPair(NamedTuple):
                 shown = float_down(proved) if sign > 0 else float_up(proved)
                 raise InputError(
                     f"the points of this solution prove {name} = {shown:.17g}, but the solution "
-                    f"has {name} = {mine:.17g}. A certificate may be wider by at most 1e-6. "
-                    "Certify another pair with certify(reference(game)), or certify this pair "
-                    "without its bounds with "
+                    f"has {name} = {mine:.17g}. The difference may be at most "
+                    f"{float(allowed):.1e}. Certify another pair with certify(reference(game)), or "
+                    "certify this pair without its bounds with "
                     "certify(game, d=solution.d, w=(solution.support, solution.coefficients))"
                 )
         return found
 
 
 def fractions(values: Any) -> list[Fraction] | None:
-    """Return the values as a list of fractions if at least one of them is a Fraction.
+    """Return numbers that a user has passed as a list of fractions, if one of them is a Fraction.
 
-    Otherwise return None.
+    Return None if none of them is a Fraction.
     """
     entries = list(values)
     exact = any(isinstance(x, Fraction) for x in entries)
@@ -135,11 +144,11 @@ def exact_d(
     penalty: Penalty,
     evaluation: ExactEvaluation,
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return three objects: an exact distribution d at which f is certainly finite, the auxiliary
-    variables of f at d, and f(d).
+    """Return an exact distribution d at which the relaxation f is certainly finite, and f(d).
 
-    The function `penalty` computes the last two. It raises `check.Rejected` or an InputError if f
-    is infinite at d.
+    The result consists of d, of the auxiliary variables that prove f(d), and of f(d). The function
+    `penalty` computes the last two. It raises `check.Rejected` or an InputError if f is infinite at
+    d.
     """
     # Fractions are a request for exactly this point. Floats stand for any point near them.
     given = fractions(source.d)
@@ -158,7 +167,8 @@ def exact_d(
         # The exact d and z are found together, because equations of f may connect them.
         # `reach` is a Lipschitz constant of g(Aᵀd) as a function of d, in the l1 norm.
         moved, z = evaluation.point(form, near, float(game.over.reach(game.n)))
-        with suppress(check.Rejected):  # another term of a sum may be infinite at this d
+        # If f is a sum, another term of the sum may be infinite at this d.
+        with suppress(check.Rejected):
             return moved, *penalty(moved, z if described["kind"] == "polyhedral" else None)
     return _moved_inside(point, game, penalty)
 
@@ -191,7 +201,7 @@ def _moved_inside(
 
 
 def columns_and_weights(w: Any) -> tuple[Any, Any]:
-    """Return the indices of columns and the weights of these columns.
+    """Return weights of hypotheses as a pair (indices of columns, weights of these columns).
 
     `w` is either such a pair or an array with a weight for every column.
     """
@@ -199,8 +209,9 @@ def columns_and_weights(w: Any) -> tuple[Any, Any]:
 
 
 def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
-    """Return exact weights in the domain of the game, as a dictionary from the index of a column to
-    its weight.
+    """Return exact weights of hypotheses in the domain of a game, near the weights `w`.
+
+    The dictionary maps the index of a column to its weight.
     """
     columns, values = columns_and_weights(w)
     given = fractions(values)
@@ -208,7 +219,9 @@ def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
         found: dict[int, Fraction] = {}
         for j, c in zip(columns, given, strict=True):
             if not 0 <= int(j) < game.matrix.known:
-                raise InputError(f"w has a weight for column {j}, but the game has n = {game.n}")
+                raise InputError(
+                    f"w has a weight for column {j}, but the game has {game.matrix.known} columns"
+                )
             # A column may be named twice, and then its weights are added.
             found[int(j)] = found.get(int(j), Fraction(0)) + c
         return {j: c for j, c in found.items() if c}

@@ -22,9 +22,10 @@ ENTRIES_PER_BLOCK = 4_000_000
 
 
 def integer_limbs(values: Sequence[int], width: int) -> Matrix:
-    """Return limbs of the integers in `values`, as an array with a row for each power of 2^width.
+    """Split integers into short parts, called limbs, and return the limbs as an array.
 
-    values = Σ_k limbs[k] · 2^(width · k), and each limb is below 2^width in absolute value.
+    The array has a row for each power of 2^width, with values = Σ_k limbs[k] · 2^(width · k), and
+    each limb is below 2^width in absolute value.
     """
     # Limbs of signed integers have the sign of the integer, so that all limbs are below 2^width in
     # size.
@@ -38,9 +39,10 @@ def integer_limbs(values: Sequence[int], width: int) -> Matrix:
 
 
 def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
-    """Yield pairs (shift, L) with A = Σ L · 2^-shift.
+    """Split a matrix A of floats into matrices of short integers, called limbs.
 
-    Each L is a matrix of integers below 2^20 in absolute value.
+    Yield pairs (shift, L) with A = Σ L · 2^-shift. Each L is a matrix of integers below 2^20 in
+    absolute value.
     """
     rest = A
     shift = 0
@@ -58,15 +60,17 @@ def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
 
 
 def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
-    """Return a list v of integers and an integer `shift` such that Aᵀ · values = v · 2^-shift
-    exactly.
+    """Return the exact product of the matrix Aᵀ and a vector of integers.
 
-    The entries of A are in [−1, 1], and the values are integers of any size.
+    The result is a list v of integers and an integer `shift`, with Aᵀ · values = v · 2^-shift. The
+    entries of A are floats in [−1, 1], and the values are integers of any size.
     """
     rows_at_once = 2**13
-    is_integral = np.array_equal(A, np.trunc(A))  # its entries are -1, 0 and 1
+    # The entries of an integral matrix are -1, 0 and 1, so the matrix needs no limbs.
+    is_integral = np.array_equal(A, np.trunc(A))
     pieces = [(0, A)] if is_integral else list(matrix_limbs(A))
-    width = 39 if is_integral else LIMB_BITS  # 39 + 13 bits are below 53
+    # A sum of 2^13 numbers of 39 bits has at most 52 bits, and is exact in doubles.
+    width = 39 if is_integral else LIMB_BITS
     limbs = integer_limbs(values, width)
     total = np.zeros(A.shape[1], dtype=object)
     shift = 0
@@ -83,8 +87,9 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
 
 
 def edges(matrix: Any, shares: Sequence[int]) -> Iterator[tuple[list[int], int]]:
-    """Yield the products of consecutive blocks of columns with the integers `shares`, as pairs (v,
-    shift) like those of `dot`.
+    """Compute the exact edges Aᵀ · shares for a vector of integers, one block of columns at a time.
+
+    For each block of columns, yield a pair (v, shift). The edges of the columns are v · 2^-shift.
     """
     n = matrix.n
     # Blocks bound the memory: implicit matrices, such as stumps, are never written down as a whole.
@@ -95,10 +100,10 @@ def edges(matrix: Any, shares: Sequence[int]) -> Iterator[tuple[list[int], int]]
 
 
 def margins(matrix: Any, support: Sequence[int], weights: Sequence[int]) -> tuple[list[int], int]:
-    """Return (u, shift) such that A w = u · 2^-shift exactly.
+    """Return the exact margins A w of integer weights w, as a pair (u, shift).
 
-    `support` has the indices of columns, and `weights` has an integer weight for each of these
-    columns.
+    The margins are A w = u · 2^-shift. `support` has the indices of columns, and `weights` has an
+    integer weight for each of these columns.
     """
     # Weights are few, so only the columns in use are read.
     block = matrix.columns(support)

@@ -1,4 +1,8 @@
-"""Proofs of the bounds of a game: two exact points, a witness, and the bounds that they prove."""
+"""The function `certify`, which writes a certificate with proved bounds on the value of a game.
+
+A certificate contains a distribution over the examples, weights of the hypotheses, a witness, which
+proves a lower bound on the relaxed margin of the weights, and the bounds that follow from them.
+"""
 
 from __future__ import annotations
 
@@ -96,8 +100,8 @@ def certify(
     -------
     Certificate
         The certificate, with the proved bounds `lower` and `upper` as fractions. The method `save`
-        writes the certificate to a JSON file. The bounds of a certified `Solution` agree with its
-        `lower` and `upper` up to 1e-6, and short fractions replace its d and w if these fractions
+        writes the certificate to a JSON file. If a `Solution` has a bound b, the certificate proves
+        this bound up to 1e-6 · (1 + |b|), and short fractions replace d and w if these fractions
         prove the optimum. For the result of `exact_optimum`, both bounds are the optimum.
 
     Raises
@@ -143,7 +147,8 @@ def certify(
     if level is None and is_numerical and strongest_level(game) == "exact":
         try:
             return certify(solution, "exact", d=d, w=w, inline=inline)
-        except InputError as error:  # its data are doubles, and may leave no exactly feasible point
+        # The data of the class are doubles, so there may be no exactly feasible point.
+        except InputError as error:
             return certify(solution, "numerical", d=d, w=w, inline=inline).explained(str(error))
     is_default = level is None
     level = checkable(game, level)
@@ -183,13 +188,15 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
 def _optimal_in_short(
     document: dict[str, Any], game: Game, source: GivenPair
 ) -> Certificate | None:
-    """Return a certificate of optimality for a pair of points with small denominators near the
-    given pair. Return None if no such certificate exists.
+    """Return a certificate that proves the optimum of the game with points of small denominators.
+
+    The points are near the given pair. Return None if no such certificate exists.
     """
     short = source.simple()
     if short is None:
         return None
-    with suppress(check.Rejected, InputError, _Refused):  # short fractions may not be feasible
+    # If the points with short fractions are not feasible, there is no such certificate.
+    with suppress(check.Rejected, InputError, _Refused):
         found = _prove(document, game, short._replace(exact=False), check.exactly)
         # Exact linear programs are slow, and are solved only if the pair is likely an optimum.
         if 0 < found.gap <= Fraction(1, 10**9) * (1 + abs(found.lower)):
@@ -209,7 +216,7 @@ def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: 
                 raise
             return source.shorter().held(_prove(document, game, source.shorter(), real))
     except check.Rejected as error:
-        raise InputError(f"the points d and w prove no bracket: {error}") from error
+        raise InputError(f"the points d and w prove no bounds on the value: {error}") from error
     except _Refused as error:
         raise InputError(
             f"this certificate would exceed the limits of the checker: {error}. Pass d and w as "
@@ -230,7 +237,7 @@ def _precision(described: dict[str, Any]) -> int:
 
 
 def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
-    """Return the JSON description of the relaxation f for m examples.
+    """Return the JSON object that describes the relaxation f for m examples in a certificate.
 
     Raise an InputError if f has no description.
     """
@@ -258,7 +265,7 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
 
 
 def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
-    """Return the certificate with the bounds that the points in `source` prove.
+    """Return the certificate that contains the points in `source` and the bounds that they prove.
 
     Raise a _Refused if the checker would reject this certificate.
     """
@@ -300,7 +307,10 @@ def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -
 
 
 def _write_d(document: dict[str, Any], game: Game, d: list[Fraction]) -> list[Fraction]:
-    """Write the distribution d into the document. Return the edges Aᵀd as fractions."""
+    """Write a distribution into the JSON document of a certificate, and return its edges.
+
+    The edges Aᵀd are fractions.
+    """
     # One denominator makes the products with A sums of integers.
     below = math.lcm(*(x.denominator for x in d))
     shares = [int(x * below) for x in d]
@@ -312,7 +322,11 @@ def _write_d(document: dict[str, Any], game: Game, d: list[Fraction]) -> list[Fr
 
 
 def _write_w(document: dict[str, Any], game: Game, w: dict[int, Fraction]) -> list[Fraction]:
-    """Write the weights w into the document. Return the margins A w as fractions."""
+    """Write weights of hypotheses into the JSON document of a certificate, and return their
+    margins.
+
+    The margins A w are fractions.
+    """
     below = math.lcm(*(c.denominator for c in w.values()))
     weights = [int(c * below) for c in w.values()]
     document["columns"] = list(w)
@@ -345,7 +359,8 @@ def _admitted(
     about = dict(document["game"])
     left = {name: about.pop(name) for name in ("rows", "stumps") if name in about}
     size = len(json.dumps(left, separators=(",", ":"))) - 1 if left else 0
-    if "rows" not in left:  # a file has at least a digit and a separator for each number
+    # A file contains at least a digit and a separator for each number.
+    if "rows" not in left:
         size += 2 * game.m * (2 if left else len(v)) - 1
     try:
         content = Certificate.made({**document, "game": about}).document
@@ -373,7 +388,8 @@ def _accepted(
             continue
         if best is not None and value < best[0]:
             break
-        if best is None or value > best[0]:  # a step may be too short to change anything
+        # A step may be too short to change anything, and then it does not end the search.
+        if best is None or value > best[0]:
             best = value, given, proved
     if best is None:
         raise InputError(f"the witness of f and all nearby witnesses prove no bound: {reason}")
@@ -381,9 +397,9 @@ def _accepted(
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return pairs (share, unit) of fractions, sorted by their product.
+    """Return the steps by which the thresholds γ of a witness may be lowered, in increasing order.
 
-    Each step lowers the thresholds γ of the witness by this product.
+    A step is a pair (share, unit) of fractions, and lowers the thresholds by their product.
     """
     # The rounding of a sum is relative to its largest term, which may be a threshold or a margin.
     sizes = {_power_above(max(map(abs, thresholds))) for thresholds in (_thresholds(witness), u)}
@@ -413,7 +429,7 @@ def _lowered(
     if "x" in witness and "v" not in witness:
         fields = check.Fields({"x": witness["x"]}, "witness")
         x = [(1 - min(share, check.ONE)) * y for y in fields.vector("x", len(u))]
-        # The largest γ that x >= γ − u allows.
+        # This is the largest γ that x >= γ − u allows.
         gamma = min(a + b for a, b in zip(u, x, strict=True))
         return {**witness, "gamma": number(gamma), "x": vector(x)}
     return {
@@ -432,7 +448,8 @@ def _below(x: Any) -> Fraction:
     mantissa, exponent = x.lower().man_exp()
     # A bound beyond 2^4096 proves nothing useful, and its fraction would be very long.
     check.need(int(exponent) < 4096, "the bound is beyond all numbers")
-    bits = 100 + max(0, -int(mantissa).bit_length() - int(exponent))  # 2^-100, or as much of x
+    # The fraction has 100 binary digits after the point, and more if x is small.
+    bits = 100 + max(0, -int(mantissa).bit_length() - int(exponent))
     exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
     return Fraction(math.floor(exact * 2**bits), 2**bits)
 
@@ -454,7 +471,8 @@ def _numerical(document: dict[str, Any], game: Game, d: Any, w: Any) -> Certific
     lower, upper = game.bracket(d, (support, coefficients))
     if not (math.isfinite(lower) and math.isfinite(upper)):
         raise InputError(
-            f"the points d and w prove no bracket: the bounds are {lower:g} and {upper:g}"
+            "the points d and w must prove two finite bounds on the value, but the bounds are "
+            f"{lower:g} and {upper:g}"
         )
     document["d"] = [repr(x) for x in game.repair_d(d).tolist()]
     document["columns"] = support.tolist()

@@ -1,4 +1,4 @@
-"""Games of a margin matrix A and a relaxation f, their domains, and their solutions."""
+"""Games of a margin matrix and a relaxation, the domains of the weights, and solutions of games."""
 
 from relaxboost.game import bounds, domains
 from relaxboost.game.comparison import Bracketed, Comparison, compare

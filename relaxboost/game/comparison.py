@@ -23,37 +23,45 @@ class Bracketed:
     """
 
     lower: Any
+    """The lower bound on the value ρ of the game, as a float or a fraction."""
     upper: Any
+    """The upper bound on the value ρ of the game, as a float or a fraction."""
     game_digest: str
-    """The digest of the game, as in `Game.digest`. It is empty for a number, which belongs to no
-    game."""
+    """The digest `Game.digest` of the game that the bounds belong to. It is empty for a plain
+    number, which belongs to no game."""
     label: str
-    """The name of the source of the bounds in messages, for example the name of a method."""
+    """The name of the source of the bounds in messages of `compare`, such as the name of a
+    method."""
     verb: ClassVar[str] = "proves"
-    """The verb that links the source and its bounds in the message of `compare`."""
+    """The verb between the source of the bounds and the bounds in messages of `compare`."""
 
     @property
     def game_parts(self) -> dict[str, str]:
-        """The keys of the parts of the game by their names: A, f and over. Parts may be missing."""
+        """A dictionary with a text that identifies each part of the game: "A", "f" and "over".
+
+        `compare` uses the texts to say how two games differ. Parts may be missing.
+        """
         return {}
 
     @property
     def learner(self) -> object | None:
-        """The margin matrix of a weak learner, because the digest does not cover the columns of
-        such a matrix.
+        """The margin matrix of the game if it belongs to a weak learner that finds its hypotheses
+        during a run.
 
-        For all other matrices this is None.
+        `compare` needs it, because the digest of the game does not cover the columns of such a
+        matrix. For all other matrices it is None.
         """
         return None
 
     @property
     def doubt(self) -> float:
-        """The error of the bounds that `compare` tolerates. It is 0 if they are proved."""
+        """The error that `compare` tolerates in these bounds. It is 0 if the bounds are proved."""
         return 0.0
 
 
 class _Given(Bracketed):
-    # A double stands for all real numbers that round to it.
+    # This is a number that a user passes to `compare`. A float stands for all real numbers that
+    # round to it.
     game_digest = ""
     verb: ClassVar[str] = "says"
 
@@ -75,11 +83,13 @@ class Comparison:
     """The result of `compare`. It is true as a condition if all bounds can be valid together."""
 
     agree: bool
+    """Whether all compared bounds can be valid together, up to the error of numerical bounds."""
     lower: float
-    """The largest of all lower bounds."""
+    """The largest of all lower bounds on the value of the game that were compared."""
     upper: float
-    """The smallest of all upper bounds."""
+    """The smallest of all upper bounds on the value of the game that were compared."""
     text: str
+    """A sentence that names the sources of the bounds, and says whether the bounds agree."""
 
     def __bool__(self) -> bool:
         return self.agree
@@ -96,8 +106,9 @@ def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
     Parameters
     ----------
     *brackets : Solution, CertifiedGame, int, float or Fraction
-        Two or more brackets of games with the same digest. An int or a Fraction claims that the
-        optimum is exactly this number. A float claims that the optimum rounds to this float.
+        Two or more objects with bounds on the value of the same game. An int or a Fraction claims
+        that the optimum is exactly this number. A float claims that the optimum rounds to this
+        float.
 
     Returns
     -------
@@ -159,7 +170,9 @@ def _check_same_game(given: Sequence[Bracketed]) -> None:
 
 
 def _tightest(given: Sequence[Bracketed]) -> tuple[Bracketed, Bracketed]:
-    """Return the sources of the largest lower bound and of the smallest upper bound."""
+    """Return the object with the largest lower bound, and the object with the smallest upper
+    bound.
+    """
     lowest = max(given, key=lambda each: each.lower)
     return lowest, min(given, key=lambda each: each.upper)
 
@@ -195,7 +208,8 @@ def _bracketed(given: Any) -> Bracketed:
     if isinstance(given, Bracketed):
         return given
     if not isinstance(given, bool) and isinstance(given, Real):
-        with suppress(OverflowError):  # beyond the range of doubles, as no optimum is
+        # A number beyond the range of doubles cannot be the value of a game.
+        with suppress(OverflowError):
             if math.isfinite(float(given)):
                 return _Given(given)
     raise InputError(

@@ -1,4 +1,4 @@
-"""The game (A, f) over a domain of the weights w."""
+"""The class `Game`, which describes a weak-learning game by its matrix, relaxation and domain."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Game:
     ) -> None:
         relaxation = HardMargin() if relaxation is None else relaxation
         if not is_given(relaxation, Relaxation):
-            write = "Capped(k=3), say"
+            write = "Capped(k=3), for example"
             if isinstance(relaxation, type):
                 write = f"{relaxation.__name__}(...)"
             elif isinstance(relaxation, Domain):
@@ -103,37 +103,52 @@ class Game:
 
     @property
     def matrix(self) -> MarginMatrix:
-        """The margin matrix A of the game."""
+        """The margin matrix A of the game, with a row for each example and a column for each
+        hypothesis.
+        """
         return self._matrix
 
     @property
     def relaxation(self) -> Relaxation:
-        """The relaxation f of the game, with all parameters resolved for its m examples."""
+        """The relaxation f of the game.
+
+        A parameter that depends on the number of examples, such as `Capped(fraction=0.1)`, has been
+        replaced by its value for this game.
+        """
         return self._relaxation
 
     @property
     def over(self) -> Domain:
-        """The domain of the weights w."""
+        """The domain of the weights w of the hypotheses, such as the unit l1 ball."""
         return self._over
 
     @property
     def m(self) -> int:
-        """The number of examples."""
+        """The number m of examples, which are the rows of the margin matrix."""
         return self._matrix.m
 
     @property
     def n(self) -> int | None:
-        """The number of hypotheses, or None if the matrix does not enumerate them."""
+        """The number n of hypotheses, which are the columns of the margin matrix.
+
+        It is None if the matrix belongs to a weak learner that does not list its hypotheses.
+        """
         return self._matrix.n
 
     @cached_property
     def linear_form(self) -> LinearForm | None:
-        """The relaxation f as a linear program in doubles, or None if f is not polyhedral."""
+        """The relaxation f of the game as a linear program in doubles.
+
+        It is None if f is not polyhedral.
+        """
         return description_of(self._relaxation).linear_form(self.m)
 
     @cached_property
     def cone_form(self) -> ConeForm | None:
-        """The relaxation f as a cone program in doubles, or None if solvers should not use it."""
+        """The relaxation f of the game as a cone program in doubles.
+
+        It is None if f has no cone program, or if solvers should use another form of f.
+        """
         f = self._relaxation
         if isinstance(f, Description):
             return f.cone_form(self.m)
@@ -141,27 +156,40 @@ class Game:
 
     @property
     def level(self) -> Level:
-        """The level of proof of bounds on the value of this game.
+        """The level of proof of the bounds on the value of this game, one of three words.
 
-        It is the weaker of the levels of f and of the domain. If f is polyhedral, the level of a
-        certificate may be stronger.
+        Bounds can be evaluated in fractions ("exact") or in intervals ("enclosed"). "numerical"
+        means that a general solver computes them without proof. The level is the weaker of the
+        levels of the relaxation and of the domain. A certificate may have a stronger level if the
+        relaxation is polyhedral.
         """
         return min(level_of(self._relaxation), self._over.level, key=LEVELS.index)
 
     @property
     def entropy_range(self) -> float:
-        """An upper bound on the range of the negative entropy over all d at which f is finite."""
+        """An upper bound on the range of Σ d_i log d_i over the distributions d that f allows.
+
+        The relaxation f allows a distribution if it is finite there.
+        """
         return bounds_of(self._relaxation).entropy_range(self.m)
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 digest of the exact matrix, relaxation and domain of the game."""
+        """The SHA-256 digest of the game, as hexadecimal text.
+
+        It is computed from the margin matrix, the relaxation and the domain. If the matrix belongs
+        to a weak learner, the digest does not cover the columns.
+        """
         key = " ".join(self.parts.values())
         return hashlib.sha256(f"relaxboost game v1 {key}".encode()).hexdigest()
 
     @property
     def parts(self) -> dict[str, str]:
-        """The digest of A and the keys of f and of `over`, which together identify the game."""
+        """A dictionary with a text for each of the three parts that define the game.
+
+        The keys are "A", "f" and "over". The text for "A" is the digest of the margin matrix, and
+        the other two texts identify the relaxation and the domain with their parameters.
+        """
         f = self._relaxation.key()
         return {"A": self._matrix.digest(), "f": f, "over": self._over.key()}
 
@@ -175,8 +203,9 @@ class Game:
         return f"Game({self._matrix!r}, {brief(self._relaxation)}{over})"
 
     def primal(self) -> Any:
-        """Return the unsolved cvxpy problem min f(d) + g(Aᵀd) over the simplex.
+        """Return the primal problem of the game as a cvxpy problem, which has not been solved yet.
 
+        The problem minimises f(d) + g(Aᵀd) over the simplex of distributions d over the examples.
         For the unit l1 ball the problem is min f(d) + v subject to |Aᵀd| <= v. The variables are
         named ``d`` and ``v``, and can be looked up in ``problem.var_dict``. The variable ``v`` is
         the bound on the edges. For a Euclidean domain, ``v`` is the vector of the edges.
@@ -184,21 +213,22 @@ class Game:
         return programs.primal(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
     def dual(self) -> Any:
-        """Return the unsolved cvxpy problem max γ − f*(x) − g*(w) subject to x >= γ − u, u <= A w.
+        """Return the dual problem of the game as a cvxpy problem, which has not been solved yet.
 
-        The weights w are in the domain. The variables are named ``w``, ``u`` and ``gamma``, and
-        there is a variable ``x`` if f needs it. The first constraint is ``u <= A @ w``. Its
-        multipliers are the distribution d of the primal problem.
+        The problem maximises γ − f*(x) − g*(w) subject to x >= γ − u and u <= A w. The weights w
+        are in the domain. The variables are named ``w``, ``u`` and ``gamma``, and there is a
+        variable ``x`` if f needs it. The first constraint is ``u <= A @ w``. Its multipliers are
+        the distribution d of the primal problem.
         """
         return programs.dual(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
     def bracket(self, d: ArrayLike, w: Any) -> tuple[float, float]:
-        """Return a bracket (lower, upper) with lower <= ρ <= upper from a nearly feasible pair.
+        """Return the bounds (lower, upper) on the value ρ that a pair (d, w) proves.
 
         Both points are repaired first: `d` is clipped and moved into the simplex and the domain of
         f, and `w` is scaled into its domain. The bounds are evaluated at the repaired points and
-        rounded outwards. They are valid for every pair, but the bracket is wide if the pair is far
-        from optimal.
+        rounded outwards, so lower <= ρ <= upper for every pair. The bounds are far apart if the
+        pair is far from optimal.
 
         Parameters
         ----------
@@ -221,7 +251,10 @@ class Game:
         return lower, bounds.evaluate_upper(self._matrix, self._relaxation, d, self._over)
 
     def repair_d(self, d: ArrayLike) -> Vector:
-        """Return a point of the simplex near `d` at which f is finite."""
+        """Return a feasible distribution near the given distribution `d` over the examples.
+
+        The result lies in the simplex, and the relaxation f is finite there.
+        """
         d = _numbers("d", d)
         if d.shape != (self.m,):
             raise InputError(
@@ -230,9 +263,10 @@ class Game:
         return self._relaxation.repair(d)
 
     def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return the point of the domain near `w` as (support, coefficients).
+        """Return feasible weights of the hypotheses near the given weights `w`.
 
-        The columns in the support are distinct.
+        The result is a pair (support, coefficients): the indices of the columns with nonzero
+        weight, and their weights. No index occurs twice. The weights lie in the domain of the game.
         """
         support, coefficients = self.read_w(w)
         coefficients = self._over.repair(coefficients)
@@ -240,9 +274,10 @@ class Game:
         return support[used], coefficients[used]
 
     def read_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return `w` as a pair (support, coefficients), without moving w into the domain.
+        """Return the weights `w` as a pair (support, coefficients), even if they are infeasible.
 
-        The columns in the support are distinct.
+        The pair consists of the indices of the columns with nonzero weight, and of their weights.
+        No index occurs twice.
         """
         if isinstance(w, dict):
             w = list(w), list(w.values())
@@ -281,10 +316,12 @@ class Game:
         known = self._matrix.known
         if support.size and not 0 <= support.min() <= support.max() < known:
             raise InputError(f"support contains columns outside 0..{known - 1}")
-        if (support[1:] > support[:-1]).all():  # sorted already, as solvers return them
+        # Solvers return indices in increasing order, and these need no search for duplicates.
+        if (support[1:] > support[:-1]).all():
             return support, coefficients
         columns, where = np.unique(support, return_inverse=True)
-        if columns.size < support.size:  # the weights of a column that occurs twice are added
+        # If a column occurs twice, its weights are added.
+        if columns.size < support.size:
             total = np.zeros(columns.size)
             np.add.at(total, where, coefficients)
             return columns, total
@@ -304,7 +341,10 @@ def check_game(given: Any, needing: str) -> None:
 
 
 def _numbers(name: str, given: Any) -> Vector:
-    """Return a copy of a vector of numbers as a float64 array, or raise an InputError."""
+    """Return a copy of a vector that a user has passed, as an array of doubles.
+
+    Raise an InputError that contains `name` if the value does not consist of numbers.
+    """
     if given is None:
         raise InputError(
             f"{name} is None; a cvxpy variable has a value only after its problem has been solved"

@@ -29,18 +29,22 @@ class Model:
     variable: Any
     coupling: tuple[tuple[Any, float], ...]
     price: float = 1.0
-    """The value of the game, divided by the optimal value of the problem."""
+    """The number by which the objective of the problem was divided. It is a power of two, and it is
+    1 unless the values of the game are huge."""
     rows: tuple[Any, ...] = ()
-    """The constraints that state the rows of the cone form of f, in the order of the rows."""
+    """The cvxpy constraints that state the rows of the cone program of the relaxation f, in the
+    order of the rows. The tuple is empty if the problem does not contain this cone program."""
     point: Any = None
-    """The variable (d, z) of the cone form of f, or None if the cone form is not used."""
+    """The cvxpy variable of the cone program of the relaxation f. Its first entries are the
+    distribution d. It is None if the problem does not contain this cone program."""
     constant: float = 0.0
-    """The constant term of f, which is not part of the objective."""
+    """The constant term of the relaxation f, which the objective of the problem omits."""
 
     def proof(self) -> ConeProof | None:
-        """Return the multipliers and the point (d, z) of the cone form of f.
+        """Return the multipliers and the solution of the cone program of the relaxation f.
 
-        Return None if the problem does not use the cone form, or if the solver returned no values.
+        Return None if the problem does not contain this cone program, or if the solver returned no
+        values.
         """
         if self.point is None or self.point.value is None:
             return None
@@ -58,9 +62,10 @@ class Model:
         return ConeProof(self.price * y, np.asarray(self.point.value))
 
     def priced(self, size: float) -> Model:
-        """Return this problem.
+        """Return this problem with an objective of a magnitude that solvers can handle.
 
-        If the magnitude `size` of its objective is huge, the objective is scaled down.
+        The objective is divided by a power of two if its magnitude `size` is huge, and it does not
+        change otherwise.
         """
         by = price(size)
         if by == 1.0:
@@ -72,9 +77,10 @@ class Model:
 
 
 def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
-    """Return the primal problem, which minimises f(d) + g(Aᵀd) over the simplex.
+    """Return the primal problem of a game, which minimises f(d) + g(Aᵀd) over the simplex.
 
-    The matrix A may be dense or sparse.
+    A is the margin matrix, dense or sparse, f is the relaxation, and g is the support function of
+    the domain `over`, or the conjugate of its penalty.
 
     The problem has an additional variable v, which is a bound on the edges or, for a Euclidean
     domain, a copy of the edges. The multipliers of the constraints on v give the weights w.
@@ -88,11 +94,11 @@ def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
 
 
 def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
-    """Return the primal problem with f in its cone form.
+    """Return the primal problem of a game, in which a cone program defines the relaxation f.
 
-    The multipliers of the cone form prove a lower bound on the relaxed margin F. The matrix A
-    occurs only once, in the equations e = Aᵀd, which have half as many entries as the inequalities
-    ±Aᵀd <= v.
+    The multipliers of the cone program prove a lower bound on the relaxed margin. The margin matrix
+    A occurs only once, in the equations e = Aᵀd, which have half as many entries as the
+    inequalities ±Aᵀd <= v.
     """
     from scipy import sparse
 
@@ -122,12 +128,11 @@ def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
 
 
 def dual(A: Any, relaxation: Relaxation, over: Domain) -> Model:
-    """Return the dual problem, which maximises F(u) − g*(w) subject to u <= A w.
+    """Return the dual problem of a game, which maximises F(u) − g*(w) subject to u <= A w.
 
-    The matrix A may be dense or sparse.
-
-    Since F is non-decreasing, the inequality has the same optimum as the equation u = A w, and its
-    multipliers are a distribution d >= 0.
+    A is the margin matrix, dense or sparse, F is the relaxed margin, and g* is the penalty that the
+    domain `over` puts on the weights w of the hypotheses. Since F is non-decreasing, the inequality
+    has the same optimum as the equation u = A w, and its multipliers are a distribution d >= 0.
     """
     w = cp.Variable(A.shape[1], name="w")
     u = cp.Variable(A.shape[0], name="u")

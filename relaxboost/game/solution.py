@@ -33,19 +33,23 @@ _ELSEWHERE = {
     ),
     "plot": "relaxboost.views.plots.overview(solution) draws it",
 }
-"""The names of fields of solutions in other packages, each with a hint for the error message."""
+"""The names that other packages use for attributes of a solution, each with a hint. The error
+message for an attribute that `Solution` lacks contains the hint."""
 
 
 class Basis(NamedTuple):
-    """The basis of a restricted master program, which is a linear program with some columns of A.
+    """The simplex basis of a restricted master program, from which a later program can start.
 
-    It starts later programs of the same form.
+    A restricted master program is the linear program of a game with only some of the columns of the
+    margin matrix.
     """
 
     columns: tuple[tuple[int, int], ...]
-    """A pair (index, sign) for each column of the program, also for columns of weight zero."""
+    """A pair (index, sign) for each column of the restricted master program: the index of the
+    column in the margin matrix, and the sign by which the program multiplies the column. Columns
+    with weight zero are included."""
     sides: str = ""
-    """The status of each variable, fixed row and column of a linear program, as one letter each.
+    """The basis of a linear program, as a letter for each variable, fixed row and column.
 
     The letter is B for basic, L for at the lower bound, U for at the upper bound, and Z for free at
     zero. The string is empty for a program without a basis."""
@@ -59,31 +63,38 @@ class RoundRecord(NamedTuple):
     """
 
     round: int
-    """The number of rounds so far, including those before a checkpoint."""
+    """The number of rounds of the run so far. If the run continues from a checkpoint, the rounds
+    before the checkpoint are included."""
     seconds: float
+    """The duration of the run so far, in seconds. If the run continues from a checkpoint, the time
+    before the checkpoint is included."""
     lower: float
-    """The best lower bound on the value of the game so far."""
+    """The best lower bound on the value of the game that the run has found so far."""
     upper: float
-    """The best upper bound on the value of the game so far."""
+    """The best upper bound on the value of the game that the run has found so far."""
     smoothed_gap: float
-    """The gap g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>, which smoothing methods test.
+    """The gap of the smoothed game, which methods with smoothing test. It is nan for other methods.
 
-    For the unit l1 ball this is the gap <d_t, A(e_j − w_t)> of SS09 Fig. 1. It is nan for methods
-    without smoothing."""
+    The gap is g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t> for the distribution d_t and the weights w_t of the
+    round, the margin matrix A, the penalty g* on the weights, and the conjugate g of g*. For the
+    unit l1 ball it is the gap <d_t, A(e_j − w_t)> of Shalev-Shwartz & Singer (2009), Fig. 1, where
+    e_j is the unit vector of the best hypothesis."""
     columns: int
-    """The number of columns with nonzero weight."""
+    """The number of columns of the margin matrix that have nonzero weight in this round."""
     step: float
-    """The step size of the previous round (η for AdaBoost). It is nan if the round changed all
-    weights, because such a round has no single step size."""
+    """The length of the step that led to the weights of this round, such as η for AdaBoost. It is
+    nan if the step changed all weights in a way that no single length describes."""
     inner: str
-    """The name of the method that computed the distribution d_t of the round.
+    """A word for the algorithm that computed the distribution over the examples of this round.
 
-    The names for the method "auto" are "start" (the first round), "walk", "lost" (a walk that did
-    not end, or a failure of solvers at the start), "balance" (the test for a value of zero),
-    "strings", "interior", "smoothed" (pairwise steps), "lp" or "conic" (column generation), "cuts"
-    (cutting planes), "hull" (fully corrective steps) and "general". For AdaBoost the name is
-    "exponential", for TotalBoost and SoftBoost "projection", for SmoothBoost "measure", and for
-    Hedge "hedge"."""
+    The words for the method "auto" are "start" (the first round), "walk" (the parametric simplex
+    method), "lost" (a walk that did not end, or a failure of solvers at the start), "balance" (the
+    test for a value of zero), "strings" (taut-string steps), "interior" (the interior point
+    method), "smoothed" (pairwise steps), "lp" or "conic" (column generation), "cuts"
+    (cutting planes), "hull" (fully corrective steps) and "general" (a general convex solver). The
+    other methods use some of these words too: Corrective, ERLPBoost and MLPBoost use "smoothed",
+    and LPBoost uses "lp" or "conic". The word is "exponential" for AdaBoost and AdaBoost*,
+    "projection" for TotalBoost and SoftBoost, "measure" for SmoothBoost, and "hedge" for Hedge."""
 
 
 OPTIMAL_GAP = 1e-6
@@ -117,130 +128,156 @@ class Solution(Bracketed):
     """
 
     game: Game
-    """The game that was solved."""
+    """The game that was solved. The bounds of this solution enclose the value ρ of this game."""
     support: NDArray[np.int64]
-    """The indices of the columns with nonzero weight, in increasing order."""
+    """The indices of the hypotheses (columns of the margin matrix) that have nonzero weight, in
+    increasing order."""
     coefficients: Vector
-    """The signed weights of the columns in `support`, which are a point of the game's domain."""
+    """The weight of each hypothesis in `support`, with its sign. All other weights are 0. The
+    weights lie in the domain of the game."""
     d: Vector
-    """The distribution over the examples, with one entry for each example."""
+    """The distribution over the examples that proves the bound `upper`, with one entry for each
+    example."""
     witness: Witness
-    """The witness of the relaxed margin F at the margins A w. It proves the bound `lower`."""
+    """The data, such as a threshold γ on the margins, that prove a lower bound on the relaxed
+    margin of the weights w. The bound `lower` follows from them."""
     lower: float
-    """The lower bound F(A w) − g*(w) on ρ. For the unit l1 ball it is F(A w), the relaxed margin of
+    """The lower bound on the value ρ of the game that the weights w prove. For the unit l1 ball it
+    is the relaxed margin F(A w). For other domains it is F(A w) − g*(w), where g* is the penalty on
     the weights."""
     upper: float
-    """The upper bound f(d) + g(Aᵀd) on ρ. For the unit l1 ball it is f(d) + ‖Aᵀd‖_inf, where the
-    norm is the largest absolute edge of a hypothesis."""
+    """The upper bound on the value ρ of the game that the distribution d proves. For the unit l1
+    ball it is f(d) + ‖Aᵀd‖_inf, where f is the relaxation and the norm is the largest absolute edge
+    of a hypothesis. For other domains it is f(d) + g(Aᵀd), where g is the conjugate of the penalty
+    on the weights."""
     status: str
     """The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
     "interrupted", "stalled", "failed" or "inaccurate". The section Returns of `solve` explains
     these words."""
     tol: float
-    """The requested gap: the run ends when upper − lower is at most this number."""
+    """The gap that the user requested. The run ends when upper − lower is at most this number."""
     method: str
-    """The name of the method, often with an option in parentheses, as in "corrective (pairwise)".
-    For "auto", the parentheses contain the kinds of the rounds, as in "auto (interior)". These are
-    the names in `RoundRecord.inner`, except that "pairwise" replaces "smoothed"."""
+    """The name of the method that solved the game, often with an option in parentheses, as in
+    "corrective (pairwise)". For "auto", the parentheses contain the kinds of the rounds, as in
+    "auto (interior)". These are the names in `RoundRecord.inner`, except that "pairwise" replaces
+    "smoothed"."""
     rounds: int
-    """The number of rounds, including those before a checkpoint. For a result of `reference`, this
-    is the number of times that a solver was run on the columns."""
+    """The number of rounds of the run, including the rounds before a checkpoint. For a result of
+    `reference`, it is the number of problems that the solver received."""
     seconds: float
-    """The duration of the run in seconds, including the time before a checkpoint."""
+    """The duration of the run in seconds. If the run continued from a checkpoint, the time before
+    the checkpoint is included."""
     bound: float = float("nan")
-    """The number of rounds after which a theorem guarantees the gap, or nan if no theorem applies.
+    """The number of rounds after which a theorem guarantees the gap `tol`. It is nan if no theorem
+    applies.
 
-    For the unit l1 ball SS09 Fig. 1 needs at most 64 log(m) / tol² rounds until the certified gap
-    is `tol`, and at most half as many until the smoothed gap is `tol`. For other domains see
-    `Domain.rounds_bound`. This bound is proved for ERLPBoost and for the steps "fig1" and
-    "line-search" of Corrective. It is nan for other steps of Corrective, if the caller passed beta,
-    or if the weak learner has slack. For AdaBoost* with a fixed ν the bound is 2 log(m) / tol²,
-    rounded upwards, plus 1 for the last round, which takes no step. The bounds of other boosters
-    follow from their own theorems (`Method.rounds_bound`). Without a theorem, as for "auto", the
-    bound is nan."""
+    For the unit l1 ball the algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, needs at most 64
+    log(m) / tol² rounds until the certified gap is `tol`, and at most half as many until the
+    smoothed gap is `tol`. For other domains see `Domain.rounds_bound`. This bound is proved for
+    ERLPBoost and for the steps "fig1" and "line-search" of Corrective. It is nan for other steps of
+    Corrective, if the caller passed beta, or if the weak learner has slack. For AdaBoost* with a
+    fixed ν the bound is 2 log(m) / tol², rounded upwards, plus 1 for the last round, which takes no
+    step. The bounds of other boosters follow from their own theorems (`Method.rounds_bound`).
+    Without a theorem, as for "auto", the bound is nan."""
     message: str = ""
-    """A sentence that explains the status."""
+    """A text that explains why the run ended, with a warning if the result may be misleading."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
-    """A record of the bounds after each round."""
+    """The bounds and other numbers after each round of the run, as a `RoundRecord` for each round.
+    The history of a long run keeps only some of the rounds."""
     rtol: float = 0.0
-    """The requested gap as a fraction of |ρ|. The run also ends when the gap is at most this
-    fraction. If it is 0, only `tol` counts."""
+    """The relative gap that the user requested, as a fraction of the absolute value |ρ|. The run
+    also ends when upper − lower is at most this fraction of |ρ|. If it is 0, only `tol` counts."""
     basis: Basis | None = field(default=None, repr=False)
-    """The basis of the last restricted master program, from which a later run can start. It is None
-    if there is none."""
+    """The simplex basis at the end of column generation, from which a later run can start. It is
+    None if the run did not use column generation."""
     trace: tuple[str, ...] = field(default=(), repr=False)
-    """The decisions of the run and their reasons, in order, one sentence for each decision."""
+    """The decisions of the run in their order. Each entry is a sentence with a decision and the
+    reason for it."""
 
     def __post_init__(self) -> None:
         self._freeze()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._freeze()  # pickle does not keep this flag
+        self._freeze()  # The arrays must be frozen again, because pickle does not keep this flag.
 
     def _freeze(self) -> None:
-        # The bracket is proved only by these points.
+        # The bounds are proved only for these arrays, so they must not change.
         for array in (self.support, self.coefficients, self.d):
             array.flags.writeable = False
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            if name not in _ELSEWHERE:  # repeats the original error, also from within a property
+            # The second lookup repeats the original error, also if a property has raised it.
+            if name not in _ELSEWHERE:
                 return object.__getattribute__(self, name)
             message = f"a Solution has no {name!r}; {_ELSEWHERE[name]}"
             raise AttributeError(message, name=name, obj=self)
 
     @property
     def gap(self) -> float:
-        """The difference upper − lower of the bounds."""
+        """The difference upper − lower between the two bounds on the value of the game."""
         return self.upper - self.lower
 
     @property
     def outcome(self) -> str:
-        """The status of the run. If the gap exceeds 1e-6, "gap reached" replaces "optimal"."""
+        """The word for the status of the run in texts for readers.
+
+        It is the attribute `status`, except that "gap reached" replaces "optimal" if the gap
+        exceeds 1e-6.
+        """
         is_coarse = self.status == "optimal" and self.gap > OPTIMAL_GAP
         return "gap reached" if is_coarse else self.status
 
     @property
     def game_digest(self) -> str:  # type: ignore[override]
-        """The digest of the game, which is the attribute `Game.digest`."""
+        """The digest `Game.digest` of the game, with which `compare` recognises equal games."""
         return self.game.digest
 
     @property
     def game_parts(self) -> dict[str, str]:
-        """The keys of A, f and `over`, which are the attribute `Game.parts`."""
+        """The texts `Game.parts` that identify the margin matrix, the relaxation and the domain.
+
+        `compare` uses them to say how two games differ.
+        """
         return self.game.parts
 
     @property
     def label(self) -> str:  # type: ignore[override]
-        """The name of the method. Messages of `compare` name it as the source of the bounds."""
+        """The name of the method, by which messages of `compare` refer to this solution."""
         return self.method
 
     @property
     def learner(self) -> object | None:
-        """The margin matrix if it belongs to a weak learner that does not enumerate its hypotheses.
-
-        Otherwise None.
+        """The margin matrix of the game, if it belongs to a weak learner that finds its hypotheses
+        during a run. For all other matrices it is None.
         """
         return self.game.matrix if self.game.n is None else None
 
     @property
     def doubt(self) -> float:
-        """The error of the bounds that `compare` tolerates.
+        """The error that `compare` tolerates in the bounds of this solution.
 
-        It is 1e-7 if the level of proof is numerical, and 0 otherwise.
+        It is 0 if the bounds are proved, and 1e-7 if a general solver computed them without proof.
         """
         return 0.0 if bounds_of(self.game.relaxation).is_proved else 1e-7
 
     @property
     def gamma(self) -> float:
-        """The threshold γ of the witness. The hinge loss of a margin u is [γ − u]_+."""
+        """The threshold γ on the margins, which is part of the proof of the bound `lower`.
+
+        In a game with a cap on d, an example with the margin u has the hinge loss max(0, γ − u).
+        """
         return self.witness.gamma
 
     @property
     def w(self) -> Vector:
-        """The weights of all hypotheses, as a vector with an entry for each column of A."""
+        """The weights of all hypotheses, as a vector with an entry for each column of the margin
+        matrix.
+
+        These weights prove the bound `lower`.
+        """
         n = self.game.n
         if n is None:
             raise InputError(
@@ -253,7 +290,9 @@ class Solution(Bracketed):
 
     @property
     def margins(self) -> Vector:
-        """The margins A w, as a vector with an entry for each example."""
+        """The margins of the examples for the weights w, as a vector with an entry for each
+        example.
+        """
         return self.game.matrix.margins(self.support, self.coefficients)
 
     def hypotheses(self, most: int | None = None) -> list[tuple[float, str]]:

@@ -24,8 +24,8 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""If a phase raises one of these errors, a run of "auto" continues with the next phase. If no phase
-is left, the error ends the run."""
+"""If a phase of the method "auto" raises one of these errors, the run continues with the next
+phase. If no phase is left, the error ends the run."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ class PortfolioRun(Booster):
         self._phase: Phase | None = None
         self._run: Booster | None = None
         self._waiting: list[Phase] | None = None
-        """The phases that have not started yet, in order. It is None before the first round."""
+        """The phases of the method "auto" that have not started yet, in their order. It is None
+        before the first round."""
 
     @property
     def current(self) -> Booster:

@@ -30,7 +30,7 @@ UNWRITTEN = "could not be written"
 
 
 class Checkpoint:
-    """A JSON file with the best points of a run, from which a later run of the same game continues.
+    """A JSON file with the best points of a run, from which a later run on the same game continues.
 
     The points are a distribution d over the examples and weights w of the hypotheses, with the
     bracket [lower, upper] of the value that they prove. The file also contains data that identify
@@ -66,12 +66,13 @@ class Checkpoint:
         parts = ("matrix", "relaxation", "domain")
         self._game = dict(zip(parts, game.parts.values(), strict=True))
         self.trouble = ""
-        """The reason why the last write of the file failed. It is "" if the write succeeded. A
-        failed write does not end the run."""
+        """The reason why the last write of the checkpoint failed. It is "" if the write succeeded.
+        A failed write does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
-        """The warm start with the points in the file, or without points if there was no file."""
+        """The warm start from which the run continues. It has the points in the file, or no points
+        if there was no file."""
         self.pace = Pace()
-        """The clock that says whether it is time to write the file again."""
+        """The timer that says whether the checkpoint may be written again."""
 
     def write(
         self, certify: Callable[[], Certified], basis: Basis | None, rounds: int, seconds: float

@@ -20,19 +20,19 @@ class MethodResult(NamedTuple):
     """The result of one method for a game. It is one row in the table of a `MethodComparison`."""
 
     method: str
-    """The name of the method, as in `Solution.method`."""
+    """The name of the method that solved the game, as in `Solution.method`."""
     status: str
-    """A word that says how the run ended, as in `Solution.status`."""
+    """A word that says how the run of the method ended, as in `Solution.status`."""
     rounds: int
-    """The number of rounds. In each round the weak learner searches once for the best
+    """The number of rounds of the run. In each round the weak learner searches once for the best
     hypothesis."""
     seconds: float
     """The CPU time of the run in seconds, summed over all threads. It includes the time spent on
     compiling functions."""
     lower: float
-    """The certified lower bound on the value of the game."""
+    """The certified lower bound on the value of the game that the method has found."""
     upper: float
-    """The certified upper bound on the value of the game."""
+    """The certified upper bound on the value of the game that the method has found."""
     gap: float
     """The difference upper − lower of the certified bounds on the value of the game."""
     guarantee: float
@@ -49,11 +49,12 @@ class MethodComparison:
     """
 
     tol: float
-    """The requested gap between the upper and the lower bound on the value of the game."""
+    """The gap between the two bounds on the value of the game that was requested of every
+    method."""
     solutions: tuple[Solution, ...]
-    """The solution of each method, in the order in which the methods were passed."""
+    """The solution that each method has found, in the order in which the methods were passed."""
     rows: tuple[MethodResult, ...]
-    """The result of each method, in the same order as `solutions`."""
+    """The bounds, the rounds and the time of each method, in the same order as `solutions`."""
 
     def __str__(self) -> str:
         head = ("method", "status", "rounds", "CPU s", "lower", "upper", "gap", "guarantee")
@@ -69,7 +70,10 @@ class MethodComparison:
         return "\n".join(lines)
 
     def to_frame(self) -> Any:
-        """Return the rows as a pandas DataFrame, with a column for each field of `MethodResult`."""
+        """Return the comparison as a pandas DataFrame with a row for each method.
+
+        The columns are the fields of `MethodResult`, such as "method", "rounds" and "gap".
+        """
         # pandas loads slowly, and only this method needs it.
         import pandas as pd
 
@@ -86,8 +90,8 @@ def compare_methods(
 ) -> MethodComparison:
     """Solve one game with several methods, one after another.
 
-    The function `rb.compare` serves another purpose. It checks whether several brackets of the
-    value of one game can all be valid.
+    The function `rb.compare` serves another purpose. It checks whether bounds on the value of one
+    game from several sources can all be valid.
 
     Parameters
     ----------

@@ -46,26 +46,28 @@ solution need not be a vertex."""
 
 @dataclass(frozen=True)
 class Answer:
-    """The unverified result of a general convex solver for the primal or the dual of a game.
+    """The result of a general convex solver for the primal or the dual of a game, not yet verified.
 
     d is a distribution over the examples, and w are the weights of the hypotheses.
     """
 
     side: str
-    """The problem that was solved: "primal" or "dual"."""
+    """The problem of the game that the solver has solved: "primal" or "dual"."""
     status: str
-    """The status that cvxpy reports, or "failed" followed by the error message if the solver
-    failed."""
+    """The status of the problem that cvxpy reports. If the solver failed, it is "failed" followed
+    by the error message."""
     value: float
-    """The optimal value that the solver reports."""
+    """The optimal value of the problem that the solver reports."""
     point: NDArray[np.float64] | None
-    """The variable of the problem: d for the primal, w for the dual. It is None if the solver
-    returned none."""
+    """The solution that the solver returned: the distribution d for the primal, and the weights w
+    for the dual. It is None if the solver returned no solution."""
     other: NDArray[np.float64] | None
-    """The vector from the multipliers of the constraints: w for the primal, d for the dual. It is
-    None if the solver returned no multipliers."""
+    """The vector that follows from the multipliers of the constraints: the weights w for the
+    primal, and the distribution d for the dual. It is None if the solver returned no
+    multipliers."""
     proof: ConeProof | None = None
-    """The multipliers of the cone program of the relaxation f, or None if there are none."""
+    """The solution and the multipliers of the cone program of the relaxation f. It is None if the
+    problem does not contain this cone program."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:

@@ -23,11 +23,12 @@ class CombinedHypothesis(ABC):
     """The weights w of the hypotheses in a run, with their margins and their penalty g*(w)."""
 
     over: Domain
-    """The domain of the weights w, such as an l1 ball or an l2 ball."""
+    """The domain of the weights w of the hypotheses, such as an l1 ball or an l2 ball."""
     u: Vector
-    """The margins u = A w of the weights w, for the margin matrix A."""
+    """The margins u = A w of the examples, for the weights w and the margin matrix A."""
     cost: float = 0.0
-    """The penalty g*(w) on the weights w. It is zero if the domain only restricts w to a set."""
+    """The penalty g*(w) that the domain puts on the weights w. It is zero if the domain is a
+    set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
     """The distribution d, the margins u and the product <d, u> from the last call of `gap`. They
     are stored because a round needs this product more than once."""
@@ -35,7 +36,7 @@ class CombinedHypothesis(ABC):
     @property
     @abstractmethod
     def used(self) -> int:
-        """The number of columns of the margin matrix whose weight is not zero."""
+        """The number of hypotheses (columns of the margin matrix) whose weight is not zero."""
 
     @abstractmethod
     def snapshot(self) -> Any:
@@ -74,10 +75,10 @@ class MovingHypothesis(CombinedHypothesis):
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
-        """Return numbers a and b: a step of length η changes the penalty g*(w) by a η + b η²/2.
+        """Return the coefficients (a, b) of the change of the penalty along a step.
 
-        The step replaces the weights w by (1 − η) w + η b, where b are the weights of the
-        hypothesis `best`.
+        A step of length η changes the penalty g*(w) by a η + b η²/2. The step replaces the weights
+        w by (1 − η) w + η b, where b are the weights of the hypothesis `best`.
         """
 
     @abstractmethod
@@ -92,7 +93,8 @@ class MovingHypothesis(CombinedHypothesis):
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
         """Replace the weights w by the given weights, which must lie in the domain.
 
-        The arguments are two arrays as in the result of `coefficients`.
+        `support` contains the indices of the columns with nonzero weight, and `coefficients`
+        contains their weights.
         """
 
 
@@ -123,7 +125,8 @@ class ActiveSet(MovingHypothesis):
         self.over = over
         self.u = np.zeros(matrix.m)
         self.keys: list[tuple[int, int]] = []
-        """The pairs (j, sign) of a column index j and a sign. The pair (0, 0) represents w = 0."""
+        """The signed columns of the margin matrix that the run has used, as pairs (j, sign) of a
+        column index and a sign. The pair (0, 0) represents the point w = 0."""
         self.weights = np.zeros(0)
         self._numbers = np.zeros(0, dtype=np.int64)
         self._signs = np.zeros(0)
@@ -295,9 +298,9 @@ class FullWeights(CombinedHypothesis):
 
     over: Domain
     columns: NDArray[np.int64]
-    """The indices of the columns, in increasing order."""
+    """The indices of the columns of the margin matrix that can have weight, in increasing order."""
     w: Vector
-    """The signed weight of each column."""
+    """The weight of each column in `columns`, with its sign."""
     u: Vector
 
     @property

@@ -1,7 +1,7 @@
-"""The incumbent of a run: the best d and w so far, with the bracket [lower, upper] of the value ρ.
+"""The incumbent of a run: the best points so far, and the bounds on the value that they prove.
 
-d is a distribution over the examples, and it proves the upper bound. w are the weights of the
-hypotheses, and they prove the lower bound.
+The points are a distribution over the examples, which proves the upper bound, and weights of the
+hypotheses, which prove the lower bound.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ class Certified(NamedTuple):
     """A feasible distribution d and feasible weights w, with the bounds that they prove."""
 
     weights: Weights
-    """The feasible weights w of the hypotheses."""
+    """The feasible weights w of the hypotheses, which prove the bound `lower`."""
     lower: float
-    """The lower bound that the weights w prove."""
+    """The lower bound on the value of the game that the weights w prove."""
     witness: Witness
-    """The data that prove a lower bound on the relaxed margin of the weights w."""
+    """The data, such as a threshold γ on the margins, that prove a lower bound on the relaxed
+    margin of the weights w."""
     d: Vector
-    """The feasible distribution d over the examples."""
+    """The feasible distribution d over the examples, which proves the bound `upper`."""
     upper: float
-    """The upper bound that the distribution d proves."""
+    """The upper bound on the value of the game that the distribution d proves."""
 
 
 class Incumbent:
@@ -168,7 +169,7 @@ class RunLog:
         self.clock = clock
         self._start = start
         self.history: History[RoundRecord] = History()
-        """The records of this run, without the rounds before the checkpoint."""
+        """The records of the rounds of this run, without the rounds before a checkpoint."""
         self._printed = 0
         self.kinds: dict[str, None] = {}
         """The values of `RoundRecord.inner` so far, in the order in which they first occurred. The
@@ -181,7 +182,7 @@ class RunLog:
 
     @property
     def rounds(self) -> int:
-        """The number of rounds so far, including the rounds before the checkpoint."""
+        """The number of rounds of the run so far, including the rounds before the checkpoint."""
         return self._start.rounds + self.history.rounds
 
     def add(self, state: RoundState, incumbent: Incumbent) -> None:

@@ -32,12 +32,13 @@ the relative tolerance `rtol` allows, and "by Fig. 1" for the test of the smooth
 
 
 class Ending(NamedTuple):
-    """The data that say how a run ended: a status, a reason and the stopping test."""
+    """The way in which a run of `solve` ended: a status, a reason and the stopping test."""
 
     status: str
     """The word that says how the run ended, as in `Solution.status`."""
     reason: str
-    """The reason that an error, the booster or the stopping rule gives, or ""."""
+    """The reason for the end that an error, the booster or the stopping rule has given. It is "" if
+    the status alone explains the end."""
     smoothed_test: bool
     """Whether the run used the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, which tests
     the smoothed gap."""

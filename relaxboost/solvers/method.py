@@ -20,7 +20,7 @@ from relaxboost.solvers.smoothing import SMOOTHINGS, Projector, binary_projector
 from relaxboost.solvers.stopping import Tolerance
 
 METHODS: Registry[Method] = Registry("method")
-"""The class of each method, keyed by the name that `solve` accepts."""
+"""The registry of all methods: a dictionary from the name that `solve` accepts to the class."""
 
 STOPPING = ("certified", "smoothed")
 """The tests that may end a run. "certified" compares the certified gap with the requested gap.
@@ -30,7 +30,7 @@ STOPPING = ("certified", "smoothed")
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A method that solves games. It is a frozen dataclass whose fields are its options.
+    """The base class of the methods of `solve`. A method is a frozen dataclass of its options.
 
     A subclass must write `start`. All other members are optional.
 
@@ -78,7 +78,7 @@ class Method(ABC):
     """
 
     name: ClassVar[str]
-    """The name of the method, which `solve` accepts."""
+    """The name by which `solve` accepts this method with default options, such as "lpboost"."""
     endless: ClassVar[str] = ""
     """A text for methods whose runs may never reach the gap `tol`, and "" for all other methods.
     The text is the reason, a semicolon and a remedy. The error message puts the name of the class
@@ -93,14 +93,18 @@ class Method(ABC):
         METHODS.add(cls)
 
     def chosen(self, game: Game, tol: float) -> Method:
-        """Return this method, or a copy with a value for every option that the user has not set.
+        """Return the method with a value for every option that the user has not set.
 
-        The method chooses the values for the game and the requested gap `tol`.
+        The method chooses these values for the game and the requested gap `tol`. It returns itself
+        or a copy.
         """
         return self
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the method cannot solve this game. By default it can."""
+        """Raise an InputError if the method cannot solve the given game.
+
+        By default a method can solve every game.
+        """
         return
 
     @abstractmethod
@@ -128,14 +132,18 @@ class Method(ABC):
 
     @property
     def smoothed_test(self) -> bool:
-        """Whether the test of Shalev-Shwartz & Singer (2009), Fig. 1, ends the run.
+        """Whether the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, ends a run.
 
-        This test compares the smoothed gap, instead of the certified gap, with the requested gap.
+        This test compares the gap of the smoothed game with the requested gap. The usual test
+        compares the gap between certified bounds with it.
         """
         return False
 
     def choice(self, option: str, known: tuple[str, ...]) -> None:
-        """Raise an InputError if the field `option` has a value that is not in `known`."""
+        """Raise an InputError if an option of the method has a value that is not in `known`.
+
+        `option` is the name of the field.
+        """
         value = getattr(self, option)
         if value not in known:
             raise InputError(f"unknown {option} {value!r}{known_names(value, known)}")
@@ -143,7 +151,8 @@ class Method(ABC):
 
 @dataclass(frozen=True)
 class SmoothedMethod(Method):
-    """A method that adds a strongly convex function to the relaxation f, multiplied by a weight β.
+    """A base class of methods that add a strongly convex function, times a weight β, to the
+    relaxation.
 
     Parameters
     ----------
@@ -177,7 +186,7 @@ class SmoothedMethod(Method):
             binary_projector(game.relaxation, 1.0)
 
     def fig1_rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a proved bound on the number of rounds needed for a gap of `tol`.
+        """Return a proved bound on the number of rounds that the method needs for a gap of `tol`.
 
         The bound is that of Shalev-Shwartz & Singer (2009) for the algorithm of Fig. 1. The result
         is nan if the user chose the weight β of the smoothing, or if the weak learner may miss the
@@ -192,7 +201,7 @@ class SmoothedMethod(Method):
     def projector(
         self, game: Game, tol: float, whole: bool = False
     ) -> tuple[float, Projector, str]:
-        """Return the weight β, the projector, and a suffix for the name of the run.
+        """Return the weight β, the projector, and a suffix for the name of the run as text.
 
         β is the weight of the function that is added to the relaxation f. If nothing is added, β is
         the modulus of strong convexity of f instead. The projector is the function that maps
@@ -245,7 +254,8 @@ RENAMED = {
     "combined": "auto",
     "taut-strings": "auto",
 }
-"""The current names of the renamed methods, keyed by their names in version 0.1."""
+"""A dictionary from the name of a method in version 0.1 to its current name, for all renamed
+methods."""
 
 RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
 """The template of the warning about an old method name."""

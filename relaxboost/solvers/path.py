@@ -10,10 +10,11 @@ from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Limits
 from relaxboost._core.parameters import is_given
+from relaxboost._core.progress import check_verbose
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.solvers.method import Method, as_method
-from relaxboost.solvers.solve import check_verbose, solve_next
+from relaxboost.solvers.solve import solve_next
 from relaxboost.solvers.warm_start import Relay
 
 

@@ -28,30 +28,34 @@ this many examples. With more examples, the cone program of one round takes seco
 
 
 class Request(NamedTuple):
-    """The data from which the method "auto" starts a phase."""
+    """The data from which the method "auto" starts a phase, which is a run of one of its
+    methods.
+    """
 
     game: Game
     goal: Tolerance
     clock: Clock
     start: WarmStart
     before: Booster
-    """The run of the previous phase. The new phase may start with the columns that this run
-    found."""
+    """The run of the previous phase of the method "auto". The new phase may start with the columns
+    that this run found."""
 
 
 class Phase(NamedTuple):
-    """A phase of "auto": a method, the games for which "auto" uses it, and a work budget."""
+    """A phase of the method "auto": one of its methods, with the games for which "auto" uses this
+    method and with a work budget.
+    """
 
     name: str
     why_not: Callable[[Request], str]
-    """A function that returns the reason why a run skips this phase, or "" if the run uses the
-    phase."""
+    """A function that returns the reason why a run of "auto" skips this phase. The result is "" if
+    the run uses the phase."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
-    """A function that returns the work budget, in products of the margin matrix with a vector.
+    """A function that returns the work budget of this phase for a game.
 
-    By default the budget is infinite. The walk (the parametric simplex method) checks its own
-    budget.
+    The unit is one product of the margin matrix with a vector. By default the budget is infinite.
+    The walk (the parametric simplex method) checks its own budget.
     """
 
 
@@ -148,7 +152,7 @@ PHASES = (
         lambda r: cutting_planes.unfit(r.game),
         lambda r: cutting_planes.CuttingPlanesRun(r.game, r.clock, r.before.active),
     ),
-    # The last resort, since nobody can predict how long the solver takes.
+    # The general solver comes last, because nobody can predict how long it takes.
     Phase(
         "general solver",
         lambda r: general_solver.unfit(r.game),

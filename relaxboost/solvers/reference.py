@@ -44,7 +44,7 @@ matrix is large. Each later round adds at most half of this number."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
-    """Return the optimum of a game from a general convex solver, with a certified bracket.
+    """Solve a game with a general convex solver, and return the optimum with certified bounds.
 
     cvxpy passes the primal and the dual of the game to the solver. Their points and multipliers
     give two candidates for the distribution d over the examples, and two for the weights w of the
@@ -52,14 +52,14 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     that prove the best bounds on the value, whatever values the solver claims.
 
     If cvxpy computes f(d) from a cone program, as for a `Custom`, the solver first solves the
-    primal with this cone program. HiGHS then uses its interior point method. If the bracket of the
-    value is still wider than `tol`, the solver also solves the primal and the dual without the cone
-    program.
+    primal with this cone program. HiGHS then uses its interior point method. If the gap between the
+    bounds is still larger than `tol`, the solver also solves the primal and the dual without the
+    cone program.
 
     If a matrix has more than 600 000 entries, the solver first gets only columns with large edges.
     Then the edges of *all* columns are computed for the d that the solver found. Columns whose
     edges exceed all edges in the problem are added, and the problem is solved again. This loop ends
-    when the bracket of the whole game is narrow enough, or when no other column has a larger edge.
+    when the gap of the whole game is at most `tol`, or when no other column has a larger edge.
     Finally, both problems are solved on the columns that an optimal w can use.
 
     Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If A has m rows and
@@ -81,9 +81,9 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     Returns
     -------
     Solution
-        The best d and w, with the bracket that they prove. The status is ``"optimal"`` if the
-        bracket is at most `tol` wide, ``"inaccurate"`` otherwise, and ``"interrupted"`` after
-        Ctrl-C. `message` repeats the values that the solver claimed.
+        The best d and w, with the bounds that they prove. The status is ``"optimal"`` if the gap
+        between the bounds is at most `tol`, ``"inaccurate"`` otherwise, and ``"interrupted"`` after
+        Ctrl-C. The attribute `message` repeats the values that the solver claimed.
 
     Raises
     ------
@@ -175,13 +175,15 @@ class _BestPair:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.usable = 0
-        """The number of points from the solver that have been moved to feasible points."""
+        """The number of points that the solver has returned and that could be moved to feasible
+        points."""
         self.d = game.relaxation.center(game.m)
         self.trivial_upper = self._evaluate_upper(self.d)
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """The words for the first w in `Solution.message`, which are "one column" or "w = 0"."""
+        """The words by which `Solution.message` refers to the w from which runs start: "one column"
+        or "w = 0"."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -199,7 +201,7 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
-        """The gap upper − lower between the best bounds on the value."""
+        """The gap upper − lower between the best bounds on the value of the game so far."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
@@ -253,10 +255,10 @@ class _Search:
         self._options = options
         self.pair = _BestPair(game)
         self.asked = 0
-        """The number of problems that the solver has received so far."""
+        """The number of problems that were passed to the general solver so far."""
         self._atoms = game.over if isinstance(game.over, AtomicSet) else None
         self._columns = _first_columns(game)
-        # An orthonormal basis of the row space of A, if the solver gets A in that basis.
+        # This is an orthonormal basis of the row space of A, if the solver gets A in that basis.
         self._basis: Vector | None = None
         self._answers: dict[str, Answer] = {}
         self._priced = False
@@ -370,7 +372,10 @@ class _Search:
         return self.pair.offer_d(d)
 
     def message(self) -> str:
-        """Return `Solution.message`: the values that the solver claims, and the proved bracket."""
+        """Return the text of `Solution.message` for a result of `reference`.
+
+        The text contains the values that the solver claims and the bounds that are proved.
+        """
         if not self._answers:
             return f"{self._solver} was interrupted before it returned an answer"
         said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]

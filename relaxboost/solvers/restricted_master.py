@@ -82,7 +82,7 @@ class RestrictedMaster:
             raise ProgramError("HiGHS rejected a column of the restricted linear program")
 
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
-        """Return the current basis of the program, with the columns whose constraints are active.
+        """Return the simplex basis of the program, with the columns whose constraints are active.
 
         Columns without an active constraint have no weight. They would accumulate if each run
         started from the basis of the previous run. `keys` contains the index and the sign of each

@@ -79,8 +79,8 @@ class RoundState:
     inner: str
     """A word for the kind of this round. `RoundRecord.inner` explains the possible words."""
     witness: Witness | None = None
-    """The witness of the bound `lower`, or None if `lower` is the relaxed margin of the weights
-    w_t. In this case w_t itself proves the bound."""
+    """The data that prove the bound `lower`. They are None if `lower` is the relaxed margin of the
+    weights w_t, because w_t itself then proves the bound."""
 
 
 class Booster(ABC):
@@ -95,11 +95,12 @@ class Booster(ABC):
     inner: str
     """A word for the kind of the current round. `RoundRecord.inner` explains the possible words."""
     active: CombinedHypothesis
-    """The weights w_t of the hypotheses in this round, with their margins."""
+    """The weights w_t of the hypotheses in this round, together with their margins."""
     d: Vector
     """The distribution d_t over the examples in this round. Each update creates a new array."""
     step: float = nan
-    """The length of the step that led to the current weights, or nan if the method has no steps."""
+    """The length of the step that led to the current weights. It is nan if the method has no
+    steps."""
     work: float = 0.0
     """The work of the run so far, in passes over the margin matrix A. A pass is one product of A
     with a vector. A call of the weak learner is one pass. The booster adds the passes of its
@@ -107,7 +108,8 @@ class Booster(ABC):
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
     why_ended: str = "the method returned no further round"
-    """The reason why `advance` returned None. Messages contain this clause."""
+    """The clause by which messages explain why the method `advance` returned None and ended the
+    run."""
     witness: Witness | None = None
     """The data that prove a lower bound on the relaxed margin of the current weights. They are
     useful if only a solver can compute the relaxed margin. Without such data, it is None."""
@@ -117,7 +119,7 @@ class Booster(ABC):
     the booster has not computed these numbers."""
 
     def named(self, label: str) -> Booster:
-        """Set the name that `Solution.method` shows. Return this booster."""
+        """Set the name of the method that `Solution.method` shows, and return this booster."""
         self.label = label
         return self
 
@@ -197,7 +199,7 @@ class Rounds:
         self._game = game
         self._first = first
         self.booster = booster
-        """The booster that computes the current round."""
+        """The booster that computes the current round of the run."""
 
     def __iter__(self) -> Iterator[RoundState]:
         game = self._game

@@ -21,7 +21,7 @@ from relaxboost.relaxations.base import BinaryDistribution
 SMOOTHINGS = ("entropy", "binary-entropy")
 
 Projector = Callable[[Vector], Vector]
-"""The type of a function that maps finite margins to the smoothed distribution."""
+"""The type of a function that maps the margins of the examples to the smoothed distribution."""
 
 
 def binary_projector(relaxation: Relaxation, beta: float) -> Projector:
@@ -56,5 +56,5 @@ def binary_range(m: int) -> float:
     −(m − 1) log(m/(m − 1)), at the uniform distribution. Σ d log d has its largest and smallest
     values at the same points, so the range of the sum of both functions is the sum of both ranges.
     """
-    # A single example leaves one distribution, and the formula would divide by zero.
+    # With a single example there is only one distribution, and the formula would divide by zero.
     return (m - 1) * math.log(m / (m - 1)) if m > 1 else 0.0

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from relaxboost._core.compiled import is_interrupt, ready
 from relaxboost._core.errors import ClusterError, InputError, SolverError
 from relaxboost._core.loop import Clock, Limits, TimeUp, run, until
 from relaxboost._core.names import explains_arguments
-from relaxboost._core.parameters import is_given, positive
-from relaxboost._core.progress import closing
+from relaxboost._core.parameters import positive
+from relaxboost._core.progress import check_verbose, closing
 from relaxboost.game.game import Game, check_game
 from relaxboost.game.solution import Basis, Solution
 from relaxboost.relaxations.base import needs_solver
@@ -249,17 +248,8 @@ def _run(
     return solution
 
 
-def check_verbose(verbose: Any) -> None:
-    """Raise an InputError if `verbose` is not a number."""
-    if not is_given(verbose, Real):
-        raise InputError(
-            "verbose must be 0 for no output, 1 for a progress bar, or 2 for a progress bar and "
-            f"the decisions of the run, got {verbose!r:.60}"
-        )
-
-
 _PREPARED: set[tuple[object, ...]] = set()
-"""The kinds of runs whose compiled functions are ready."""
+"""The kinds of runs for which the compiled functions have already been prepared in this process."""
 
 
 def _prepare_kernels(game: Game, method: Method) -> None:
@@ -374,7 +364,9 @@ class _Job:
         self._rounds = Rounds(self.game, self.booster, self.begin.rounds + 1)
 
     def play(self, verbose: float) -> Ending:
-        """Compute rounds until the goal or a limit is reached. Return the ending."""
+        """Compute rounds until the run reaches its goal or a limit. Return how the run has
+        ended.
+        """
         is_enough = self._incumbent.take_start(self.begin)
         game = self.game
         log = self.log
@@ -449,7 +441,9 @@ class _Job:
             self.file.write(certify, self._basis(), log.rounds, log.seconds)
 
     def finish(self, ending: Ending) -> Solution:
-        """Write the checkpoint, and return the Solution of a run with this ending."""
+        """Write the checkpoint, and return the Solution of a run that has ended in the given
+        way.
+        """
         self._write_checkpoint()
         game = self.game
         goal = self.goal

@@ -56,39 +56,40 @@ def quadratic_step(
 
 
 class Step(NamedTuple):
-    """A step from margins u to u + ηv along a direction v.
+    """A step of a booster, which moves the margins of the examples from u to u + ηv.
 
     An attribute is None if its value has not been computed.
     """
 
     eta: float
-    """The length η of the step."""
+    """The length η of the step from margins u to u + ηv."""
     u: Vector | None = None
-    """The margins at the end of the step."""
+    """The margins of the examples at the end of the step."""
     d: Vector | None = None
     """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
-    """This step's length divided by the length of the step that Shalev-Shwartz & Singer (2009),
-    Fig. 1, would take. It is None if this step has the largest possible length."""
+    """The length of this step divided by the length of the step that the rule of Shalev-Shwartz &
+    Singer (2009), Fig. 1, would take. It is None if this step has the largest possible length."""
 
 
 class Segment(NamedTuple):
-    """The margins u + ηv for all step lengths η in [0, longest] along a direction v.
+    """The segment of margins u + ηv that a step of length η in [0, longest] can reach.
 
     The penalty on the weights w increases by a η + b η²/2 along the segment. There is no penalty if
     the domain only restricts w to a set, such as a ball.
     """
 
     u: Vector
-    """The margins u at the start of the segment, where η = 0."""
+    """The margins u of the examples at the start of the segment, where the step length η is 0."""
     v: Vector
-    """The direction v in which the margins move."""
+    """The direction v in which a step moves the margins of the examples."""
     slope: float
     """The derivative at η = 0 of the smoothed relaxed margin minus the penalty on the weights."""
     longest: float = 1.0
-    """The largest step length η."""
+    """The largest step length η that is allowed on the segment."""
     bend: tuple[float, float] = (0.0, 0.0)
-    """The coefficients (a, b) of the penalty a η + b η²/2."""
+    """The coefficients (a, b) of the change a η + b η²/2 of the penalty on the weights, for a step
+    of length η."""
     size: float | None = None
     """The norm ‖v‖_inf of the direction v, or None if it has not been computed."""
 
@@ -189,9 +190,10 @@ class _Search:
             self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
 
     def close_bracket(self) -> Step:
-        """Return a step with a length between `_left` and `_right`.
+        """Return a step that nearly maximises the objective of the line search.
 
-        The derivative of the objective at the end of the step is close to `aim`.
+        The length of the step lies between `_left` and `_right`, and the derivative of the
+        objective at its end is close to `aim`.
         """
         side = 0
         # The Illinois variant of regula falsi converges with order 1.44, so 60 evaluations suffice.

@@ -94,7 +94,7 @@ class TautStringSteps:
         self._signs = levels.signs
         self._least = least
         self._most = most
-        # The multiplier of the constraint sum(d) = 1.
+        # This is the multiplier of the constraint sum(d) = 1.
         self._shift = 0.0
         self.restart(d)
 
@@ -102,11 +102,11 @@ class TautStringSteps:
         """Restart the steps from the given distribution d and the weights w = 0."""
         levels = self._features.counts.size
         self.d = d
-        """The distribution d of the last step, before the step was over-relaxed."""
+        """The distribution over the examples after the last step, before it was over-relaxed."""
         self._relaxed_d = d
         self._relaxed_g = np.zeros(levels)
         self._relaxed_o = 0.0
-        # The labels y times A w.
+        # This vector is the product of the labels y and the margins A w.
         self._relaxed_margins = np.zeros(d.size)
         self._strings = np.zeros(levels)
         self._end_pull = 0.0

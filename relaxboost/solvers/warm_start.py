@@ -27,9 +27,9 @@ class Relay:
     """The results of the previous game on a path of similar games."""
 
     solution: Solution | None = None
-    """The solution of the previous game on the path, or None before the first game."""
+    """The solution of the previous game on the path. It is None before the first game."""
     booster: Any = None
-    """The run of the previous game on the path, whose basis the next run may use."""
+    """The run of the previous game on the path. The next run may use its simplex basis."""
 
     def begin(self, game: Game) -> WarmStart:
         """Return the points from which the run of the next game begins."""
@@ -51,29 +51,38 @@ class WarmStart:
     """
 
     d: Vector | None = None
-    """The distribution d over the examples, or None if there is none."""
+    """The distribution over the examples from which a run begins. It is None if the warm start has
+    no distribution."""
     w: Weights | None = None
-    """The weights w of the hypotheses, or None if there are none."""
+    """The weights of the hypotheses from which a run begins. They are None if the warm start has no
+    weights."""
     basis: Basis | None = None
-    """The basis of the restricted linear program at the end of the earlier run, or None."""
+    """The simplex basis of the restricted linear program at the end of the earlier run. It is None
+    if there is no such basis."""
     note: str = ""
-    """A remark about d and w that `Solution.message` repeats, or "" if there is none."""
+    """A remark about the points of the warm start, which `Solution.message` repeats. It is "" if
+    there is no remark."""
     lower: float = -math.inf
-    """The lower bound on the value that the weights w prove, or minus infinity if w is None."""
+    """The lower bound on the value of the game that the weights w prove. It is minus infinity if w
+    is None."""
     upper: float = math.inf
-    """The upper bound on the value that the distribution d proves, or infinity if d is None."""
+    """The upper bound on the value of the game that the distribution d proves. It is infinity if d
+    is None."""
     rounds: int = 0
-    """The number of rounds before the checkpoint from which the run continues, or 0."""
+    """The number of rounds of the earlier runs, if the run continues from a checkpoint. Otherwise
+    it is 0."""
     seconds: float = 0.0
-    """The number of seconds before the checkpoint from which the run continues, or 0."""
+    """The duration of the earlier runs in seconds, if the run continues from a checkpoint.
+    Otherwise it is 0."""
     relay: Relay | None = None
-    """The object that stores the results of the previous game on a `path`, or None."""
+    """The object that stores the results of the previous game, if the run is part of a `path`.
+    Otherwise it is None."""
     near: Solution | None = None
-    """The solution of an earlier game from which d and w come. It is None if d and w do not come
-    from a solution."""
+    """The solution of an earlier game from which the points of the warm start come. It is None if
+    the points do not come from a solution."""
 
     def with_bounds(self, game: Game) -> WarmStart:
-        """Return a copy with the bounds that d and w prove for the given game."""
+        """Return a copy of this warm start with the bounds that its points prove for a game."""
         # A bound without its point stays infinite, because nothing proves it.
         lower = self.lower
         upper = self.upper

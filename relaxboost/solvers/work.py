@@ -15,13 +15,15 @@ smaller matrix takes no less time, because the function calls take longer than t
 
 
 def entries(game: Game) -> float:
-    """Return the number of entries of the margin matrix A, but at least `MIN_ENTRIES`."""
+    """Return the number of entries of the margin matrix of a game, but at least `MIN_ENTRIES`."""
     return max(float(game.matrix.entries), MIN_ENTRIES)
 
 
 def passes_of(game: Game, multiplications: float) -> float:
-    """Return the time that multiplications take, in passes over the margin matrix A.
+    """Return the predicted time of some multiplications, in passes over the margin matrix of a
+    game.
 
-    A pass is one product of A with a vector. `multiplications` is the number of multiplications.
+    A pass is one product of the margin matrix with a vector. `multiplications` is the number of
+    multiplications.
     """
     return multiplications / MULTIPLICATIONS_PER_ENTRY / entries(game)

@@ -30,12 +30,15 @@ _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
 
 def _style(index: int) -> dict[str, Any]:
-    # Dashes distinguish curves without colours.
+    # The dashes distinguish the curves if a reader cannot see their colours.
     return {"color": f"C{index % 10}", "linestyle": _DASHES[index % len(_DASHES)]}
 
 
 def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
-    """Return the given Axes as an array. If there are none, return those of a new figure."""
+    """Return the Axes for the panels of a picture as an array.
+
+    `axes` contains the Axes that the caller has passed. If it is None, a new figure is made.
+    """
     if axes is None:
         check_drawing()
         from matplotlib.figure import Figure
@@ -125,18 +128,20 @@ def portrait(
 
 
 def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
-    """Draw f along the line through `center(m)` that ends with all weight on one example.
+    """Draw the penalty f of each relaxation along a line of distributions over m examples.
 
-    The center is the uniform distribution unless f is infinite there. The example has the largest
-    weight in the center, and the weights of the others keep their proportions. A vertical line
-    marks each point at which f becomes infinite.
+    The line passes through the center of f, and ends with all weight on one example. The center is
+    the uniform distribution unless f is infinite there. The example has the largest weight in the
+    center, and the weights of the others keep their proportions. A vertical line marks each point
+    at which f becomes infinite.
     """
 
     def price(f: Relaxation) -> Callable[[float], float]:
         center = f.center(m)
         largest = int(np.argmax(center))
         others = np.delete(center, largest)
-        others /= max(others.sum(), np.finfo(float).tiny)  # there are none if m = 1
+        # If m = 1, there are no other examples, and the sum is 0.
+        others /= max(others.sum(), np.finfo(float).tiny)
 
         def at(weight: float) -> float:
             return f.penalty(np.insert((1.0 - weight) * others, largest, weight))
@@ -151,7 +156,7 @@ def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
 
 
 def draw_conjugate(*relaxations: Relaxation, m: int, most: float = 1.0, axes: Any = None) -> Any:
-    """Draw f* at θ = (t, 0, ..., 0) for 0 <= t <= `most`.
+    """Draw the conjugate f* of each relaxation at θ = (t, 0, ..., 0) for 0 <= t <= `most`.
 
     A vertical line marks each point at which f* becomes infinite.
     """
@@ -167,7 +172,10 @@ def draw_conjugate(*relaxations: Relaxation, m: int, most: float = 1.0, axes: An
 def draw_distribution(
     *relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05, axes: Any = None
 ) -> Any:
-    """Draw the optimal distribution of each relaxation at the given margins, smoothed by `beta`."""
+    """Draw the distribution over the examples that is optimal for each relaxation at given margins.
+
+    The entropy with the weight `beta` smooths the distribution.
+    """
     (axes,) = _panels(axes, 1, (4.6, 4.4))
     u = np.sort(np.asarray(margins, dtype=np.float64))
     for index, given in enumerate(relaxations):
@@ -213,7 +221,10 @@ def _curves(
     grid: NDArray[np.float64],
     of: Callable[[Relaxation], Callable[[float], float]],
 ) -> None:
-    """Draw the finite part of each curve, with a vertical line at each of its ends."""
+    """Draw a curve for each relaxation where it is finite, with a vertical line at each end.
+
+    The function `of` returns the curve of a relaxation as a function of one number.
+    """
     walls: list[tuple[float, float, dict[str, Any]]] = []
     for index, given in enumerate(relaxations):
         curve = of(given.resolve(m))

@@ -73,7 +73,10 @@ def _aligned(values: list[float], width: int) -> list[str]:
 
 
 def data(solution: Solution) -> dict[str, Any]:
-    """Return the solution as data for JSON, without the distribution d and the history."""
+    """Return a solution as a dictionary that can be written as JSON.
+
+    The dictionary contains neither the distribution over the examples nor the history.
+    """
     s = solution
     return {
         "lower": finite(s.lower),

@@ -117,7 +117,7 @@ def test_a_certificate_far_wider_than_its_solution_is_an_error(rng):
     solution = rb.solve(rb.Game(matrix(rng), rb.KLPenalty(0.1)), tol=1e-3)
     wrong = replace(solution, witness=solution.witness._replace(gamma=-5.0))
     with pytest.raises(
-        rb.InputError, match=r"prove lower = -4.9.*wider by at most 1e-6.*reference"
+        rb.InputError, match=r"prove lower = -4.9.*may be at most 1\.2e-06.*reference"
     ):
         rb.certify(wrong)
     with pytest.raises(rb.InputError, match=r"prove upper = .*Certify another"):
@@ -323,7 +323,9 @@ def test_points_without_a_finite_bound(rng, monkeypatch):
     game = rb.Game(matrix(rng), rb.Custom(f=soft))
     solution = rb.solve(game)
     monkeypatch.setattr(rb.Game, "bracket", lambda game, d, w: (0.5, math.inf))
-    with pytest.raises(rb.InputError, match=r"prove no bracket: the bounds are 0\.5 and inf"):
+    with pytest.raises(
+        rb.InputError, match=r"two finite bounds on the value, but the bounds are 0\.5 and inf"
+    ):
         rb.certify(solution)
 
 
@@ -341,8 +343,8 @@ PENALTY = rb.NormPenalty(1, 1)
         (lambda g, s: rb.certify(np.eye(2)), "Game with d and w, got a ndarray"),
         (lambda g, s: rb.certify(g, d=[Fraction(1)] * 7, w=[1.0] * 5), "sum is exactly 1"),
         (lambda g, s: rb.certify(g, d=[Fraction(1)], w=[1.0] * 5), "must have 7 Fractions"),
-        (lambda g, s: rb.certify(s, w=[Fraction(1)] * 5), "no bracket: w is outside the set l1"),
-        (lambda g, s: rb.certify(s, w=([7], [Fraction(1)])), "column 7, but the game has n = 5"),
+        (lambda g, s: rb.certify(s, w=[Fraction(1)] * 5), "no bounds .*: w is outside the set l1"),
+        (lambda g, s: rb.certify(s, w=([7], [Fraction(1)])), "column 7, but .* has 5 columns"),
         (lambda g, s: rb.certify(g), "needs a solution, or a game together with both d and w"),
         (lambda g, s: rb.certify(g, d=[1.0] * 7), "both d and w"),
         (lambda g, s: rb.certify(g, d=[1.0] * 6, w=[1.0] * 5), "d must have shape"),

@@ -453,7 +453,9 @@ def test_a_page_has_its_limits():
     wide = rb.Game(np.eye(11), rb.HardMargin())
     assert "this game has a matrix of 11 x 11" in refused(optimum(wide), "latex")
     long = rb.certify(rb.Game(np.eye(2) / 3, rb.HardMargin()), d=[0.3, 0.7], w=[0.3, 0.7])
-    assert "denominators of 33 digits. A or f itself has such numbers" in refused(long, "latex")
+    assert "denominators of 33 digits. A or f itself has such denominators" in refused(
+        long, "latex"
+    )
     rough = rb.certify(rb.Game(np.eye(2) / 2, rb.HardMargin()), d=[0.3, 0.7], w=[0.3, 0.7])
     assert "digits. Certify exact_optimum(game), or" in refused(rough, "latex")
 

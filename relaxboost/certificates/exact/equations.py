@@ -18,8 +18,9 @@ Number = Any
 
 
 class Contradiction(ArithmeticError):
-    """Raised if equations contradict each other, which means that a combination of them is 0 = c
-    with c ≠ 0.
+    """The error that is raised if equations contradict each other.
+
+    A linear combination of the equations is then 0 = c with c ≠ 0.
     """
 
 
@@ -42,7 +43,8 @@ class Equations:
 
     def __init__(self, rows: list[dict[int, int]], preferred: Sequence[bool]) -> None:
         self.operations = 0
-        """The number of entries that the elimination has changed, as a measure of its work."""
+        """The number of entries of the equations that the elimination has changed. It is a measure
+        of the work."""
         self._preferred = preferred
         self._rows: dict[int, dict[int, Number]] = {i: dict(row) for i, row in enumerate(rows)}
         self._where: dict[int, set[int]] = {}
@@ -50,10 +52,11 @@ class Equations:
             for j in row:
                 self._where.setdefault(j, set()).add(i)
         self._steps: list[tuple[int, int, Number]] = []
-        """The elimination steps, as triples (row, other, factor). A step subtracted `factor` times
-        equation `row` from equation `other`."""
+        """The steps of the elimination, as triples (row, other, factor). A step has subtracted
+        `factor` times equation `row` from equation `other`."""
         self._pivots: list[tuple[int, int, dict[int, Number]]] = []
-        """The pivots (row, variable, entries). The row had these entries when it was eliminated."""
+        """The pivots of the elimination, as triples (row, variable, entries). The row had these
+        entries when it was eliminated."""
         self._empty: list[int] = []
         self._dense: _Dense | None = None
         self._factorise()
@@ -87,7 +90,8 @@ class Equations:
         while queue:
             length, i = heapq.heappop(queue)
             if i not in self._rows or len(self._rows[i]) != length:
-                continue  # the row is eliminated, or it is in the queue again with its new length
+                # The row has been eliminated, or it is in the queue again with its new length.
+                continue
             if not length:
                 self._empty.append(i)
                 del self._rows[i]

@@ -44,12 +44,14 @@ T = TypeVar("T")
 MAX_SECONDS = 600.0
 """The time limit, in seconds, for all evaluations of one polyhedral f in a certificate."""
 MAX_PIVOTS = 100_000
-"""The limit on the number of exact pivots in these evaluations."""
+"""The limit on the number of exact pivots in all evaluations of one polyhedral f in a
+certificate."""
 
 
 class Unproved(InputError):
-    """Raised if no exact points were found for f, because no such points exist or because time ran
-    out.
+    """The error that is raised if no exact points were found for a relaxation f.
+
+    The reason is that no such points exist, or that the time limit was reached.
     """
 
 
@@ -73,16 +75,16 @@ class ExactEvaluation:
         self._limits = PivotLimits(MAX_PIVOTS, MAX_SECONDS)
 
     def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Return an exact pair (d, z) at which f is finite.
+        """Return an exact pair (d, z) at which the relaxation f is finite.
 
-        d is near the given distribution, which is feasible in floats.
-
-        A move of d by one unit costs `price`. If f is infinite at every exact point of the simplex,
-        `Unproved` is raised.
+        d is near the given distribution, which is feasible in floats, and z are the auxiliary
+        variables of the linear program of f. A move of d by one unit costs `price`. If f is
+        infinite at every exact point of the simplex, `Unproved` is raised.
         """
         try:
             return near_point(form, np.array(d), price, self._limits.seconds)
-        except NoPoint:  # inequalities leave no room between them
+        # The inequalities may leave no room between them, and then an exact program is solved.
+        except NoPoint:
             return self._closest(form, d, price)
         except Contradiction:
             raise Unproved(
@@ -151,7 +153,9 @@ class ExactEvaluation:
 
 
 def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> list[Fraction]:
-    """Return the exact auxiliary variables z at which the linear program attains f(d)."""
+    """Return exact auxiliary variables z at which the linear program of a relaxation f attains
+    f(d).
+    """
     m = len(d)
     size = len(form.cost)
     if size == m:
@@ -167,7 +171,10 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
 def closest_point(
     form: ExactForm, d: Sequence[Fraction], price: Fraction, limits: PivotLimits
 ) -> Point:
-    """Return the exact pair (d', z) with the least value of f(d') + price · ‖d' − d‖_1."""
+    """Return the exact pair (d', z) that minimises f(d') + price · ‖d' − d‖_1.
+
+    d' is a distribution, and z are the auxiliary variables of the linear program of f at d'.
+    """
     m = len(d)
     size = len(form.cost)
     one = Fraction(1)
@@ -193,7 +200,11 @@ def closest_point(
 def multipliers(
     form: ExactForm, u: Sequence[Fraction], limits: PivotLimits
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return the exact number γ and the exact row multipliers that prove the value of F(u)."""
+    """Return an exact number γ and exact multipliers that prove the value of the relaxed margin
+    F(u).
+
+    The multipliers are those of the rows of the linear program of the relaxation.
+    """
     m = len(u)
     # F(u) is the least f(d) + <d, u>, so u is added to the costs of d.
     tilted = [c + x for c, x in zip(form.cost, u, strict=False)] + form.cost[m:]
@@ -209,7 +220,8 @@ def multipliers(
 def _optimum(
     form: ExactForm, m: int, limits: PivotLimits
 ) -> tuple[ExactProgram, BasicPoint, Multipliers]:
-    flint()  # a missing library is an error before work starts
+    # If python-flint is missing, this call raises an error before the work starts.
+    flint()
     # The game against the one hypothesis 0 is f alone.
     program = ExactProgram(Game(np.zeros((m, 1))), form)
     status = list(first_basis(program, 0.5 * limits.seconds).status)

@@ -22,7 +22,7 @@ finds no such point, it returns None."""
 
 
 class NoPoint(ArithmeticError):
-    """Raised if no exactly feasible point was found near a point in floats."""
+    """The error that is raised if no exactly feasible point was found near a point in floats."""
 
 
 def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fraction]:
@@ -96,7 +96,7 @@ class _Projection:
         return free
 
     def feasible(self, x: Vector) -> list[Fraction] | None:
-        """Return x, corrected so that the equations hold exactly.
+        """Return an exactly feasible point near x, which satisfies all equations exactly.
 
         Return None if the corrected point violates an inequality.
         """
@@ -164,14 +164,14 @@ class _IntegerRow(NamedTuple):
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
-        """Return whether the point numbers / below satisfies both bounds of the row."""
+        """Return whether the point `numbers` / `below` satisfies both bounds of the row."""
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)
 
 
 def variable_sizes(table: Any, x: Vector, sides: Vector, otherwise: Vector) -> Vector:
-    """Return the magnitude of each variable, estimated from the rows that contain the variable."""
+    """Estimate the magnitude of each variable of a linear program from the rows that contain it."""
     # A row of magnitude a = |row| |x| + |side| gives its variable j the magnitude a / |row_j|. The
     # least magnitude from all rows is used. If it is less than a thousandth of `otherwise`, it may
     # be noise, and is raised to that value. A variable in no row of positive magnitude has the

@@ -13,10 +13,12 @@ Integer = Any
 
 
 class Columns(NamedTuple):
-    """Columns of A, each multiplied by a power of two that makes its entries integers."""
+    """Columns of a margin matrix, each multiplied by a power of two that makes its entries
+    integers.
+    """
 
     entries: list[list[int]]
-    """One list of integers for each column, with an entry for each example."""
+    """The columns of the margin matrix as lists of integers, with an entry for each example."""
     shifts: list[int]
     """The exponents of the powers of two. Column j of A is entries[j] divided by 2^shifts[j]."""
 
@@ -39,7 +41,8 @@ def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
     for column in matrix.columns(columns).T.tolist():
         # A double is an integer over a power of two, so this conversion is exact.
         ratios = [x.as_integer_ratio() for x in column]
-        below = max(q for _, q in ratios)  # all denominators are powers of two
+        # All denominators are powers of two, so the largest one is a common denominator.
+        below = max(q for _, q in ratios)
         found.entries.append([p * (below // q) for p, q in ratios])
         found.shifts.append(below.bit_length() - 1)
     return found

@@ -12,13 +12,13 @@ from relaxboost.certificates.exact.program import ExactProgram
 
 
 class Singular(ArithmeticError):
-    """Raised if the matrix of a basis is singular."""
+    """The error that is raised if the matrix of a basis of the simplex method is singular."""
 
 
 class Kernel:
-    """The square matrix K of a basis.
+    """The square matrix K of a basis of the exact simplex method, and its factorisation.
 
-    It has the tight rows of the linear program, restricted to the basic variables.
+    K has the tight rows of the linear program, restricted to the basic variables.
 
     Rows of f are often nearly empty, such as a_i d_i <= z. A row with a variable that no other such
     row contains is eliminated first. Let D be the diagonal matrix of these rows and variables. Then
@@ -32,7 +32,7 @@ class Kernel:
         self._basic = basic
         # python-flint has dense matrices only, so sparse rows are eliminated before they get there.
         self._pivots = _diagonal(program, tight, basic)
-        """The basic variable of each row of the diagonal matrix D."""
+        """A dictionary from each row of the diagonal matrix D to its basic variable."""
         eliminated = set(self._pivots.values())
         self._rows = [t for t in tight if t not in self._pivots]
         self._variables = [j for j in basic if j not in eliminated]
@@ -60,11 +60,13 @@ class Kernel:
 
     @property
     def size(self) -> int:
-        """The number of equations that python-flint has to solve."""
+        """The number of equations that remain after elimination and that python-flint has to
+        solve.
+        """
         return len(self._rows)
 
     def solve(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve K x = right.
+        """Solve the equations K x = right with the square matrix K of the basis.
 
         Return the numerators and the denominator q of x, in the order of the basic variables.
         """
@@ -84,7 +86,7 @@ class Kernel:
         return [found[j] for j in self._basic], q * self._unit
 
     def solve_transposed(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve Kᵀ y = right.
+        """Solve the equations Kᵀ y = right with the square matrix K of the basis.
 
         Return the numerators and the denominator q of y, in the order of the tight rows.
         """
@@ -110,7 +112,7 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
         return [], flint().fmpz(1)
     try:
         numbers, q = matrix.solve(_column(right)).numer_denom()
-    # python-flint reports a singular matrix in this way.
+    # python-flint raises this error if the matrix is singular.
     except ZeroDivisionError:
         raise Singular from None
     return numbers.entries(), q
@@ -119,7 +121,7 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
 def independent(
     program: ExactProgram, tight: list[int], basic: list[int]
 ) -> tuple[set[int], set[int]]:
-    """Return a maximal set of tight rows and a set of basic variables.
+    """Return as many tight rows and basic variables as a nonsingular matrix can have.
 
     The coefficients of these rows for these variables form a nonsingular square matrix.
     """
@@ -132,9 +134,10 @@ def independent(
 
 
 def _diagonal(program: ExactProgram, tight: list[int], basic: list[int]) -> dict[int, int]:
-    """Return a dictionary from rows of f to basic variables.
+    """Return the rows of the relaxation f that can be eliminated first, with their variables.
 
-    Each variable occurs in no other row of f among the tight rows.
+    The result is a dictionary from a row to a basic variable. Among the tight rows of f, only this
+    row contains the variable.
     """
     # Row 0 is the simplex. It has every d and is never eliminated.
     rows = [t for t in tight if 0 < t < program.fixed]

@@ -20,7 +20,8 @@ from relaxboost.certificates.exact.program import on_simplex
 from relaxboost.relaxations.linear import Bound, ExactForm, LinearForm, Row
 
 Point = tuple[list[Fraction], list[Fraction]]
-"""The pair (d, z) of a distribution and the auxiliary variables of f."""
+"""A point of the linear program of a relaxation f: the pair (d, z) of a distribution and the
+auxiliary variables of f."""
 HIGHS_TOLERANCE = 1e-10
 """The tolerance for the linear programs that search for an exactly feasible point. It is the
 smallest one that HiGHS accepts. Because it is absolute, the programs are scaled before."""
@@ -39,9 +40,9 @@ def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Poin
 
 
 def near_auxiliaries(form: ExactForm, d: Sequence[Fraction], seconds: float) -> list[Fraction]:
-    """Return exactly feasible auxiliary variables z at an exact distribution d.
+    """Return auxiliary variables z of the relaxation f that are exactly feasible at an exact d.
 
-    Their cost is nearly the least.
+    The cost of z is nearly the least possible cost.
     """
     m = len(d)
     # The exact d is known, so its terms become constants on the right sides.
@@ -65,8 +66,10 @@ def _less(bounds: Sequence[Bound], amounts: Sequence[Fraction]) -> list[Bound]:
 def near_multipliers(
     form: ExactForm, u: Sequence[Fraction], seconds: float
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return the number γ and the multipliers of the rows, which prove a lower bound near the
-    relaxed margin F(u).
+    """Return a number γ and multipliers of the rows, which prove a bound near the relaxed margin.
+
+    The rows are those of the linear program of the relaxation, and the lower bound is nearly the
+    relaxed margin F(u) of the margins `u`.
     """
     m = len(u)
     # Multipliers that are feasible but not optimal still prove a bound. Only its quality depends on
@@ -99,7 +102,8 @@ def _threshold(prices: list[Fraction], form: ExactForm) -> Fraction:
         filled += high[i] - low[i]
         if filled >= 1:
             break
-    grid = 1 << 96  # thresholds are rounded down to a fraction that is short
+    # The threshold is rounded down, so that its fraction is short.
+    grid = 1 << 96
     return Fraction(math.floor(threshold * grid), grid)
 
 
@@ -157,7 +161,7 @@ class _Near:
             low = doubled.row_lower
             known = np.where(np.isfinite(low), low, doubled.row_upper)
             known = np.where(np.isfinite(known), known, 0.0)
-            # The average entry of a distribution.
+            # This is the average entry of a distribution.
             otherwise = np.full(cost.size, 1.0 / max(m, 1))
             self.sizes = variable_sizes(doubled.rows, x, known, otherwise)
 
@@ -229,9 +233,10 @@ class _Dual:
         self._scale = 2.0 ** (10 - np.frexp(np.abs(self._cost).max(initial=0.0))[1])
         self._cost *= self._scale
         self._signs = _signs(doubled.row_lower[1:], doubled.row_upper[1:])
-        """The sign that each multiplier must have. It is 0 if both signs are allowed."""
+        """The sign that the multiplier of each row must have. It is 0 if both signs are allowed."""
         self._price_signs = _signs(doubled.lower, doubled.upper)
-        """The sign that the reduced cost of each variable must have, or 0 if both are allowed."""
+        """The sign that the reduced cost of each variable must have. It is 0 if both are
+        allowed."""
         self._price_signs[:m] = 0.0
         self._program = WarmProgram(
             self._cost,

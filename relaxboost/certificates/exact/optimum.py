@@ -47,22 +47,29 @@ class ExactOptimum(NamedTuple):
     lower: Fraction
     upper: Fraction
     d: list[Fraction]
-    """The distribution over the examples, with one entry for each example."""
+    """The distribution over the examples at which the value of the game is attained, with one entry
+    for each example."""
     support: list[int]
-    """The indices of the columns with nonzero weight, in increasing order."""
+    """The indices of the hypotheses (columns of the margin matrix) with nonzero weight, in
+    increasing order."""
     w: list[Fraction]
-    """The signed weights of the columns in `support`, in the same order."""
+    """The weights of the hypotheses in `support`, with their signs and in the same order."""
     gamma: Fraction | None
-    """The threshold γ on the margins (Shalev-Shwartz & Singer 2009, Thm 7)."""
+    """The threshold γ on the margins, which is a part of the proof of the value (Shalev-Shwartz &
+    Singer 2009, Thm 7). It is None if a limit was reached."""
     x: list[Fraction]
     """A vector with an entry x_i >= γ − (A w)_i for each example i. It is a subgradient of f at
     d."""
     pivots: int
-    """The number of exact pivots between the basis of HiGHS and the optimal basis."""
+    """The number of simplex pivots in exact arithmetic that led from the basis of HiGHS to the
+    optimal basis."""
 
 
 class NotClosed(ArithmeticError):
-    """Raised if `exact_value` reaches a limit. `lower` and `upper` enclose the optimum."""
+    """The error that is raised if `exact_value` reaches a limit before it finds the optimum.
+
+    The attributes `lower` and `upper` enclose the optimum.
+    """
 
     def __init__(self, lower: Fraction, upper: Fraction, pivots: int) -> None:
         self.lower = lower
@@ -154,7 +161,8 @@ def exact_optimum(
 
 
 def _search(game: Game, time_limit: float, max_pivots: int) -> ExactOptimum:
-    flint()  # a missing library is an error before work starts
+    # If python-flint is missing, this call raises an error before the work starts.
+    flint()
     limits = PivotLimits(count("max_pivots", max_pivots), positive("time_limit", time_limit))
     search = _Search(ExactProgram(game), limits)
     try:
@@ -175,7 +183,8 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
     d = np.array([float(x) for x in found.d])
     lower, upper = game.bracket(d, (found.support, [float(x) for x in found.w]))
     value = float(found.lower)
-    slack = 1e-6 * (1.0 + abs(value))  # the accuracy of a solver in doubles
+    # A solver in doubles has about this accuracy.
+    slack = 1e-6 * (1.0 + abs(value))
     if not lower - slack <= value <= upper + slack:
         warnings.warn(
             f"exact_form of {brief(game.relaxation)} has the optimum {value:.9g}, and the other "
@@ -187,8 +196,9 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
 
 
 class _Search:
-    """The search for an optimal basis, which starts from a basis of HiGHS, and the bounds proved so
-    far.
+    """The search for an optimal basis of a game, which starts from a basis of HiGHS.
+
+    The object also stores the bounds that the search has proved so far.
     """
 
     def __init__(self, program: ExactProgram, limits: PivotLimits) -> None:
@@ -260,7 +270,10 @@ class _Search:
         return found
 
     def bracket(self) -> tuple[Fraction, Fraction]:
-        """Return the best lower bound and the best upper bound that have been proved so far."""
+        """Return the best lower and the best upper bound on the value of the game so far.
+
+        Both bounds are proved.
+        """
         game = self.program.game
         start = self._start
         # Without any result of HiGHS, the center of the simplex gives a bracket.
@@ -275,7 +288,7 @@ class _Search:
         if self._below is not None:
             lower = max(lower, self._below)
         if self._feasible is not None:
-            # The value v misses the largest edge over all columns by `short`.
+            # The largest edge over all columns exceeds the value v by `short`.
             short = max((a for a, _, _ in self._beyond(self._feasible)), default=0)
             more = Fraction(int(short), int(self._feasible.q * self.program.unit) << 1100)
             cost = self._cost(self._feasible) + self.program.form.cost[-1] * more

@@ -53,7 +53,7 @@ class ExactProgram:
         Bounds are multiplied by `unit`. A missing bound is None."""
         self.columns = Columns([], [])
         self.ids: list[int] = []
-        """The index in A of each column in `columns`."""
+        """The index in the margin matrix of each column that the linear program has."""
         self.edges: list[tuple[int, int]] = []
         """A pair for each row starting at row `fixed`: the position of its column in `columns`, and
         the sign of the column."""
@@ -61,36 +61,42 @@ class ExactProgram:
 
     @property
     def m(self) -> int:
-        """The number of examples."""
+        """The number of examples of the game, which is the number of variables in d."""
         return self.game.m
 
     @property
     def two_sided(self) -> bool:
-        """Whether weights may be negative. Then a column can have two rows, one for each sign."""
+        """Whether the weights of hypotheses may be negative.
+
+        A column of the margin matrix can then have two rows, one for each sign.
+        """
         return _checked_domain(self.game).two_sided
 
     @property
     def size(self) -> int:
-        """The number of variables."""
+        """The number of variables of the linear program."""
         return len(self.cost)
 
     @property
     def v(self) -> int:
-        """The index of the variable v, which is the last variable."""
+        """The index of the variable v, the bound on all edges. It is the last variable."""
         return len(self.cost) - 1
 
     @property
     def fixed(self) -> int:
-        """The number of rows that do not belong to a column of A."""
+        """The number of rows of the linear program that do not belong to columns of A."""
         return len(self.rows)
 
     @property
     def height(self) -> int:
-        """The number of rows."""
+        """The number of rows of the linear program, including those of the columns added so far."""
         return self.fixed + len(self.edges)
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
-        """Add a row for each pair (column, sign) that does not have a row yet."""
+        """Add the rows ± <a_j, d> <= v of signed columns to the linear program.
+
+        `signed` contains pairs (column, sign). Pairs that have a row already are skipped.
+        """
         signed = list(signed)
         new = sorted({j for j, _ in signed}.difference(self.ids))
         if new:
@@ -111,9 +117,9 @@ class ExactProgram:
                 known.add(row)
 
     def bits(self, k: int) -> int:
-        """Return about log2 of the factor by which row k − size was multiplied.
+        """Return about log2 of the factor by which a row of the linear program was multiplied.
 
-        For a variable k < size, return 0.
+        Row i has the index k = size + i. For a variable, whose index k is below size, return 0.
         """
         if k < self.size:
             return 0
@@ -123,7 +129,7 @@ class ExactProgram:
         return self.columns.shifts[self.edges[row - self.fixed][0]]
 
     def coefficients(self, row: int, variables: Sequence[int]) -> list[int]:
-        """Return the coefficients of the given variables in a row."""
+        """Return the coefficients of some variables in a row of the linear program."""
         if row < self.fixed:
             sparse = self.rows[row]
             return [sparse.get(j, 0) for j in variables]
@@ -134,7 +140,7 @@ class ExactProgram:
         return [sign * column[j] if j < self.m else rest.get(j, 0) for j in variables]
 
     def times(self, x: Sequence[Integer]) -> list[Integer]:
-        """Return the value of each row at the point `x`, as a list."""
+        """Return the value of each row of the linear program at the point `x`, as a list."""
         out = [sum((a * x[j] for j, a in row.items()), 0) for row in self.rows]
         if not self.edges:
             return out

@@ -25,11 +25,11 @@ BASIC, LOWER, UPPER, FREE = range(4)
 
 
 class Exhausted(Exception):
-    """Raised if the limit on the number of pivots or the time limit has been reached."""
+    """The error that is raised if the exact simplex method reaches a limit of pivots or time."""
 
 
 class BasicPoint(NamedTuple):
-    """The values of the variables and of the rows at a basis.
+    """The values of the variables and rows of a linear program at a basis of the simplex method.
 
     They are stored as integers, which are divided by the integer q > 0.
     """
@@ -39,7 +39,7 @@ class BasicPoint(NamedTuple):
 
 
 class Multipliers(NamedTuple):
-    """The reduced costs of the variables and the multipliers of the rows.
+    """The reduced costs of the variables of a linear program, and the multipliers of its rows.
 
     They are stored as integers, which are divided by the integer q > 0.
     """
@@ -58,11 +58,11 @@ class PivotLimits:
 
     @property
     def seconds(self) -> float:
-        """The number of seconds until the time limit."""
+        """The number of seconds until the time limit of the exact simplex method."""
         return self._end - time.perf_counter()
 
     def check(self) -> None:
-        """Raise `Exhausted` if a limit has been reached."""
+        """Raise `Exhausted` if the limit of pivots or the time limit has been reached."""
         if self.pivots >= self._most or self.seconds <= 0.0:
             raise Exhausted
 
@@ -131,7 +131,7 @@ class ExactSimplex:
                 self.status[self.program.size + t] = BASIC
 
     def grow(self) -> None:
-        """Add the new rows of the linear program to the basis as basic rows."""
+        """Extend the basis by the rows that were added to the linear program. They become basic."""
         self.status += [BASIC] * (self.program.size + self.program.height - len(self.status))
 
     def _lists(self) -> tuple[list[int], list[int]]:
@@ -217,7 +217,8 @@ class ExactSimplex:
         is raised.
         """
         # Bland's rule is slow, and it is needed only if the method may cycle.
-        patience = 30  # pivots without progress after which Bland's rule chooses
+        # After this number of pivots without progress, Bland's rule chooses the pivots.
+        patience = 30
         stalled = 0
         rounds = 0
         last = None
@@ -299,7 +300,8 @@ class ExactSimplex:
         up = 1 if side == LOWER else -1
         best: tuple[Integer, Integer, int] | None = None
         for k, effect in enumerate(self._effects(kernel, leave)):
-            if not self._gain(k, -up * effect):  # no move of k increases the leaving variable
+            # Some variables cannot move the leaving variable towards the bound that it violates.
+            if not self._gain(k, -up * effect):
                 continue
             # The smallest ratio of price and effect keeps the other prices at their right signs.
             found = (0 if bland else abs(dual.prices[k]), abs(effect), k)
@@ -350,7 +352,9 @@ class ExactSimplex:
         best: tuple[Integer, Integer, int] | None = None
         side = LOWER
         if low is not None and high is not None:
-            best = ((high - low) * point.q, q, enter)  # room / rate, in units of q / point.q
+            # The first two entries are the room and the rate, and their ratio is the length of the
+            # move in units of q / point.q.
+            best = ((high - low) * point.q, q, enter)
             side = UPPER if self.status[enter] == LOWER else LOWER
         for k, move in enumerate(moves):
             # A variable that grows is stopped by its upper bound, and others by their lower bounds.

@@ -26,19 +26,26 @@ BATCH_COLUMNS = 100
 
 
 class Start(NamedTuple):
-    """A basis of a linear program, and the pair (d, w) in floats that belongs to it."""
+    """A first basis of the exact simplex method, and the pair (d, w) in floats that belongs to
+    it.
+    """
 
     signed: list[tuple[int, int]]
-    """The tight rows that belong to columns of A, as pairs (column, sign)."""
+    """The rows of the basis that belong to columns of the margin matrix and hold with equality, as
+    pairs (column, sign)."""
     status: list[int]
-    """The status of each variable, then of each row of f, and then of each row in `signed`."""
+    """The status in the basis (basic, or at a bound) of each variable, then of each row of f, and
+    then of each row in `signed`."""
     d: Vector | None
     support: NDArray[np.int64]
     coefficients: Vector
 
 
 def first_basis(program: ExactProgram, seconds: float) -> Start:
-    """Return the last basis of HiGHS. If HiGHS finds none in time, return the trivial basis."""
+    """Return a first basis for the exact simplex method, which HiGHS finds by column generation.
+
+    If HiGHS finds no basis within `seconds` seconds, return the trivial basis.
+    """
     # HiGHS gets all columns of a small A at once. Otherwise it starts with a batch of columns, and
     # each round adds another batch of columns whose edges exceed v.
     game = program.game
@@ -52,13 +59,14 @@ def first_basis(program: ExactProgram, seconds: float) -> Start:
         order = varied(order[: 10 * BATCH_COLUMNS], BATCH_COLUMNS)
     # Each column starts with one sign: with both signs HiGHS takes up to six times as long.
     master.add((j, master.sign(edges[j])) for j in order.tolist())
-    for _ in range(200):  # the exact method does what remains after so many rounds
+    # After 200 rounds, the exact simplex method adds the remaining columns.
+    for _ in range(200):
         if not master.run():
             break
         d, v = master.point()
         edges = game.matrix.edges(d)
         worth = np.abs(edges) if program.two_sided else edges
-        # The tolerance of HiGHS. Smaller violations are left to the exact method.
+        # This is the tolerance of HiGHS. Smaller violations are left to the exact method.
         beyond = np.flatnonzero(worth > v + 1e-9)
         order = varied(beyond[np.argsort(-worth[beyond], kind="stable")], BATCH_COLUMNS)
         pairs = [(j, master.sign(edges[j])) for j in order.tolist()]
@@ -79,7 +87,8 @@ class _Master:
         self._program = program
         self._clock = Clock(max(seconds, 0.1))
         self.signed: dict[tuple[int, int], None] = {}
-        """The rows that belong to columns of A, as pairs (column, sign) in their order."""
+        """The rows of the linear program that belong to columns of the margin matrix, as pairs
+        (column, sign) in the order of the rows."""
         self._is_solved = False
         # A constant changes no basis, and HiGHS has no place for it here.
         form = program.form._replace(constant=Fraction(0)).doubles()
@@ -93,19 +102,21 @@ class _Master:
         self._highs = self._doubled.highs
 
     def sign(self, edge: float) -> int:
-        """Return the sign of the row that bounds an edge of this value: 1 or −1."""
+        """Return the sign of the row that bounds the absolute value of an edge: 1 or −1."""
         return -1 if edge < 0.0 and self._program.two_sided else 1
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
-        """Add a row for each pair (column, sign)."""
+        """Add a row to the linear program for each pair (column, sign)."""
         for j, sign in signed:
             column = self._program.game.matrix.column(j)
-            # The row says sign · a_j·d − v <= 0.
+            # The row is the inequality sign · a_j·d − v <= 0.
             self._doubled.add(sign * column.astype(np.float64)[:, None], self._program.v)
             self.signed[j, sign] = None
 
     def run(self) -> bool:
-        """Solve the linear program. Return True if HiGHS reports an optimal solution."""
+        """Solve the restricted linear program with HiGHS. Return whether the solution is
+        optimal.
+        """
         self._is_solved = self._doubled.run(self._clock.left) == "Optimal"
         return self._is_solved
 

@@ -18,11 +18,10 @@ FORMS = ("vipr", "lean", "latex", "certo", "mps")
 
 
 def exported(document: dict[str, Any], form: str, path: str | None = None) -> dict[str, str]:
-    """Return the files of an accepted certificate in another format, as a dictionary from suffixes
-    to texts.
+    """Return an accepted certificate in another format.
 
-    `form` is the name of the format. If the certificate contains only the digest of A, `path` is
-    the path of the file of A.
+    The result is a dictionary from the suffix of each file to its text. `form` is the name of the
+    format. If the certificate contains only the digest of A, `path` is the path of the file of A.
     """
     if not (is_given(form, str) and form in FORMS):
         raise InputError(f"unknown form {form!r}{known_names(form, FORMS)}")

@@ -22,7 +22,7 @@ from relaxboost.certificates.export.program import (
 from relaxboost.certificates.export.relaxation import Sparse
 
 Inequality = dict[str, Any]
-"""An inequality coeffs·x + const <= 0. The keys of the coefficients are names of variables."""
+"""The type of an inequality coeffs·x + const <= 0, with coefficients by the names of variables."""
 
 
 def certo(program: LinearProgram, digest: str) -> str:

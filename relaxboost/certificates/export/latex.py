@@ -15,7 +15,8 @@ from relaxboost.certificates.export.program import LinearProgram, Row
 from relaxboost.certificates.export.relaxation import Sparse
 
 _Rule = tuple[Sparse, Fraction | None, Fraction | None]
-"""A condition low <= row·(d, z) <= high of the linear program of f."""
+"""A condition low <= row·(d, z) <= high of the linear program of the relaxation f, as (row, low,
+high)."""
 
 _PAGE = r"""% relaxboost certificate {digest}
 \paragraph{{Game.}} Let $\Delta$ be the set of distributions $d$ on {m} examples, and
@@ -34,16 +35,17 @@ f(d)+g(A^\top d)&\ge\langle Aw,d\rangle{cost}\\
 
 
 def latex(document: dict[str, Any], program: LinearProgram) -> str:
-    """Return LaTeX (with amsmath) that shows the game, its two points, and the bounds that the
-    points prove.
+    """Return a certificate as LaTeX text, which needs the package amsmath.
 
-    If the game or its fractions are too large for half a page, an InputError is raised.
+    The text shows the game, its two points, and the bounds that the points prove. If the game or
+    its fractions are too large for half a page, an InputError is raised.
     """
     m = document["game"]["m"]
     n = document["game"]["n"]
     over = document["game"]["over"]
     _check_size(m, n, program)
-    variables = program.variables[: -n - 1]  # without the edges and t
+    # The last n + 1 variables are the edges and t.
+    variables = program.variables[: -n - 1]
     names = [*_names("d", m), *_names("z", len(variables) - m)]
     values = [x.value for x in program.variables]
     has_z = len(variables) > m
@@ -87,9 +89,11 @@ def _where(rules: Sequence[str], has_z: bool) -> str:
 
 
 def _check_size(m: int, n: int, program: LinearProgram) -> None:
-    most = 10  # rows and columns
-    most_digits = 12  # in a denominator
-    most_terms = 40  # in the rows of f
+    # Half a page has room for this number of rows and columns, of digits in a denominator, and of
+    # terms in the rows of f.
+    most = 10
+    most_digits = 12
+    most_terms = 40
     digits = _digits([x for row in program.all_rows() for x in (row.multiplier, *_data(row))])
     digits = max(digits, _digits(x.value for x in program.variables))
     terms = sum(len(row.coefficients) for row in program.rows if row.name.startswith("f"))
@@ -104,8 +108,8 @@ def _check_size(m: int, n: int, program: LinearProgram) -> None:
         remedy = "Certify exact_optimum(game), or solve to a smaller tol"
         if _digits(x for row in program.rows for x in _data(row)) > 3:
             remedy = (
-                "A or f itself has such numbers, as most floats do. Certify exact_optimum of the "
-                "game with numpy.round(16 * A) / 16, or use vipr"
+                "A or f itself has such denominators, because it contains floats. Certify "
+                "exact_optimum of the game with numpy.round(16 * A) / 16, or use vipr"
             )
     else:
         return
@@ -120,7 +124,7 @@ def _data(row: Row) -> Iterable[Fraction]:
 
 
 def _digits(numbers: Iterable[Fraction]) -> int:
-    """Return the number of digits of the longest denominator."""
+    """Return the largest number of digits in the denominators of some fractions."""
     return max(len(str(x.denominator)) for x in numbers)
 
 
@@ -131,7 +135,8 @@ def _rules(program: LinearProgram, m: int, names: Sequence[str]) -> list[str]:
     ]
     for j, x in enumerate(program.variables[: len(names)]):
         low = None if j < m and x.low == ZERO else x.low
-        high = None if j < m and x.high == ONE else x.high  # every d_i is at most 1
+        # On the simplex every d_i is at most 1, so the page does not state this bound.
+        high = None if j < m and x.high == ONE else x.high
         if (low, high) != (None, None):
             rules.append(({j: ONE}, low, high))
 

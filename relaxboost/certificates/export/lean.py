@@ -58,7 +58,10 @@ theorem optimal : IsFeasible game point.toArray ∧ IsOptimalMin game point.toAr
 
 
 def lean(program: LinearProgram) -> str:
-    """Return a Lean file. If lower = upper, the file proves that the point is optimal."""
+    """Return the linear program of a game and its two points as a file for Lean.
+
+    If the lower bound equals the upper bound, the file proves that the point is optimal.
+    """
     rows = program.rows
     variables = program.variables
     multipliers = [row.multiplier for row in rows]

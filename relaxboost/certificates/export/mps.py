@@ -16,7 +16,10 @@ _COMMENT = """* A weak-learning game of a relaxboost certificate as a linear pro
 
 
 def mps(program: LinearProgram) -> dict[str, str]:
-    """Return two texts by suffix: the linear program (.mps) and its two points (.points.json)."""
+    """Return the linear program of a game and its two points as a dictionary of two texts.
+
+    The keys are the suffixes of the files: ".mps" for the program, ".points.json" for the points.
+    """
     # All numbers are exact decimals. If a row has a number without a finite decimal expansion, the
     # row is multiplied by the odd part of the common denominator, divided by a power of two. Only
     # rows can be multiplied. So the objective is a variable `value` with its own row, and a bound
@@ -64,7 +67,8 @@ def _points(program: LinearProgram, rows: list[Row]) -> str:
     dual = {row.name: str(row.multiplier) for row in rows if row.multiplier}
     prices = {x.name: str(x.price) for x in program.variables if x.price}
     for row in rows:
-        prices.pop(row.name.removesuffix("_bounds"), None)  # the multiplier of the row
+        # The multiplier of the row replaces the reduced cost of the variable.
+        prices.pop(row.name.removesuffix("_bounds"), None)
     content = {
         "lower": str(program.lower),
         "upper": str(program.upper),
@@ -105,7 +109,7 @@ def _with_decimals(row: Row) -> Row:
 
 
 def _side(row: Row) -> Fraction:
-    # The range of a row, in the section RANGES, extends downwards from its side in the section RHS.
+    # A range in the section RANGES extends downwards from the side of the row in the section RHS.
     side = row.low if row.high is None else row.high
     assert side is not None
     return side

@@ -12,19 +12,22 @@ from relaxboost.certificates.export.relaxation import Bound, Sparse, relaxation_
 
 
 class Row(NamedTuple):
-    """A row low <= coefficients·x <= high of a linear program, with its multiplier."""
+    """A row low <= coefficients·x <= high of the linear program of a game, with its multiplier."""
 
     name: str
     coefficients: Sparse
     low: Bound
     high: Bound
     multiplier: Fraction
-    """The multiplier of the row. A positive multiplier belongs to the bound `low`, and a negative
-    one to `high`."""
+    """The multiplier of the row, which proves a part of the lower bound on the value of the game. A
+    positive multiplier belongs to the bound `low`, and a negative one to `high`."""
 
 
 class Variable(NamedTuple):
-    """A variable of a linear program, with its value at the feasible point and its reduced cost."""
+    """A variable of the linear program of a game, with its value at a feasible point.
+
+    The variable also has its reduced cost, which follows from the multipliers of the rows.
+    """
 
     name: str
     value: Fraction
@@ -36,9 +39,10 @@ class Variable(NamedTuple):
 
 @dataclass
 class LinearProgram:
-    """A linear program: minimise cost·x + constant subject to rows and bounds.
+    """The linear program of a game, with a feasible point and multipliers.
 
-    Its feasible point costs at most `upper`. The multipliers of its rows prove the bound `lower`.
+    The program minimises cost·x + constant subject to rows and bounds of variables. Its feasible
+    point costs at most `upper`. The multipliers of its rows prove the bound `lower`.
     """
 
     rows: list[Row]
@@ -48,19 +52,21 @@ class LinearProgram:
     upper: Fraction
 
     def bound_row(self, j: int) -> Row:
-        """Return the bounds of variable j as a row.
+        """Return the bounds of a variable as a row of the linear program.
 
-        The multiplier of the row is the reduced cost of the variable.
+        `j` is the index of the variable. The multiplier of the row is its reduced cost.
         """
         x = self.variables[j]
         return Row(x.name, {j: check.ONE}, x.low, x.high, x.price)
 
     def all_rows(self) -> list[Row]:
-        """Return the rows of the program, followed by the bounds of all variables as rows."""
+        """Return the rows of the linear program, followed by the bounds of its variables as
+        rows.
+        """
         return [*self.rows, *(self.bound_row(j) for j in range(len(self.variables)))]
 
     def at_point(self, row: Row) -> Fraction:
-        """Return the value of a row at the feasible point."""
+        """Return the value of a row of the linear program at the feasible point."""
         values = (v * self.variables[j].value for j, v in row.coefficients.items())
         return sum(values, check.ZERO)
 
@@ -172,7 +178,7 @@ def _size_rows(
 
 
 class Constraint(NamedTuple):
-    """A linear constraint.
+    """A linear constraint of a `BoundProof`, in one of three senses.
 
     The sense "G" means coefficients·x >= side, "E" means =, and "L" means <=.
     """
@@ -186,9 +192,7 @@ class Constraint(NamedTuple):
 
 @dataclass
 class BoundProof:
-    """A linear program with a feasible point, and with multipliers that prove a bound on its
-    optimum.
-    """
+    """A linear program with a feasible point, and multipliers that prove a bound on its optimum."""
 
     names: list[str]
     objective: Sparse
@@ -196,7 +200,10 @@ class BoundProof:
     constraints: list[Constraint]
 
     def add_variable(self, name: str, value: Fraction, cost: Fraction) -> int:
-        """Add a variable with its value at the feasible point. Return the index of the variable."""
+        """Add a variable to the linear program, and return its index.
+
+        `value` is its value at the feasible point, and `cost` is its coefficient in the objective.
+        """
         j = len(self.names)
         self.names.append(name)
         self.objective[j] = cost
@@ -204,24 +211,28 @@ class BoundProof:
         return j
 
     def add(self, name: str, sense: str, side: Fraction, row: Sparse, y: Fraction) -> None:
-        """Add a constraint with its multiplier y."""
+        """Add a constraint to the linear program, with its multiplier y."""
         self.constraints.append(Constraint(name, sense, side, row, y))
 
     def add_constant(self, constant: Fraction) -> None:
-        """Add a constant to the objective, as the cost of a variable that is always 1."""
+        """Add a constant to the objective of the linear program.
+
+        The constant becomes the cost of a variable that is always 1.
+        """
         if constant:
             one = self.add_variable("one", check.ONE, constant)
             self.add("constant", "E", check.ONE, {one: check.ONE}, constant)
 
     def proved(self) -> Fraction:
-        """Return the bound that the multipliers prove: the sum of the sides times their
-        multipliers.
+        """Return the bound on the optimum that the multipliers prove.
+
+        The bound is the sum of the right-hand sides times the multipliers.
         """
         return sum((c.multiplier * c.side for c in self.constraints), check.ZERO)
 
 
 def lower_proof(program: LinearProgram) -> BoundProof:
-    """Return the linear program of the distribution d.
+    """Return the linear program of the distribution d, which proves the lower bound on the value.
 
     Its constraints times their multipliers add up to the lower bound.
     """
@@ -241,7 +252,7 @@ def lower_proof(program: LinearProgram) -> BoundProof:
 
 
 def upper_proof(program: LinearProgram) -> BoundProof:
-    """Return the dual linear program.
+    """Return the dual linear program of a game, which proves the upper bound on the value.
 
     Its constraints times their multipliers add up to the upper bound.
 

@@ -12,42 +12,44 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates import check
 
 Sparse = dict[int, Fraction]
-"""The nonzero coefficients of a row. The keys are the indices of the variables."""
+"""The type of a row of a linear program: a dictionary from the indices of variables to their
+nonzero coefficients."""
 Bound = Fraction | None
-"""A bound of a row or of a variable. None means that there is no bound."""
+"""The type of a bound of a row or of a variable. None means that there is no bound."""
 
 
 @dataclass
 class RelaxationProgram:
-    """A relaxation f as a linear program in the distribution d and auxiliary variables z, with the
-    witness from the certificate.
+    """The linear program of a relaxation f, with the multipliers from a certificate.
 
-    f(d) is the constant plus the least cost·(d, z) over all z that satisfy the bounds and the rows.
-    The threshold γ and the multipliers prove a lower bound on the relaxed margin.
+    The variables are the distribution d and auxiliary variables z. The value f(d) is the constant
+    plus the least cost·(d, z) over all z that satisfy the bounds and the rows. The threshold γ and
+    the multipliers prove a lower bound on the relaxed margin.
     """
 
     m: int
     cost: Sparse = field(default_factory=dict)
     constant: Fraction = check.ZERO
     bounds: dict[int, tuple[Bound, Bound]] = field(default_factory=dict)
-    """The lower and upper bound of each variable, by index. In addition d >= 0. A variable z that
-    is not a key is free."""
+    """A dictionary from the index of a variable to its lower and upper bound. In addition, d >= 0
+    holds. A variable z that is not a key is free."""
     rows: list[tuple[Sparse, Bound, Bound]] = field(default_factory=list)
     gamma: Fraction = check.ZERO
     multipliers: list[Fraction] = field(default_factory=list)
-    """The multiplier of each row."""
+    """The multiplier of each row of the linear program, which proves the lower bound on the relaxed
+    margin."""
     z: list[Fraction] = field(default_factory=list)
-    """The values of the auxiliary variables at which f(d) is evaluated."""
+    """The values of the auxiliary variables z with which the certificate proves the value f(d)."""
 
     def add_row(self, row: Sparse, high: Bound, multiplier: Fraction) -> None:
-        """Add the row row·(d, z) <= high with its multiplier."""
+        """Add the row row·(d, z) <= high to the linear program, with its multiplier."""
         self.rows.append((row, None, high))
         self.multipliers.append(multiplier)
 
     def scaled(self, c: Fraction) -> RelaxationProgram:
-        """Return the linear program of c · f.
+        """Return the linear program of the relaxation c · f, for a factor c.
 
-        Its witness at u is c times the witness of f at u / c.
+        The numbers that prove a bound at margins u are c times those that prove it for f at u / c.
         """
         return RelaxationProgram(
             self.m,
@@ -61,7 +63,7 @@ class RelaxationProgram:
         )
 
     def plus(self, other: RelaxationProgram) -> RelaxationProgram:
-        """Return the linear program of the sum of two relaxations.
+        """Return the linear program of the sum of this relaxation and another relaxation.
 
         The auxiliary variables of `other` come last.
         """
@@ -99,7 +101,7 @@ def _tighter(choose: Callable[..., Fraction], one: Bound, other: Bound) -> Bound
 def relaxation_program(
     spec: Any, witness: Any, given: Any, d: list[Fraction], u: list[Fraction]
 ) -> RelaxationProgram:
-    """Return the linear program of the relaxation f that a certificate describes.
+    """Return the linear program of the relaxation that a certificate describes.
 
     `spec` has the fields of the relaxation, and `witness` those of the witness, which is valid at
     the margins `u`. `given` has the fields of the auxiliary variables, or is None. If f has no

@@ -1,6 +1,4 @@
-"""Certificates in the format VIPR: for each bound of a polyhedral game, a file that derives the
-bound.
-"""
+"""Certificates in the format VIPR, with a file for each of the two bounds of a polyhedral game."""
 
 from __future__ import annotations
 
@@ -20,7 +18,10 @@ _COMMENT = """% A weak-learning game of a relaxboost certificate, as the program
 
 
 def vipr(program: LinearProgram) -> dict[str, str]:
-    """Return the text of two files by suffix. Each file derives one of the two bounds."""
+    """Return a game as two files in the format VIPR, each of which derives one of its two bounds.
+
+    The result is a dictionary from the suffix of each file to its text.
+    """
     lower = _COMMENT.format("d", "lower", "upper")
     upper = _COMMENT.format("the multipliers, w among them", "upper", "lower")
     goal = f"RTP range {program.lower} {program.upper}"

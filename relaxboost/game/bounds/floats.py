@@ -54,11 +54,12 @@ def evaluate_lower(
 ) -> tuple[float, Witness]:
     """Return a lower bound on the value ρ of a game, and the witness that proves this bound.
 
-    The bound is at most F(A w') − g*(w') for weights w' in the domain. It is rounded downwards. Up
-    to rounding, w' has the weights `coefficients` in the columns `support`, which must all be
-    different, and 0 elsewhere. By default a witness that attains the relaxed margin F is computed.
-    If no solver finds such a witness, the witness for zero margins is used, which proves a weaker
-    bound.
+    A witness is the data, such as a threshold γ on the margins, that prove a lower bound on the
+    relaxed margin F. The bound is at most F(A w') − g*(w') for weights w' of the hypotheses in the
+    domain. It is rounded downwards. Up to rounding, w' has the weights `coefficients` in the
+    columns `support` of the margin matrix A, which must all be different, and 0 elsewhere. By
+    default the function computes a witness that attains F. If no solver finds such a witness, the
+    function uses the witness for zero margins, which proves a weaker bound.
     """
     u = matrix.margins(support, coefficients)
     proof = bounds_of(relaxation)
@@ -72,7 +73,8 @@ def evaluate_lower(
         bound -= SOLVER_BOUND_ERROR * (1.0 + abs(bound))
     if np.any(coefficients):
         norm = sum_bounds(np.abs(coefficients))[1]
-        # Relative rounding errors, and the largest loss of each term by underflow.
+        # The error of the margins consists of relative rounding errors, and of the largest loss of
+        # each term by underflow.
         error = up(up(roundoff(len(coefficients) + 1) * norm) + len(coefficients) * 2.0**-1074)
         bound = down(bound - error)
     cost = over.cost_above(coefficients)
@@ -87,9 +89,10 @@ def evaluate_upper(
 ) -> float:
     """Return an upper bound on the value ρ of a game.
 
-    The bound is f(d') + g(Aᵀd') for a feasible d' near `d`, rounded upwards. `d` is non-negative
-    and sums to 1 up to rounding. The bound includes the slack of an approximate weak learner. If
-    the slack is unknown, the bound is inf.
+    The bound is f(d') + g(Aᵀd') for a feasible distribution d' over the examples near `d`, rounded
+    upwards. The entries of `d` are non-negative, and sum to 1 up to rounding. A weak learner may
+    declare a slack, the largest amount by which the edge of its answer may be below the best edge.
+    The bound includes this slack. If the slack is unknown, the bound is inf.
     """
     total = sum_bounds(d)
     proof = bounds_of(relaxation)
@@ -102,7 +105,8 @@ def evaluate_upper(
     error = up(roundoff(matrix.edge_roundings * matrix.m + 8) * total[1])
     spread = over.spread(matrix.n)
     size = up(up(best.edge + up(spread * error)) + best.slack)
-    size = up(size / (total[0] if size >= 0.0 else total[1]))  # the norm N of the edges of d/s
+    # The division gives the norm N of the edges of d/s, for the sum s of the entries of d.
+    size = up(size / (total[0] if size >= 0.0 else total[1]))
     if distance > 0.0:
         size = up(size + up(spread * distance))
     return up(value + over.value_above(size))

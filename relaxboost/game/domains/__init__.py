@@ -1,4 +1,7 @@
-"""The domains of the weights w, the argument `over`: compact sets and superlinear penalties."""
+"""The domains of the weights w of a game, which are compact sets and superlinear penalties.
+
+`Game` accepts an object of these classes as the argument `over`.
+"""
 
 from relaxboost.game.domains.atoms import AtomicSet, L1Ball
 from relaxboost.game.domains.base import Dense, Domain

@@ -19,49 +19,56 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
 class AtomicSet(Sized):
-    """A domain that is the convex hull of finitely many points, which are called atoms.
+    """A base class of domains that are convex hulls of finitely many points, called atoms.
 
     An atom is `radius` times a unit vector. For some sets, −`radius` times a unit vector and the
     zero vector are atoms too. There are optimal weights that use few columns.
     """
 
     radius: Any
-    """The exact absolute value of the nonzero entry of an atom."""
+    """The radius of the set as an exact number. An atom of the set has one nonzero entry, whose
+    absolute value is the radius."""
     two_sided: ClassVar[bool]
-    """Whether weights may be negative."""
+    """Whether the domain contains negative weights of hypotheses, as an l1 ball does."""
 
     level: ClassVar[Literal["exact", "enclosed"]] = "exact"
     linear: ClassVar[bool] = True
 
     @cached_property
     def scale(self) -> float:
-        """The radius as a double."""
+        """The radius of the set as a double, which is the absolute value of the entry of an
+        atom.
+        """
         return float(self.radius)
 
     @abstractmethod
     def prices(self, edges: Vector) -> Vector:
-        """Return the price of each column, as an array of the same shape as `edges`.
+        """Return the price of each column of the margin matrix, as an array of the shape of
+        `edges`.
 
-        The price is the edge of the column. If weights may be negative, it is the absolute value of
-        the edge.
+        `edges` contains the edge of each column. The price is the edge or, if the domain contains
+        negative weights, the absolute value of the edge. The column with the largest price is the
+        best one.
         """
 
     def edge_size(self, edges: Vector) -> float:
-        """Return N(v) for the edges v, which is the largest price."""
+        """Return the size N(v) of the given edges v, which is the largest price of a column."""
         return float(self.prices(edges).max())
 
     @abstractmethod
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return the column and the sign of the first atom with the largest price.
+        """Return the best atom for the given edges, as the index and the sign of its column.
 
-        The sign 0 stands for w = 0.
+        The best atom is that of the column with the largest price. If several columns have this
+        price, the first one is chosen. The sign 0 stands for the atom w = 0.
         """
 
     @abstractmethod
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(matrix, d)` and the edges of `columns`.
+        """Return the best response to the distribution `d`, and the edges of the given columns.
 
-        The second result is None if the search for the best atom does not compute these edges.
+        The best response is the result of `best(matrix, d)`. The second result is None if the
+        search for the best response does not compute these edges.
         """
 
     def spread(self, n: int | None) -> float:
@@ -83,10 +90,12 @@ class AtomicSet(Sized):
 
     def repair(self, coefficients: Vector) -> Vector:
         largest = float(np.abs(coefficients).max(initial=0.0))
-        if largest > self.scale:  # so that the norm cannot overflow
+        # The weights are scaled first by their largest entry, so that the norm cannot overflow.
+        if largest > self.scale:
             coefficients = coefficients / largest * self.scale
         norm = float(np.abs(coefficients).sum())
-        if norm > self.scale * (1.0 + 8.0 * UNIT):  # `cost_above` accounts for the remaining excess
+        # A tiny excess of the norm is allowed, because `cost_above` accounts for it.
+        if norm > self.scale * (1.0 + 8.0 * UNIT):
             coefficients = coefficients / (norm / self.scale)
         return coefficients
 

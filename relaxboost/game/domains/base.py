@@ -26,28 +26,32 @@ exact fractions. Their rounding is far below that of doubles."""
 
 
 class Dense(NamedTuple):
-    """Weights w that are the best response to a distribution d and use all columns, for domains
-    that are not polytopes.
+    """The weights w of the hypotheses that are the best response to a distribution d.
+
+    Domains that are not polytopes, such as an l2 ball, use this class, because w gives weight to
+    all hypotheses.
     """
 
     w: Vector
-    """The weights w that maximise <Aᵀd, w> − g*(w), as a vector with an entry for each column."""
+    """The weights w that maximise <Aᵀd, w> − g*(w) for the distribution d, as a vector with an
+    entry for each column of the margin matrix A. The function g* is the penalty of the domain."""
     edge: float
-    """The computed size N(Aᵀd) of the edges. `Domain` defines the function N."""
+    """The size N(Aᵀd) of the edges Aᵀd for the distribution d, such as their Euclidean norm. The
+    docstring of `Domain` defines the function N."""
     slack: float = 0.0
-    """The largest amount by which N(Aᵀd) may exceed `edge`. For dense weights it is always 0."""
+    """The largest amount by which the true size of the edges may exceed the field `edge`. For dense
+    weights it is always 0."""
 
 
 class Domain(ABC):
-    """The domain of the weights w.
+    """The domain of the weights w of the hypotheses in a game: a set, or a penalty on w.
 
-    It is described by a finite convex function g with g(0) = 0, and by the conjugate g* of g.
-
-    The value of the game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of F(A w) −
-    g*(w). If w is restricted to a compact convex set, g is the support function of the set and g*
-    is the indicator of the set. If w has a superlinear penalty, g* is the penalty. In all other
-    cases, g(Aᵀd) may be infinite for some d, and such a d proves no upper bound on ρ. Therefore a
-    domain must be a compact set or a superlinear penalty.
+    A finite convex function g with g(0) = 0 and its conjugate g* describe the domain. The value of
+    the game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w). If w
+    is restricted to a compact convex set, g is the support function of the set and g* is the
+    indicator of the set. If w has a superlinear penalty, g* is the penalty. In all other cases,
+    g(Aᵀd) may be infinite for some d, and such a d proves no upper bound on ρ. Therefore a domain
+    must be a compact set or a superlinear penalty.
 
     For each domain, g(v) = φ(N(v)), where N is the largest edge or a norm of the edges v. N changes
     by at most `spread(n)` times the largest change of an edge, and φ (the method `value`) is convex
@@ -60,97 +64,124 @@ class Domain(ABC):
     """
 
     level: ClassVar[Literal["exact", "enclosed"]]
-    """The strongest level of proof that the domain allows.
+    """The strongest level of proof that this domain allows for the bounds on the value of a game.
 
-    The level is "exact" if values of g are rational, and "enclosed" if they contain square roots.
+    The level is "exact" (the proof uses fractions) if the function g of the domain has rational
+    values, and "enclosed" (the proof uses intervals) if the values contain square roots.
     """
 
     holds_zero: ClassVar[bool] = True
-    """Whether w = 0 is in the domain and g*(0) = 0. Weights may then be arbitrarily small."""
+    """Whether the domain contains the weights w = 0 with the penalty g*(0) = 0. The sum of the
+    weights may then be arbitrarily small."""
 
     linear: ClassVar[bool]
-    """Whether g is polyhedral, so that a linear program can express g."""
+    """Whether a linear program can express the function g of this domain, because g is
+    polyhedral."""
 
     @abstractmethod
     def best(self, matrix: MarginMatrix, d: Vector) -> Best | Dense:
-        """Return the weights w that maximise <Aᵀd, w> − g*(w).
+        """Return the best response to a distribution `d`: weights w that maximise <Aᵀd, w> − g*(w).
 
-        The field ``edge`` of the result is N(Aᵀd).
+        A is the margin `matrix`, and g* is the penalty of the domain. The field ``edge`` of the
+        result is N(Aᵀd), the size of the edges.
         """
 
     @abstractmethod
     def value(self, size: float) -> float:
-        """Return φ(size), where φ is the function in g(v) = φ(N(v))."""
+        """Return the value g(v) for edges v of the given size N(v).
+
+        The function that maps N(v) to g(v) is called φ.
+        """
 
     @abstractmethod
     def value_above(self, size: float) -> float:
-        """Return an upper bound on φ(size), where φ is the function in g(v) = φ(N(v))."""
+        """Return an upper bound on the value g(v) for edges v whose size N(v) is at most `size`."""
 
     @abstractmethod
     def spread(self, n: int | None) -> float:
-        """Return an upper bound on the Lipschitz constant of N in the sup norm, for n edges."""
+        """Return an upper bound on the Lipschitz constant of the size N(v) of n edges v.
+
+        The constant is that for the sup norm of v.
+        """
 
     @abstractmethod
     def repair(self, coefficients: Vector) -> Vector:
-        """Return weights near `coefficients` at which g* is finite, up to rounding.
+        """Return feasible weights of hypotheses near the given weights, up to rounding.
 
-        The coefficients belong to different columns. If there are no such weights, an InputError is
-        raised.
+        `coefficients` contains the weights of different hypotheses, and all other weights are 0.
+        Weights are feasible if the penalty g* is finite there. Raise an InputError if no feasible
+        weights exist for these hypotheses.
         """
 
     @abstractmethod
     def cost_above(self, coefficients: Vector) -> float:
-        """Return an upper bound on g*(w') + ‖w − w'‖_1 for some w' at which g* is finite.
+        """Return an upper bound on g*(w') + ‖w − w'‖_1 for some feasible weights w'.
 
-        The weights w are `coefficients`, which may be infeasible because of rounding errors. The
-        second term bounds the difference of the margins of w and w'.
+        g* is the penalty of the domain, and w are the weights `coefficients`, which may be
+        infeasible because of rounding errors. The second term bounds the difference of the margins
+        of w and w'.
         """
 
     def cost(self, w: Vector) -> float:
-        """Return the penalty g*(w) of feasible weights w, in doubles. For a set, it is 0."""
+        """Return the penalty g*(w) on feasible weights w, in doubles. It is 0 if the domain is a
+        set.
+        """
         return 0.0
 
     @abstractmethod
     def reach(self, n: int | None) -> float:
-        """Return an upper bound on ‖A w‖_inf over all best responses w to distributions d."""
+        """Return an upper bound on the margins |(A w)_i| of all weights w that are best responses.
+
+        A best response maximises <Aᵀd, w> − g*(w) for some distribution d. `n` is the number of
+        hypotheses.
+        """
 
     @abstractmethod
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return g(Aᵀd) as a cvxpy expression, and a list of pairs (constraint, sign).
+        """Return the term g(Aᵀd) of the primal problem as a cvxpy expression, and its constraints.
 
-        The optimal weights w are the sum of sign · multiplier over these pairs.
+        The constraints are a list of pairs (constraint, sign). The optimal weights w are the sum of
+        sign · multiplier over these pairs.
         """
 
     @abstractmethod
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return g*(w) as a cvxpy expression of the variable `w`, and the constraints on w."""
+        """Return the penalty g*(w) as a cvxpy expression, and the constraints of the domain on w.
+
+        `w` is a cvxpy variable with a weight for each hypothesis.
+        """
 
     @abstractmethod
     def key(self) -> str:
-        """Return the kind of the domain and its exact parameters as text, from which the digest of
-        a game is computed.
+        """Return a text that identifies the domain: its kind and its exact parameters.
+
+        The digest of a game is computed from this text.
         """
 
     def describe(self) -> dict[str, str] | None:
-        """Return the description of the domain in a certificate.
+        """Return the JSON object that describes the domain in a certificate.
 
         Return None if certificates do not support the domain.
         """
         return None
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return exact weights at which g* is finite, near the repaired weights `coefficients`.
+        """Return exact feasible weights near the given weights, for a certificate.
 
-        By default each weight is rounded towards zero to a multiple of 1/`weight_denominator`. The
-        repaired weights satisfy the constraint of a set only up to rounding. Sets therefore also
-        change some weights slightly, so that the exact weights satisfy the constraint.
+        `coefficients` is a result of `repair`, whose weights may be slightly infeasible because of
+        rounding. Weights are feasible if the penalty g* is finite there. By default each weight is
+        rounded towards zero to a multiple of 1/`weight_denominator`. The repaired weights satisfy
+        the constraint of a set only up to rounding. Sets therefore also change some weights
+        slightly, so that the exact weights satisfy the constraint.
         """
         unit = self.weight_denominator
         return [Fraction(int(Fraction(c) * unit), unit) for c in coefficients]
 
     @property
     def weight_denominator(self) -> int:
-        """The common denominator of the weights that a certificate stores as exact fractions."""
+        """The common denominator of the weights w in a certificate, which stores exact
+        fractions.
+        """
         return 1 << WEIGHT_BITS
 
     def check(self, matrix: MarginMatrix) -> None:
@@ -166,21 +197,24 @@ class Domain(ABC):
             )
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return the initial weights of a run as (support, coefficients).
+        """Return the weights w from which a run starts, as a pair (support, coefficients).
 
-        By default they are w = 0.
+        The pair consists of the indices of the hypotheses with nonzero weight, and of their
+        weights. By default all weights are 0.
         """
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
-        """Return an upper bound on the number of rounds until the gap of a corrective booster is
+        """Return an upper bound on the number of rounds until a corrective booster has the gap
         `tol`.
 
-        The booster is that of Shalev-Shwartz & Singer (2009), Fig. 1. `spread` is the range over
-        the simplex of the function that is multiplied by β. For the entropy it is log m. The bound
-        of the theorem for the smoothed test is 32 log(m)/ε², and the bound for the certified gap is
-        twice as large. The theorem assumes ‖A(v − w)‖_inf <= 2. Here this norm is at most
-        2·`reach`, so the bound is multiplied by the square of `reach`.
+        The booster is that of Shalev-Shwartz & Singer (2009), Fig. 1. The booster adds a smoothing
+        function of the distribution, multiplied by a weight β. `spread` is the range of this
+        function over the simplex, such as log m for the entropy of m examples. If `certified` is
+        true, the gap is that between certified bounds, and otherwise it is the gap of the smoothed
+        game. The bound of the theorem for the smoothed test is 32 log(m)/ε², and the bound for the
+        certified gap is twice as large. The theorem assumes ‖A(v − w)‖_inf <= 2. Here this norm is
+        at most 2·`reach`, so the bound is multiplied by the square of `reach`.
         """
         ratio = self.reach(n) / tol
         # The test precedes the step, so even a game that needs one step (m = 1) takes two rounds.
@@ -188,15 +222,20 @@ class Domain(ABC):
 
 
 class Sized(Domain):
-    """A domain with one parameter, the radius of a set or the weight of a penalty."""
+    """A base class of domains with one parameter: the radius of a set, or the weight of a
+    penalty.
+    """
 
     size_name: ClassVar[str] = "radius"
     kinds: ClassVar[tuple[str, str]]
-    """The two names of this kind of domain: the name in digests, and the name in certificates."""
+    """The two names of this kind of domain: the name from which digests of games are computed, and
+    the name in certificates."""
 
     @property
     def size(self) -> Fraction:
-        """The exact radius of the set, or the exact weight of the penalty."""
+        """The parameter of this domain as a fraction: the radius of a set, or the weight of a
+        penalty.
+        """
         return getattr(self, self.size_name)
 
     def __post_init__(self) -> None:

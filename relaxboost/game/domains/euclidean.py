@@ -30,29 +30,29 @@ class EuclideanSet(Domain):
 
     @abstractmethod
     def answer(self, edges: Vector, size: float) -> Vector:
-        """Return the weights w that maximise <v, w> − g*(w) for the edges v.
+        """Return the weights w that maximise <v, w> − g*(w) for the given edges v.
 
-        The norm of v is `size`.
+        g* is the penalty of the domain, and `size` is the Euclidean norm of v.
         """
 
     @abstractmethod
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        """Return numbers a, b and c > 0.
+        """Return three numbers (a, b, c) that define the smoothed best response to edges.
 
-        The smoothed best response to the edges v is v · a / sqrt(b ‖v‖_2² + c).
-
-        This response is the gradient of a smooth function of v, whose values are between g and g +
-        tol/2.
+        The smoothed best response to edges v is v · a / sqrt(b ‖v‖_2² + c) with c > 0. It is the
+        gradient of a smooth function of v, whose values lie between g(v) and g(v) + tol/2, where g
+        is the support function of the ball, or the conjugate of the penalty.
         """
 
     def edge_size(self, edges: Vector) -> float:
-        """Return N(v) for the edges v, rounded upwards."""
+        """Return the Euclidean norm of the given edges, rounded upwards."""
         return norm_above(edges)
 
     def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
-        """Return the numbers a and b for which g*(w + η·change) = g*(w) + aη + bη²/2 for all η.
+        """Return the coefficients (a, b) of the penalty along a line of weights.
 
-        For a set, both are 0.
+        The penalty satisfies g*(w + η·change) = g*(w) + aη + bη²/2 for all η. Both coefficients are
+        0 if the domain is a set.
         """
         return 0.0, 0.0
 
@@ -104,9 +104,10 @@ class L2Ball(Sized, EuclideanSet):
         return edges / size * float(self.radius) if size > 0.0 else np.zeros_like(edges)
 
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
-        # This is the gradient of radius · sqrt(‖v‖_2² + δ²) with radius · δ = tol/2.
+        # The response is the gradient of radius · sqrt(‖v‖_2² + δ²) with radius · δ = tol/2.
         radius = float(self.radius)
-        delta = min(max(0.5 * tol / radius, 1e-150), 1e150)  # so that its square is a double
+        # The limits keep the square of δ in the range of doubles.
+        delta = min(max(0.5 * tol / radius, 1e-150), 1e150)
         return radius, 1.0, delta * delta
 
     def value(self, size: float) -> float:
@@ -122,10 +123,12 @@ class L2Ball(Sized, EuclideanSet):
     def repair(self, coefficients: Vector) -> Vector:
         radius = float(self.radius)
         largest = float(np.abs(coefficients).max(initial=0.0))
-        if largest > radius:  # so that the norm cannot overflow
+        # The weights are scaled first by their largest entry, so that the norm cannot overflow.
+        if largest > radius:
             coefficients = coefficients / largest * radius
         norm = norm_above(coefficients)
-        if norm > radius * (1.0 + 16.0 * UNIT):  # `cost_above` accounts for the remaining excess
+        # A tiny excess of the norm is allowed, because `cost_above` accounts for it.
+        if norm > radius * (1.0 + 16.0 * UNIT):
             coefficients = coefficients / norm * radius
         return coefficients
 
@@ -237,7 +240,8 @@ class SquaredNorm(Sized, EuclideanSet):
         # suboptimality divided by q.
         assert n is not None
         weight = float(self.weight)
-        inverse = 1.0 + n * spread / tol / weight  # 1/q at β = tol / (2 spread)
+        # This number is 1/q at β = tol / (2 spread).
+        inverse = 1.0 + n * spread / tol / weight
         if not math.isfinite(inverse):
             return math.inf
         tested = tol / 2.0 if certified else tol

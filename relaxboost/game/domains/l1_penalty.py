@@ -1,4 +1,4 @@
-"""The l1 penalty on the weights w, which no game accepts. An error message explains why."""
+"""The class `L1Penalty`, whose only purpose is an error message: no game accepts this penalty."""
 
 from __future__ import annotations
 

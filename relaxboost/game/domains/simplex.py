@@ -19,9 +19,9 @@ from relaxboost.matrices import Best, MarginMatrix
 
 
 class OneSided(AtomicSet):
-    """The base class of sets of weights w >= 0.
+    """A base class of domains in which no hypothesis has a negative weight.
 
-    The size N(v) of edges v is their maximum, which may be negative.
+    The size N(v) of edges v is the largest edge, which may be negative.
     """
 
     two_sided: ClassVar[bool] = False
@@ -89,7 +89,7 @@ class Simplex(OneSided):
         return up((float_up if size >= 0.0 else float_down)(self.radius) * size)
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        # w = 0 is not in the set, so the start is a column.
+        # The set does not contain w = 0, so a run starts from a single column.
         return np.array([self.best(matrix, d).id], dtype=np.int64), np.array([self.scale])
 
     def repair(self, coefficients: Vector) -> Vector:
@@ -101,7 +101,8 @@ class Simplex(OneSided):
                 f"{self!r} cannot repair a w with no positive entry; start from a single column, "
                 f"([j], [{radius!r}])"
             )
-        scaled = positive / largest  # so that the sum can neither overflow nor vanish
+        # After this scaling, the sum can neither overflow nor vanish.
+        scaled = positive / largest
         total = float(scaled.sum())
         close = abs(total * largest - radius) <= 8.0 * UNIT * radius
         return positive if close else scaled / total * radius

@@ -1,4 +1,4 @@
-"""AdaBoost (Freund & Schapire 1997), which minimises the exponential risk column by column."""
+"""AdaBoost (Freund & Schapire 1997), which changes the weight of one hypothesis in each round."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class AdaBoost(HardMarginMethod):
 
 
 class ColumnBooster(Booster):
-    """A base class for runs of AdaBoost and of AdaBoost*. A subclass chooses the length of a step.
+    """A base class of the runs of AdaBoost and AdaBoost*. A subclass chooses the length of a step.
 
     In each round, the run adds a step to the weight of one hypothesis, and computes the
     distribution over the examples from the new weights.
@@ -75,7 +75,8 @@ class ColumnBooster(Booster):
     """Whether the rule for the length of a step requires that all entries of the game matrix lie in
     [−1, 1]."""
     why_no_step = "no step reduces the risk"
-    """The clause of a message that explains why the run takes no step."""
+    """The clause by which `Solution.message` explains that the run ended because it took no
+    step."""
     active: Votes
 
     def __init__(self, game: Game) -> None:
@@ -86,7 +87,10 @@ class ColumnBooster(Booster):
 
     @abstractmethod
     def _length(self, edge: float, column: Vector) -> float:
-        """Return the length of the step along a column with a positive edge."""
+        """Return the length of a step: the amount that is added to the weight of a hypothesis.
+
+        `column` contains the margins of the hypothesis, and `edge` is its edge, which is positive.
+        """
 
     def advance(self, best: Best) -> Booster | None:
         """Add the step of this round to the weight of the hypothesis `best`.

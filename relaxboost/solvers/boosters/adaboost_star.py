@@ -146,7 +146,7 @@ class AdaBoostStarRun(ColumnBooster):
         return length if length > 0.0 else LONGEST
 
     def _target(self) -> float:
-        # The margin ρ that the weights of this stage reach.
+        # The result is the margin ρ that the weights of this stage reach.
         return self._least - self._accuracy
 
     def _begin_stage(self) -> bool:

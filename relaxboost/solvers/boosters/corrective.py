@@ -80,7 +80,10 @@ class Corrective(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the step rule needs atoms and the domain has none."""
+        """Raise an InputError if the step rule does not suit the domain of the weights.
+
+        The rules "away" and "pairwise" need a domain with atoms, such as an l1 ball.
+        """
         super().check(game)
         if self.step in EXCHANGING and not isinstance(game.over, AtomicSet):
             raise InputError(
@@ -89,11 +92,13 @@ class Corrective(SmoothedMethod):
             )
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a bound on the number of rounds for the steps "fig1" and "line-search".
+        """Return a proved bound on the number of rounds that are needed for a gap of `tol`.
 
-        The method `fig1_rounds_bound` computes the bound. The result is nan for all other steps.
+        The bound is known for the step rules "fig1" and "line-search", and `fig1_rounds_bound`
+        computes it. The result is nan for all other rules.
         """
-        # docs/mathematics.md, "Stopping": a step must gain at least what the step of Fig. 1 gains.
+        # The proof needs steps that gain at least as much as the step of Fig. 1 (see the section
+        # "Stopping" of docs/mathematics.md).
         is_proved = self.step in ("fig1", "line-search")
         return self.fig1_rounds_bound(game, tol) if is_proved else math.nan
 

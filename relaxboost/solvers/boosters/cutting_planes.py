@@ -1,4 +1,4 @@
-"""Cutting planes in w: the phase of "auto" for games that the interior point method rejects.
+"""Cutting planes, which the method "auto" uses for games that its interior point method rejects.
 
 The relaxed margin F(u) is the minimum of ⟨v, u⟩ + f(v) over the distributions v. For the game
 matrix A, each v gives an affine function of the weights w that is at least F(Aw) everywhere. The
@@ -25,7 +25,7 @@ from relaxboost.solvers.rounds import Booster
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why cutting planes cannot be used for this game, or "" if they can."""
+    """Return the reason why cutting planes cannot be used for a game, or "" if they can be used."""
     if not isinstance(game.over, AtomicSet):
         return f"they need a domain with atoms, and {game.over!r} has none"
     if game.n is None:

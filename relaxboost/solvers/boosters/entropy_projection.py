@@ -68,7 +68,8 @@ class ProjectionDual:
         from scipy.optimize import minimize
 
         def falling(w: Vector) -> tuple[float, Vector]:
-            seconds_left()  # raises TimeUp, which ends the search
+            # The call raises TimeUp if no time is left, which ends the search.
+            seconds_left()
             value, gradient = self.evaluate(w)
             return -value, -gradient
 

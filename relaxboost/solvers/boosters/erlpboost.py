@@ -62,12 +62,16 @@ class ERLPBoost(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain of the weights w has no atoms."""
+        """Raise an InputError if ERLPBoost cannot solve the game.
+
+        The domain of the weights must have atoms, as an l1 ball has.
+        """
         super().check(game)
         check_atoms(self, game)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        # SS09, after Eq. 13: a round that optimises all weights gains at least a step of Fig. 1.
+        # A round that optimises all weights gains at least as much as a step of Fig. 1 (SS09, after
+        # Eq. 13).
         return self.fig1_rounds_bound(game, tol)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
@@ -114,7 +118,10 @@ class ERLPBoostRun(Booster):
         self.d = self._restricted.d
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the weights w of a warm start. The distribution d is computed from w."""
+        """Start the run from the weights w of a warm start. Return this booster.
+
+        The distribution over the examples is computed from w.
+        """
         self._restricted.warmed(start)
         self.d = self._restricted.d
         return self

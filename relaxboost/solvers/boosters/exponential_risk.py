@@ -86,7 +86,10 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
 
 
 def log_sum_exp(x: Vector) -> float:
-    """Return log Σ exp(x_i), or −inf if every entry of x is −inf."""
+    """Return log Σ exp(x_i), the logarithm of a sum of exponentials, without overflow.
+
+    The result is −inf if every entry of x is −inf.
+    """
     top = float(x.max())
     # Without the largest entry, exp could overflow, or underflow in every term.
     return top + math.log(float(np.exp(x - top).sum())) if top > -math.inf else top

@@ -21,7 +21,8 @@ STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 """The step rules of `Corrective`. The docstring of `Corrective` explains the rules."""
 
 EXCHANGING = ("away", "pairwise")
-"""The step rules that move weight away from a single atom. Euclidean sets have no atoms."""
+"""The step rules of `Corrective` that move weight away from a single atom. They cannot be used over
+Euclidean sets, which have no atoms."""
 
 SEARCH_ACCURACY = 0.25
 """The line search for a pairwise step ends when the derivative of the smoothed margin is at most
@@ -87,12 +88,15 @@ class CorrectiveRun(Booster):
 
     @property
     def atoms(self) -> ActiveSet:
-        """The weights w as an `ActiveSet`, for a domain with atoms."""
+        """The weights w of the run as an `ActiveSet`. The domain of w must have atoms."""
         assert isinstance(self.active, ActiveSet)
         return self.active
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the weights w of a warm start. The distribution d is computed from w."""
+        """Start the run from the weights w of a warm start. Return this booster.
+
+        The distribution over the examples is computed from w.
+        """
         if start.w is not None:
             # After a checkpoint the steps 2/(t + 2) of the rule "classic" continue. Other starts
             # have no rounds, so their first step is 2/3, as without a start.

@@ -27,9 +27,9 @@ from relaxboost.solvers.warm_start import WarmStart
 
 @dataclass(frozen=True)
 class FullyCorrective(Method):
-    """Fully corrective Frank–Wolfe, which optimises d over a convex hull of distributions.
+    """Fully corrective Frank–Wolfe, which optimises the distribution over a convex hull.
 
-    The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). The distribution d over
+    The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). A distribution d over
     the examples is the worst distribution for weights w if d attains the relaxed margin F(Aw),
     where A is the margin matrix. A round adds the worst distribution for the current w to the hull,
     and then optimises d over the hull. Over a Euclidean set the best w for d gives weight to every
@@ -112,13 +112,16 @@ class FullyCorrectiveRun(Booster):
 
     @staticmethod
     def unfit(game: Game) -> str:
-        """Return the reason why fully corrective steps cannot solve a game, or "" if they can."""
+        """Return the reason why fully corrective steps cannot solve a game.
+
+        The result is "" if they can solve the game.
+        """
         if isinstance(game.over, EuclideanSet):
             return ""
         return f"they are for L2Ball and SquaredNorm, and w ranges over {game.over!r}"
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the distribution d and the weights w of a warm start.
+        """Start the run from the points d and w of a warm start. Return this booster.
 
         The first points of the convex hull are d and the worst distribution for w.
         """

@@ -111,7 +111,7 @@ class HedgeRun(Booster):
     def __init__(self, game: Game, temperature: Temperature) -> None:
         self._temperature = temperature
         self.learned = 0
-        """The number t of updates of the distribution d."""
+        """The number t of updates of the distribution d in this run of Hedge so far."""
         self._f = game.relaxation
         self.active = starting_point(game)
         self._squares = 0.0

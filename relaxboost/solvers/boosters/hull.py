@@ -24,23 +24,26 @@ class Hull:
     def __init__(self, game: Game) -> None:
         self._game = game
         self.used = 0
-        """The number of distributions in the hull. The arrays may be longer than this number."""
+        """The number of distributions in the convex hull. The arrays of the hull may be longer."""
         self.weights = np.zeros(16)
-        """The weight λ of every distribution. The weights add up to 1, and the entries after the
-        first `used` are 0."""
+        """The weight λ of every distribution in the convex hull. The weights add up to 1, and the
+        entries after the first `used` are 0."""
         self._costs = np.zeros(16)
         self._gram = np.zeros((16, 16))
         self._points = np.empty((game.m, 16), order="F")
         self._edges = np.empty((game.n or 0, 16), order="F")
 
     def start_at(self, d: Vector) -> None:
-        """Add the distribution `d` with the weight 1, and set the weights of all others to 0."""
+        """Add the distribution `d` to the convex hull with the weight 1.
+
+        The weights of all other distributions become 0.
+        """
         self.include(d)
         self.weights[: self.used] = 0.0
         self.weights[self.used - 1] = 1.0
 
     def point(self) -> Vector:
-        """Return the weighted mean of the distributions in the hull."""
+        """Return the weighted mean of the distributions in the convex hull."""
         return np.asarray(self._points[:, : self.used] @ self.weights[: self.used])
 
     def optimise(self, bent: tuple[float, float, float], goal: float) -> int:
@@ -52,7 +55,10 @@ class Hull:
         return reweigh(self._gram, self._costs, self.weights, self.used, bent, goal)
 
     def include(self, d: Vector) -> None:
-        """Add the distribution `d` to the hull with weight 0, if the relaxation is finite at d."""
+        """Add the distribution `d` to the convex hull with the weight 0.
+
+        If the relaxation is infinite at `d`, nothing is added.
+        """
         cost = self._game.relaxation.penalty(d)
         # A user-defined f may be infinite even at a distribution that f itself has repaired.
         if not math.isfinite(cost):

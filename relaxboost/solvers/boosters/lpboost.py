@@ -64,9 +64,10 @@ class LPBoost(Method):
         self.choice("program", PROGRAMS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain has no atoms.
+        """Raise an InputError if LPBoost cannot solve the game.
 
-        The error is also raised if `program` is "linear" and the relaxation is not polyhedral.
+        The domain of the weights must have atoms, as an l1 ball has. If `program` is "linear", the
+        relaxation must be polyhedral.
         """
         check_atoms(self, game)
         if self.program == "linear":
@@ -94,7 +95,10 @@ class LPBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the distribution d, the weights w and the simplex basis of a warm start."""
+        """Start the run from the points and the simplex basis of a warm start. Return this booster.
+
+        The points are a distribution over the examples and weights of the hypotheses.
+        """
         if start.d is not None:
             self.d = start.d
         if start.w is not None:

@@ -63,7 +63,10 @@ class MLPBoost(SmoothedMethod):
         self.choice("step", FRANK_WOLFE_STEPS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError unless the relaxation is polyhedral and the domain has atoms."""
+        """Raise an InputError if MLPBoost cannot solve the game.
+
+        The relaxation must be polyhedral, and the domain of the weights must have atoms.
+        """
         super().check(game)
         check_atoms(self, game)
         check_polyhedral("MLPBoost()", game, 'method="auto"')
@@ -87,7 +90,10 @@ class MLPBoost(SmoothedMethod):
 
 
 class MLPBoostRun(Booster):
-    """A run of MLPBoost. Each round computes two updates of the weights and uses the better one."""
+    """A run of MLPBoost, which computes two updates of the weights in each round.
+
+    The round uses the update with the larger smoothed margin.
+    """
 
     inner = "smoothed"
     active: ActiveSet
@@ -103,11 +109,11 @@ class MLPBoostRun(Booster):
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.value = -np.inf
-        """The smoothed margin D(w) of the current weights w."""
+        """The smoothed margin D(w) of the current weights w, which each round increases."""
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the weights w of a warm start."""
+        """Start the run from the weights w of a warm start. Return this booster."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()
@@ -129,7 +135,7 @@ class MLPBoostRun(Booster):
         self.program.include([active.slot(best), *weighty])
         self.program.optimise()
         self._reweigh()
-        # The Frank–Wolfe step wins ties, so that a nan of the program cannot win.
+        # The Frank–Wolfe step is chosen if both are equal, and also if the program returns a nan.
         if not self.value > corrected[3]:
             active.weights, active.u, self.d, self.value = corrected
         self._idle_rounds = 0 if self.value > before else self._idle_rounds + 1

@@ -37,25 +37,32 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """The position in the active set of each column of the program."""
+        """The columns of the restricted program, as positions in the active set."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """The pair (column index, sign) of each column of the program."""
+        """The columns of the restricted program, as pairs (index in the margin matrix, sign)."""
         return [self._active.keys[slot] for slot in self.slots]
 
     def basis(self) -> Basis:
-        """Return the columns of the program as a basis, from which another program can start."""
+        """Return the columns of the restricted program as a `Basis`.
+
+        Another restricted program can start from this object.
+        """
         return Basis(tuple(self.keys))
 
     def continue_from(self, basis: Basis) -> None:
-        """Start the solver from the basis of another program. A cone solver ignores the basis."""
+        """Let the solver of the restricted program start from the basis of another program.
+
+        A cone solver ignores the basis.
+        """
         return
 
     def include(self, slots: Iterable[int]) -> None:
-        """Add the columns at the positions `slots` of the active set, without duplicates.
+        """Add columns to the restricted program, unless it already has them.
 
-        Raise a ProgramError if the program would have more than `MAX_DENSE_ENTRIES` entries.
+        `slots` contains the positions of the columns in the active set. Raise a ProgramError if the
+        program would have more than `MAX_DENSE_ENTRIES` entries.
         """
         new = [slot for slot in dict.fromkeys(slots) if slot not in self.slots]
         count = len(self.slots) + len(new)
@@ -75,7 +82,10 @@ class RestrictedProgram(ABC):
             new = new[share:]
 
     def optimise(self) -> Vector:
-        """Solve the program, store the weights in the active set, and return the distribution d."""
+        """Solve the restricted program, and return the optimal distribution over the examples.
+
+        The optimal weights of the columns are stored in the active set.
+        """
         # Columns of the active set that are not in the program get no weight.
         d, multipliers = self._solve()
         weights = np.zeros(len(self._active))
@@ -85,11 +95,18 @@ class RestrictedProgram(ABC):
 
     @abstractmethod
     def _add(self, columns: NDArray[Any]) -> None:
-        """Add columns to the program. The caller has multiplied each column by its sign."""
+        """Add columns to the restricted program.
+
+        The caller has multiplied each column by its sign.
+        """
 
     @abstractmethod
     def _solve(self) -> tuple[Vector, Vector]:
-        """Return the optimal distribution d and the optimal weights >= 0 of the columns."""
+        """Return the solution of the restricted program.
+
+        The solution is an optimal distribution over the examples, and optimal weights >= 0 of the
+        columns.
+        """
 
 
 class RestrictedLinearProgram(RestrictedProgram):
@@ -104,11 +121,14 @@ class RestrictedLinearProgram(RestrictedProgram):
         self._master = RestrictedMaster(game.linear_form, game.m, active.over)
 
     def basis(self) -> Basis:
-        """Return the simplex basis of HiGHS and the columns whose constraints are active."""
+        """Return the simplex basis of HiGHS for the restricted program.
+
+        It contains only the columns whose constraints are active.
+        """
         return self._master.basis(self.keys)
 
     def continue_from(self, basis: Basis) -> None:
-        """Start HiGHS from the basis of another program with the same relaxation f."""
+        """Let HiGHS start from the basis of another restricted program with the same relaxation."""
         # The basis of a cone program lists columns only, so HiGHS cannot start from it.
         if basis.sides:
             self._master.go_on(basis, self.keys)
@@ -128,7 +148,9 @@ class RestrictedConeProgram(RestrictedProgram):
     """
 
     def _add(self, columns: NDArray[Any]) -> None:
-        """Do nothing, because `_solve` builds the program from the active set in every round."""
+        """Do nothing, because `_solve` builds the cone program from the active set in every
+        round.
+        """
 
     def _solve(self) -> tuple[Vector, Vector]:
         import cvxpy as cp

@@ -78,7 +78,11 @@ class SmoothBoost(Method):
             )
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the method does not support the relaxation or the domain of w."""
+        """Raise an InputError if SmoothBoost cannot solve the game.
+
+        The game must have the relaxation `HardMargin` or `Capped`. The domain of the weights must
+        have atoms, as an l1 ball has.
+        """
         check_relaxation(self, game, (HardMargin, Capped), "is for HardMargin() and Capped(k)")
         check_atoms(self, game)
 
@@ -105,10 +109,11 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """Half of the smallest edge that the run expects. It is inf before the first edge is
-        known."""
+        """The number γ of SmoothBoost: half of the smallest edge that the run expects. It is inf
+        before the first edge is known."""
         self.taken = 0
-        """The number of hypotheses whose mean is the combined hypothesis w."""
+        """The number of hypotheses so far. The combined hypothesis w of SmoothBoost is their
+        mean."""
         self._excess = np.zeros(game.m)
         self.ended = False
         """Whether the measures of all examples add up to less than k of `Capped(k)`. If so, one
@@ -117,7 +122,10 @@ class SmoothBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Any) -> Booster | None:
-        """Update the weights w and the distribution d. Return None at the end of the run."""
+        """Compute the weights and the distribution of the next round of SmoothBoost.
+
+        `best` is the hypothesis of the weak learner. Return None at the end of the run.
+        """
         if self.ended:
             self.end(f"the measures of all examples add up to less than k = {self._k:g}")
             return None

@@ -61,7 +61,11 @@ class SoftBoost(Method):
     purpose: ClassVar[str] = "is for HardMargin() and Capped(k)"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the method does not support the relaxation or the domain of w."""
+        """Raise an InputError if SoftBoost or its subclass TotalBoost cannot solve the game.
+
+        SoftBoost needs the relaxation `HardMargin` or `Capped`, and TotalBoost needs `HardMargin`.
+        The domain of the weights must have atoms, as an l1 ball has.
+        """
         # TotalBoost rejects a cap, and its generalisation SoftBoost accepts one.
         instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
         check_relaxation(self, game, self.accepts, self.purpose, instead)
@@ -109,10 +113,10 @@ class SoftBoostRun(Booster):
         self.least = math.inf
         """The smallest edge that the weak learner has returned so far."""
         self.multipliers = np.zeros(0)
-        """The multiplier of each column of the linear program in the last projection."""
+        """The multiplier of the edge constraint of each column in the last entropy projection."""
         self.infeasible = False
-        """Whether no distribution meets the constraints on the edges. If so, one more round
-        follows."""
+        """Whether no distribution meets the constraints on the edges of the columns. If so, one
+        more round follows, and then the run ends."""
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.d = game.relaxation.center(game.m)

@@ -28,7 +28,10 @@ def check_relaxation(
 
 
 def check_atoms(method: Method, game: Game) -> None:
-    """Raise an InputError if the domain of the weights w has no atoms."""
+    """Raise an InputError if the domain of the weights of a game has no atoms.
+
+    The message names the method, which gives weight to single columns and needs atoms.
+    """
     if not isinstance(game.over, AtomicSet):
         raise InputError(
             f"{type(method).__name__}() gives weights to single columns, so it is for games over "
@@ -51,10 +54,11 @@ def check_polyhedral(caller: str, game: Game, instead: str) -> None:
 
 
 def starting_point(game: Game) -> MovingHypothesis:
-    """Return the weights w from which a run on a game starts, for any domain of w.
+    """Return the weights of the hypotheses from which a run on a game starts.
 
-    The result stores w together with the margins `u`. `direction` returns the change of the margins
-    for a step towards a hypothesis, and `move` takes the step. `Method` has an example.
+    The returned object stores the weights together with their margins `u`. Its method `direction`
+    returns the change of the margins for a step towards a hypothesis, and its method `move` takes
+    the step. The docstring of `Method` contains an example.
     """
     if isinstance(game.over, AtomicSet):
         return active_set(game)
@@ -64,13 +68,16 @@ def starting_point(game: Game) -> MovingHypothesis:
 
 
 def active_set(game: Game) -> ActiveSet:
-    """Return the weights w from which a run starts, for a domain with atoms."""
+    """Return the weights of the hypotheses from which a run on a game starts, as an `ActiveSet`.
+
+    The domain of the weights must have atoms, as an l1 ball has.
+    """
     assert isinstance(game.over, AtomicSet)
     return ActiveSet(game.matrix, game.over, game.relaxation.center(game.m))
 
 
 class Unbegun(Booster):
-    """The booster of a run whose method could not start.
+    """A booster that replaces the booster of a method that could not start.
 
     A single round evaluates the weights of `starting_point` and the distribution `f.center(m)`,
     which gives a bracket of the value. The call of `advance` after this round raises the error that

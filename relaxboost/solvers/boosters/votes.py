@@ -30,7 +30,10 @@ class HardMarginMethod(Method):
     cold = "always starts from w = 0"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError unless the game has `HardMargin` and is over an `L1Ball`."""
+        """Raise an InputError if the method cannot solve the game.
+
+        The game must have the relaxation `HardMargin` and the domain `L1Ball`.
+        """
         purpose = "maximises the hard margin and accepts no relaxation"
         check_relaxation(self, game, (HardMargin,), purpose)
         if not isinstance(game.over, L1Ball):
@@ -47,9 +50,10 @@ class Votes(ActiveSet):
     """
 
     raw: Vector
-    """The margins of the unscaled weights w. Each round stores a new array here."""
+    """The margins of the examples for the unscaled weights w of AdaBoost. Each round stores a new
+    array here."""
     norm: float
-    """The l1 norm of the unscaled weights w."""
+    """The l1 norm of the unscaled weights w of AdaBoost."""
 
     def __init__(self, game: Game) -> None:
         assert isinstance(game.over, AtomicSet)
@@ -60,7 +64,10 @@ class Votes(ActiveSet):
 
     @property
     def log_risk(self) -> float:
-        """The logarithm of the exponential risk (1/m) Σ exp(−u_i) of the unscaled margins u."""
+        """The logarithm of the exponential risk (1/m) Σ exp(−u_i) of AdaBoost.
+
+        The sum is over the m examples, and u contains their margins for the unscaled weights.
+        """
         return log_sum_exp(-self.raw) - math.log(self.raw.size)
 
     def vote(self, best: Best, eta: float, column: Vector) -> None:

@@ -30,11 +30,12 @@ class Cuts(NamedTuple):
     """
 
     offset: Vector
-    """The offset of each cut, shape (K,) for K cuts."""
+    """The offsets of the cuts offset + <slope, w>, with one entry for each cut."""
     slope: Matrix
-    """The slope of each cut, shape (K, d) for K cuts and weights w with d entries."""
+    """The slopes of the cuts offset + <slope, w>, with a row for each cut and a column for each
+    weight in w."""
     error: Matrix
-    """The bound on the error of each entry of `slope`, shape (K, d)."""
+    """A bound on the rounding error of each entry of the array `slope`."""
 
     def at(self, kept: Any) -> Cuts:
         """Return the cuts with the given indices, or the cuts that a Boolean mask selects."""

@@ -23,15 +23,16 @@ error of 0, and is replaced by 1, because 1 divided by its square may overflow."
 
 
 class Feasible(NamedTuple):
-    """A set of weights w, with the penalty Ω(w) = (square/2)‖s w‖₂² + absolute · ‖s w‖₁ on the set.
+    """The set of weights w over which the bundle method minimises, with a penalty on w.
 
-    The vector s is `scale`, and s w is the entrywise product.
+    The penalty is Ω(w) = (square/2)‖s w‖₂² + absolute · ‖s w‖₁. The vector s is `scale`, and s w is
+    the entrywise product.
     """
 
     scale: Vector
-    """The vector s of the penalty, shape (d,), with positive entries."""
+    """The positive factors s of the weights in the penalty, with one factor for each weight."""
     nonnegative: bool
-    """Whether every w in the set has only entries >= 0."""
+    """Whether the set contains only weights w >= 0."""
     square: float = 0.0
     absolute: float = 0.0
     radius: float = math.inf
@@ -174,7 +175,8 @@ class Master:
         rows[:, :d] = cuts.slope * self._unit
         steep = float(np.abs(rows[:, :d]).max())
         rows[np.arange(group.size), n - self._groups + group] = -1.0
-        if size <= 1e-9 * steep:  # the offsets are 0, or rounding errors of 0
+        # If the offsets are 0 or rounding errors of 0, the slopes define the size.
+        if size <= 1e-9 * steep:
             size = steep
         return rows, size if size >= SMALLEST else 1.0
 

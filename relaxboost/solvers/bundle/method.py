@@ -40,33 +40,35 @@ class ConvexObjective(Protocol):
 
     @property
     def feasible(self) -> Feasible:
-        """The penalty Ω and the set of feasible weights w."""
+        """The penalty Ω of this objective, and the set of weights w over which it is minimised."""
 
     def at(self, w: Vector, *, clock: Clock) -> Any:
-        """Evaluate F at the weights `w`.
+        """Evaluate the objective F at the weights `w`.
 
         Return an object with the attributes `w`, `value` (the number F(w)) and `cuts` (a cut for
         each group).
         """
 
     def lower(self, cut: Cut) -> float:
-        """Return a lower bound on the minimum of F.
+        """Return a lower bound on the minimum of the objective F.
 
         The argument `cut` is an affine function that is at most Σ_g R_g everywhere, where F = Ω +
         Σ_g R_g.
         """
 
     def project(self, w: Vector) -> Vector:
-        """Return feasible weights close to `w`."""
+        """Return feasible weights close to the given weights `w`."""
 
 
 class BundleRound(NamedTuple):
-    """The result of a round of the bundle method."""
+    """The result of a round of the bundle method: a new point and the best lower bound so far."""
 
     point: Any
-    """The point that `ConvexObjective.at` returned in this round."""
+    """The weights that this round evaluated, with the value of the objective and its cuts, as
+    `ConvexObjective.at` returned them."""
     lower: float
-    """The best lower bound on the minimum of F so far."""
+    """The best lower bound on the minimum of the objective that the bundle method has proved so
+    far."""
 
 
 class CuttingPlanes:
@@ -106,7 +108,8 @@ class CuttingPlanes:
         self.unit = unit
         first = np.zeros(0) if floors is None else floors
         self._permanent = first.size
-        """The number of constant cuts from `floors`, which come first and are never dropped."""
+        """The number of constant cuts of the model, which come from `floors`. They are the first
+        cuts and are never dropped."""
         self._floors = np.full(groups, -np.inf) if floors is None else floors
         # No term is above 0, so that the factor covers the rounding of the sum.
         self.floor = float(self._floors.sum()) * (1.0 + 2.0 * roundoff(groups))
@@ -116,11 +119,11 @@ class CuttingPlanes:
         self.cuts = Cuts(first, zero, zero)
         self.group = np.arange(first.size)
         self.idle = np.zeros(first.size, dtype=np.int64)
-        """The number of rounds for which each cut has been inactive."""
+        """For each cut of the model, the number of rounds for which it has been inactive."""
         self._known = set(self._keys(self.cuts, self.group))
 
     def of(self, objective: ConvexObjective) -> CuttingPlanes:
-        """Return a copy of the model for another objective with the same functions R_g."""
+        """Return a copy of this model for another objective F, which has the same functions R_g."""
         made = copy(self)
         # The set of keys is changed in place, so each model needs its own.
         made._known = set(self._known)

@@ -136,7 +136,7 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
             stiff = 0.25 / D[j]
             pivots[j + f] += stiff
             pivots[j + f + 1] += stiff
-        # The factor L diag(pivots) Lᵀ of a tridiagonal matrix.
+        # The loop computes the factor L diag(pivots) Lᵀ of a tridiagonal matrix.
         for j in range(a, b):
             stiff = 0.25 / D[j]
             below[j + f] = -stiff / pivots[j + f]
@@ -230,7 +230,7 @@ class Additive:
         gram[place, place] += 1.0 / D[chosen]
         self._together = Factor(gram)
         self.iterations = 0
-        """The largest number of conjugate gradient iterations in any call to `solve`."""
+        """The largest number of conjugate gradient iterations that a call of `solve` has needed."""
 
     def _times(self, y: Vector) -> Vector:
         out: Vector = _product(*self._levels, self._inverse, y)
@@ -256,7 +256,7 @@ class Additive:
         size = float(r @ z)
         least = self._tolerance**2 * size
         count = 0
-        # The preconditioned method of conjugate gradients, from 0.
+        # This is the preconditioned method of conjugate gradients, which starts from 0.
         while size > least and count < MAX_CG_ITERATIONS:
             seconds_left()
             q = self._times(p)

@@ -22,7 +22,7 @@ class Block(ABC):
     """
 
     written = False
-    """Whether the method `gram` needs the game matrix A as a dense array."""
+    """Whether the method `gram` of this class needs the game matrix as a dense array."""
     uncancelled: Vector | None = None
     """The size of the terms whose sum is a diagonal entry of the last result of `gram`, as a vector
     with a number for each diagonal entry. The rounding error of a diagonal entry is proportional to
@@ -30,15 +30,15 @@ class Block(ABC):
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
-        """Return the product of the matrix K and the vector t."""
+        """Return the product of this matrix K and the vector `t`."""
 
     @abstractmethod
     def invert(self, h: Vector) -> Vector:
-        """Return the solution t of the equations K t = h."""
+        """Return the solution t of the equations K t = h with this matrix K."""
 
     @abstractmethod
     def gram(self, bulk: Bulk) -> Array:
-        """Return the lower triangle of Bᵀ K⁻¹ B, where K is the matrix that f adds.
+        """Return the lower triangle of the product Bᵀ K⁻¹ B for this matrix K.
 
         The matrix B is [A, −1] in the rows of the distribution d and 0 in all other rows. A is the
         game matrix, and −1 is a column in which all entries are −1.

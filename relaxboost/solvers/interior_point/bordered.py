@@ -52,9 +52,10 @@ class Layout:
         # An unknown that only the border determines would leave the rest singular.
         is_outer[m:] |= (K @ np.where(is_outer, 0.0, 1.0) == 0.0)[m:]
         self.whole = Partition(K, is_outer, m)
-        """The blocks and the border of K."""
+        """The division of all unknowns into the border of the matrix K and its blocks."""
         self.rest = Partition(K[m:, m:], is_outer[m:], m)
-        """The blocks and the border of the rows and columns of K for the unknowns other than d."""
+        """The division of the unknowns other than d into a border and blocks. The matrix consists
+        of the rows and columns of K for these unknowns."""
         of_d = np.isin(self.whole.inner, np.arange(m))
         is_alone = np.unique(self.whole.first[of_d]).size == m
         self.is_apart = is_alone and self.whole.are_blocks_small
@@ -81,23 +82,25 @@ class Partition:
         from scipy.sparse.csgraph import connected_components
 
         self.outer = np.flatnonzero(is_outer)
-        """The unknowns in the border."""
+        """The indices of the unknowns in the border of the matrix."""
         inner = np.flatnonzero(~is_outer)
         label = connected_components(K[inner][:, inner], directed=False)[1]
         size = np.bincount(label)[label]
         order = np.lexsort((label, size))
         self.inner = inner[order]
-        """The unknowns of the blocks. The unknowns of a block are neighbours, and the smallest
-        blocks are first."""
+        """The indices of the unknowns in the blocks of the matrix. The unknowns of a block are
+        neighbours, and the smallest blocks come first."""
         self.size = size[order]
-        """The number of unknowns in the block of each inner unknown."""
+        """For each unknown in `inner`, the number of unknowns in its block of the matrix."""
         is_first = np.diff(label[order], prepend=-1) != 0
         self.first = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
-        """The position in `inner` of the first unknown of the block of each inner unknown."""
+        """For each unknown in `inner`, the position in `inner` of the first unknown of its
+        block."""
         self.are_blocks_small = bool(size.sum() <= size.size**1.5)
-        """Whether the blocks of the N inner unknowns have at most N√N entries."""
+        """Whether the blocks of the matrix are so small that they have at most N√N entries for N
+        unknowns in the blocks."""
         self.is_border_dense = bool(is_long(K[inner][:, self.outer], m).any())
-        """Whether a row of a block has more than √m entries in the border."""
+        """Whether a row of a block has more than √m entries in the border, for m examples."""
 
     def inverse(self, K: Any) -> Any:
         """Return the inverse of the block diagonal part of the matrix, as a sparse matrix.
@@ -128,7 +131,7 @@ class Partition:
 
 
 class ArrowFactor:
-    """The inverse of a sparse symmetric matrix that is block diagonal except for a border.
+    """A factor of a sparse symmetric matrix that is block diagonal except for a border.
 
     Parameters
     ----------
@@ -200,7 +203,7 @@ def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
 
 
 def as_array(matrix: Any) -> Array:
-    """Return a matrix, which may be sparse, as an array."""
+    """Return a dense or sparse matrix as a dense array."""
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
@@ -225,10 +228,10 @@ class Bordered(Block):
 
         self._layout = layout
         self._K = sparse.csr_array(K)
+        # A multiplier near infinity or a slack near 0 would spoil all digits of a factor.
         if not np.isfinite(self._K.data).all():
             raise np.linalg.LinAlgError("the quotient of a multiplier and its slack is not finite")
         self._times = times
-        # A multiplier near infinity or a slack near 0 would spoil all digits of a factor.
         self.written = not layout.is_apart
 
     @cached_property
@@ -238,7 +241,7 @@ class Bordered(Block):
 
     @cached_property
     def _rest(self) -> Any:
-        # The unknowns other than d.
+        # These are the unknowns other than d.
         rest = self._K[self._layout.m :, self._layout.m :]
         is_apart = self._layout.is_apart
         return ArrowFactor(rest, self._layout.rest) if is_apart else symmetric_factor(rest)

@@ -58,7 +58,7 @@ class Cones(ABC):
 
     degree: float
     axis: Vector
-    """A point in the interior of the cone. Its largest absolute entry is about 1."""
+    """A point in the interior of every cone of this kind. Its largest absolute entry is about 1."""
 
     def __init__(self, s: Array, least: float, mult: Vector) -> None:
         s = s.copy()
@@ -76,10 +76,12 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return a boolean for each row of `s`: whether the row is in the interior of its cone."""
+        """Return a boolean for each row of `s`, which is true if the row is inside its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return a boolean for each row of `z`: whether it is in the interior of the dual cone."""
+        """Return a boolean for each row of `z`, which is true if the row is inside the dual
+        cone.
+        """
         return self.inside(z)
 
     @abstractmethod
@@ -147,7 +149,7 @@ class Cones(ABC):
 
 
 def _det(x: Array) -> Array:
-    # x_0² − Σ_{i>0} x_i² for each row x, without cancellation.
+    # The result is x_0² − Σ_{i>0} x_i² for each row x, computed without cancellation.
     length = np.sqrt(np.square(x[:, 1:]).sum(axis=1))
     return np.asarray((x[:, 0] - length) * (x[:, 0] + length))
 
@@ -224,7 +226,8 @@ class SecondOrderCones(Cones):
         return np.stack([u, v], axis=1) / self.eta[:, :, None]
 
     def _scaled(self, x: Array, w: Array) -> Array:
-        # The product of [w_0, w_1ᵀ; w_1, I + w_1 w_1ᵀ/(1 + w_0)] and the row x of each cone.
+        # The result is the product of the matrix [w_0, w_1ᵀ; w_1, I + w_1 w_1ᵀ/(1 + w_0)] and the
+        # row x of each cone.
         inner = (w[:, 1:] * x[:, 1:]).sum(axis=1)
         first = w[:, 0] * x[:, 0] + inner
         rest = x[:, 1:] + (x[:, 0] + inner / (1.0 + w[:, 0]))[:, None] * w[:, 1:]
@@ -276,7 +279,7 @@ class ExponentialCones(Cones):
         )
 
     def _dual_polar(self) -> Array:
-        # The point s with −∇F(s) = z for each multiplier z.
+        # The result is the point s with −∇F(s) = z for each multiplier z.
         from scipy.special import wrightomega
 
         u, v, w = self.z.T
@@ -287,7 +290,7 @@ class ExponentialCones(Cones):
         return np.column_stack([y * np.log(z / y) + 1.0 / u, y, z])
 
     def _hessian(self, s: Array) -> Array:
-        # ∇²F(s) for each row s.
+        # The result is ∇²F(s) for each row s.
         x, y, z = s.T
         psi = y * np.log(z / y) - x
         slope = np.column_stack([-np.ones_like(y), np.log(z / y) - 1.0, y / z]) / psi[:, None]
@@ -308,7 +311,7 @@ class ExponentialCones(Cones):
         s = self.s
         z = self.z
         hessian = self._hessian(s)
-        # On the central path s = μ s̃ and z = μ z̃.
+        # On the central path, s equals μ s̃ and z equals μ z̃.
         s_far = self._dual_polar()
         z_far = self.polar()
         dot = (s * z).sum(axis=1)

@@ -167,7 +167,8 @@ class Conic(Part):
         first = self._square @ x + self._E.T @ eta + self._G.T @ self._curved(self._G @ x)
         return np.append(first, self._E @ x)
 
-    @np.errstate(all="ignore")  # `Iterate` rejects a direction that is not finite
+    # NumPy's warnings are not needed, because `Iterate` rejects a direction that is not finite.
+    @np.errstate(all="ignore")
     def aim(self, pull: Vector, centre: float, first: _Change | None = None) -> Aim:
         short = self._h - self._G @ self.x - self._s
         wanted = []

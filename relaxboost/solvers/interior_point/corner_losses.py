@@ -92,7 +92,8 @@ class LossIterate(Iterate):
         quadratic: Vector | float,
         mu: float,
     ) -> None:
-        weights: Any  # `SmoothWeights` takes the place of `EdgeBounds`
+        # The type is Any, because `SmoothWeights` can take the place of `EdgeBounds`.
+        weights: Any
         if isinstance(over, AtomicSet):
             v = float(np.abs(bulk.edges(part.x)).max()) + mu * bulk.n / over.scale
             weights = EdgeBounds(bulk, over, part.x, v, w)

@@ -72,7 +72,8 @@ class EdgeBounds:
         is appended."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
-        """The slacks and the multipliers of all bounds, in rows as in `BoundsChange`."""
+        """The slacks and multipliers of all bounds on edges. The rows are those of
+        `BoundsChange`."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
@@ -94,12 +95,18 @@ class EdgeBounds:
 
     @property
     def w(self) -> Vector:
-        """The weights of the columns in the restricted problem, shape (n,)."""
+        """The weights of the n columns in the restricted problem, with one entry for each
+        column.
+        """
         return np.asarray((self._signs * self._columns(self.pairs.mult)).sum(axis=0))
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """A boolean for each column: whether some bound of the column has a multiplier > slack."""
+        """A boolean for each column in the restricted problem, which is true if the column is in
+        use.
+
+        A column is in use if a bound on its edge has a multiplier that is larger than the slack.
+        """
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
@@ -122,7 +129,7 @@ class EdgeBounds:
         total = float(D.sum()) + floor
         if len(ratio) == 1:
             return ColumnScaling(D, D, floor, total)
-        # κ = Σ (D − ε² D), written without the cancellation.
+        # κ is Σ (D − ε² D), written without the cancellation.
         kappa = float((4.0 * ratio[0] * ratio[1] / D).sum())
         return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, total)
 
@@ -169,7 +176,10 @@ class EdgeBounds:
         return BoundsChange(slack, mult)
 
     def go(self, step: float, dual_step: float, change: BoundsChange, d: Vector, v: float) -> None:
-        """Move the multipliers, and compute the slacks from the new distribution and bound."""
+        """Take a step: move the multipliers of the bounds on the edges, and recompute the slacks.
+
+        The slacks follow from the new distribution `d` and the new bound `v` on all edges.
+        """
         self.v = v
         self.edges = self.bulk.edges(d)
         self.pairs.move(self._slacks(), dual_step, change.mult)

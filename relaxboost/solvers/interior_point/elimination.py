@@ -44,7 +44,8 @@ class Elimination:
 
     def __init__(self) -> None:
         self.is_by_passes = False
-        """Whether the last step solved Newton's equations by conjugate gradients."""
+        """Whether the last step of the interior point method solved Newton's equations by conjugate
+        gradients."""
         self._have_passes_converged = True
         self._has_no_examples_factor = False
 

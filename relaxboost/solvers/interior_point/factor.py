@@ -58,7 +58,7 @@ class Factor:
         return not failed
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution x of G x = h, where G is the matrix that was factorised."""
+        """Return the solution x of the equations G x = h for the matrix G that was factorised."""
         from scipy.linalg.blas import dtrsv
 
         # For one vector BLAS is several times faster than LAPACK, which expects a matrix.
@@ -93,7 +93,8 @@ def symmetric_factor(matrix: Any) -> Any:
                 diag_pivot_thresh=np.sqrt(np.finfo(np.float64).eps),
                 options={"SymmetricMode": True},
             )
-        except RuntimeError:  # SciPy's, for a singular matrix
+        # SciPy raises this error for a singular matrix.
+        except RuntimeError:
             continue
     raise np.linalg.LinAlgError("the sparse part of Newton's matrix is singular")
 

@@ -90,7 +90,8 @@ class Iterate:
         d = part.x[: bulk.m]
         # Over a Euclidean set the run starts from w = 0, the center of the set.
         zero = np.zeros(bulk.n)
-        weights: Any  # `SmoothWeights` takes the place of `EdgeBounds`
+        # The type is Any, because `SmoothWeights` can take the place of `EdgeBounds`.
+        weights: Any
         if isinstance(over, L2Ball):
             weights = SmoothWeights(bulk, d, zero, float(over.radius), mu=0.1 * size)
         elif isinstance(over, SquaredNorm):
@@ -105,7 +106,7 @@ class Iterate:
         self.part = part
         self.bounds = bounds
         self._has_sum = has_sum
-        # The multiplier λ of the equation Σd = 1.
+        # This is the multiplier λ of the equation Σd = 1.
         self._multiplier = 0.0
         self.infeasibility = 1.0
         """An upper bound on the ratio of the residuals of the program's equations to the residuals
@@ -114,32 +115,35 @@ class Iterate:
 
     @property
     def bulk(self) -> Bulk:
-        """The columns of the game matrix that are in the restricted problem."""
+        """The columns of the game matrix that are in the restricted problem of this iterate."""
         return self.bounds.bulk
 
     @property
     def d(self) -> Vector:
-        """The distribution d, shape (m,). Its entries are positive, and their sum tends to 1."""
+        """The distribution d over the m examples at this iterate.
+
+        Its entries are positive, and their sum converges to 1.
+        """
         return self.part.x[: self.bulk.m]
 
     @property
     def w(self) -> Vector:
-        """The weights of the columns in the restricted problem, shape (n,)."""
+        """The weights of the n columns in the restricted problem at this iterate."""
         return self.bounds.w
 
     @property
     def v(self) -> float:
-        """The bound v, which is greater than the edges of all columns."""
+        """The bound v on all edges at this iterate. It is greater than the edge of every column."""
         return self.bounds.v
 
     @property
     def mu(self) -> float:
-        """The mean of the products of slack and multiplier. The mean converges to zero."""
+        """The mean of slack times multiplier over all inequalities. It converges to zero."""
         return self.product / (self.part.count + self.bounds.pairs.count)
 
     @property
     def product(self) -> float:
-        """The sum of the products of slack and multiplier.
+        """The sum of slack times multiplier over all inequalities of the program.
 
         If all equations of the program hold at the point, this sum is the duality gap: the primal
         objective minus the dual objective.
@@ -236,5 +240,5 @@ class Iterate:
         self._multiplier += dual * direction.move.total
         # A step of length 1 solves all linear equations.
         left = self.infeasibility * (1.0 - min(length, dual))
-        # Below this part of the first residuals, roundings prevail.
+        # If the residuals are a smaller part of the first residuals, they are rounding errors.
         self.infeasibility = max(left, 1e-10)

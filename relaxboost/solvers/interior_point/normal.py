@@ -45,19 +45,22 @@ class Move(NamedTuple):
     """The Newton step t of the unknowns of the relaxation f. The first m entries are the step Δd of
     the distribution d."""
     y: Vector
-    """The Newton step y of the weights w."""
+    """The Newton step y of the weights w of the columns."""
     v: float
     """The Newton step Δv of the bound v on all edges."""
     total: float
     """The Newton step Δλ of the multiplier λ of the equation Σd = 1."""
     margins: Vector
-    """The step A y of the margins."""
+    """The step A y of the margins, which follows from the Newton step y of the weights."""
     edges: Vector
-    """The step Aᵀ Δd of the edges."""
+    """The step Aᵀ Δd of the edges, which follows from the Newton step Δd of the distribution d."""
 
 
 class Right(NamedTuple):
-    """The four right-hand sides h, q, s and σ of Newton's equations."""
+    """The four right-hand sides h, q, s and σ of Newton's equations of a game.
+
+    The docstring of this module contains the equations.
+    """
 
     h: Vector
     q: Vector
@@ -80,7 +83,8 @@ class ColumnScaling(NamedTuple):
     multiplier / slack of the upper bound on its edge, minus multiplier / slack of the lower bound,
     if any."""
     kappa: float
-    """The coefficient κ in Newton's equations of Δv, the step of the bound v on all edges."""
+    """The number κ in Newton's equations, which is the coefficient of the step Δv of the bound v on
+    all edges."""
     total: float
     """The number κ + Σ E_j²/D_j. It equals Σ D_j if all bounds are on the edges of columns."""
     has_sum: bool = True
@@ -98,7 +102,7 @@ class Normal(ABC):
 
     @abstractmethod
     def solve(self, right: Right) -> Move:
-        """Return an approximate solution of Newton's equations for the right-hand sides."""
+        """Return an approximate solution of Newton's equations for the given right-hand sides."""
 
     def refined(self, right: Right, first: Move) -> Move:
         """Improve the solution `first` by one step of iterative refinement. Return the result."""
@@ -155,7 +159,8 @@ class ByColumns(Normal):
     def _factorised(self) -> Factor | Additive:
         gram = self._block.gram(self._bulk)
         self._rho = self._weight(float(gram[-1, -1]))
-        if not self._columns.has_sum:  # the last equation is Δλ = 0
+        # If Σd = 1 is not an equation of the program, the last equation is Δλ = 0.
+        if not self._columns.has_sum:
             gram[-1] = 0.0
             gram[-1, -1] = 1.0
         add_outer(gram, self._rho * self._e, self._e)
@@ -189,7 +194,7 @@ class ByColumns(Normal):
         z -= rest * v * self._ge
         y = z[:-1]
         total = float(z[-1])
-        # Substitute back: K t = h − A y + 1 Δλ.
+        # Back substitution solves K t = h − A y + 1 Δλ.
         margins = bulk.margins(y)
         left = h.copy()
         left[:m] -= margins - total
@@ -257,7 +262,7 @@ class ByExamples(Normal):
         total = self._lacking(sigma, z) / float(self._g1.sum())
         t = z + total * self._g1
         edges = self._bulk.edges(t)
-        # Substitute back, starting with the edges of Δd.
+        # Back substitution starts with the edges of Δd.
         v = (s + float(self._b @ t)) / self._sum
         y = D * (edges - q) - E * v
         return Move(self._block.expand(t, h), y, v, total, self._bulk.margins(y), edges)

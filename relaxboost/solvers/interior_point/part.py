@@ -20,7 +20,8 @@ class Aim(NamedTuple):
 
     h: Vector
     wanted: Any
-    """The data from which `Part.change` computes the steps of the slacks and multipliers."""
+    """The data from which the method `change` of the class `Part` computes the steps of the slacks
+    and multipliers."""
 
 
 class Part(ABC):
@@ -34,10 +35,12 @@ class Part(ABC):
     """
 
     x: Vector
-    """The variables of the program. The first m variables are the distribution d."""
+    """The variables of the program that defines the relaxation f. The first m variables are the
+    distribution d over the m examples."""
     count: float
-    """The divisor that turns `product` into a mean. For a linear program, `count` is the number of
-    inequalities. For a cone program, it is the sum of the degrees of the cones."""
+    """The divisor that turns the sum `product` of slacks times multipliers into a mean. For a
+    linear program it is the number of inequalities. For a cone program it is the sum of the degrees
+    of the cones."""
 
     @property
     def proof(self) -> ConeProof | None:
@@ -50,15 +53,15 @@ class Part(ABC):
     @property
     @abstractmethod
     def product(self) -> float:
-        """The sum over all constraints of the product of slack and multiplier."""
+        """The sum of slack times multiplier over all constraints of the relaxation f."""
 
     @abstractmethod
     def block(self) -> Block:
-        """Return the matrix K that f adds to Newton's equations at the current point."""
+        """Return the matrix K that the relaxation f adds to Newton's equations at this point."""
 
     @abstractmethod
     def aim(self, pull: Vector, centre: float, first: Any = None) -> Aim:
-        """Return the right-hand side of Newton's equations for the unknowns of f.
+        """Return the right-hand side of Newton's equations for the unknowns of the relaxation f.
 
         Parameters
         ----------
@@ -73,9 +76,9 @@ class Part(ABC):
 
     @abstractmethod
     def change(self, aim: Aim, t: Vector) -> Any:
-        """Return the direction that follows from a solution of Newton's equations.
+        """Return the direction of a step, which follows from a solution of Newton's equations.
 
-        `t` is the solution for the unknowns of f, and `aim` is the right-hand side.
+        `t` is the solution for the unknowns of the relaxation f, and `aim` is the right-hand side.
         """
 
     @abstractmethod
@@ -94,4 +97,7 @@ class Part(ABC):
 
     @abstractmethod
     def go(self, step: float, dual_step: float, change: Any) -> None:
-        """Take a primal step of the length `step` and a dual step of the length `dual_step`."""
+        """Move the variables, slacks and multipliers of the relaxation f along `change`.
+
+        `step` is the length of the primal step, and `dual_step` is the length of the dual step.
+        """

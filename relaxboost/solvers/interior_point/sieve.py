@@ -41,7 +41,7 @@ class Sieve:
         self._whole = whole
         self._over = over
         self._most = most
-        # The usual number of bins of a histogram of m examples (Scott 1979, Biometrika 66).
+        # This is the usual number of bins of a histogram of m examples (Scott 1979, Biometrika 66).
         each = int(np.ceil(np.cbrt(whole.m)))
         columns = whole.spread(each)
         # Half of the places stay free for the columns that block steps.

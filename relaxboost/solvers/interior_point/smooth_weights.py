@@ -60,7 +60,8 @@ class SmoothWeights:
         self._radius = radius
         self._quadratic = quadratic + np.zeros_like(w)
         self.count = int(math.isfinite(radius))
-        self.pairs = self  # the single pair of v and the room
+        # The ball is the only inequality, and this object stores its slack and its multiplier.
+        self.pairs = self
         self.is_linear = not (self.count or self._quadratic.any())
         # Over a Euclidean set, every column can have weight.
         self.is_in_use = np.ones(w.size, dtype=bool)
@@ -74,7 +75,7 @@ class SmoothWeights:
 
     @property
     def product(self) -> float:
-        """The product of the slack and the multiplier v of the ball."""
+        """The product of the slack of the ball ‖w‖ <= radius and its multiplier v."""
         return self.v * self._room(self.w)
 
     @property
@@ -119,7 +120,7 @@ class SmoothWeights:
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the steps of the weights w and of the multiplier v of the ball."""
+        """Return the Newton steps of the weights w and of the multiplier v of the ball."""
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
@@ -140,7 +141,8 @@ class SmoothWeights:
         a = float(y @ y)
         b = float(self.w @ y)
         room = self._room(self.w)
-        # At the sphere a t²/2 + b t = room. The form of the root avoids cancellation.
+        # A step of length t reaches the sphere if a t²/2 + b t = room. The form of the root avoids
+        # cancellation.
         below = b + math.sqrt(b * b + 2.0 * a * room)
         end = 2.0 * room / below if below > 0.0 else math.inf
         return (min(1.0, -self.v / v) if v < 0.0 else 1.0), min(1.0, end)

@@ -92,6 +92,6 @@ class Walking(Booster):
 
 
 def walkable(game: Game, start: WarmStart) -> bool:
-    """Return whether the simplex method can start from the solution in a warm start."""
+    """Return whether the parametric simplex method can solve a game from a given warm start."""
     near = start.near
     return near is not None and None not in (linear_program(game), linear_program(near.game))

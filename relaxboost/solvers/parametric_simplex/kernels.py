@@ -47,7 +47,7 @@ TOLERANCES = Tolerances()
 
 
 class PivotOutcome(IntEnum):
-    """The reason why the kernel `follow` stopped its pivots."""
+    """The reason why the compiled function `follow` stopped the pivots of the simplex method."""
 
     DONE = 0
     """The outcome of pivots that found the optimal basis of the linear program. The parameter t, by
@@ -62,7 +62,7 @@ class PivotOutcome(IntEnum):
     """The outcome if a variable has to enter the basis, but no basic variable in the tableau
     reaches a bound."""
     SINGULAR = 4
-    """The outcome if the basis is singular, or if the rounding errors are too large."""
+    """The outcome if the basis is singular, or if the rounding errors of a pivot are too large."""
 
 
 class Tableau(NamedTuple):
@@ -127,9 +127,11 @@ class SimplexState(NamedTuple):
     its upper bound, and 0 for the sum Σd, which is fixed to 1. The entries of basic variables are
     not used."""
     x: Array
-    """The values of all variables, as numbers that change linearly with the parameter t."""
+    """The values of all variables of the linear program, as numbers that change linearly with the
+    parameter t."""
     z: Array
-    """The reduced costs of all variables, which are 0 for basic variables."""
+    """The reduced costs of all variables of the linear program, as numbers that change linearly
+    with the parameter t. They are 0 for basic variables."""
     lower: Array
     upper: Array
 
@@ -140,7 +142,7 @@ class SimplexState(NamedTuple):
 
 @njit()
 def row_of(tableau: Tableau, r: int) -> Array:
-    """Return row r of the tableau, including the pending updates."""
+    """Return row `r` of the simplex tableau, including the pending updates."""
     row = tableau.table[r].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.left[k, r]
@@ -151,7 +153,7 @@ def row_of(tableau: Tableau, r: int) -> Array:
 
 @njit()
 def column_of(tableau: Tableau, q: int) -> Array:
-    """Return column q of the tableau, including the pending updates."""
+    """Return column `q` of the simplex tableau, including the pending updates."""
     column = tableau.table[:, q].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.right[k, q]

@@ -114,7 +114,7 @@ class GameProgram:
         """The number of columns: one for each hypothesis and, if weights may be negative, one for
         its negative."""
         self.total = self.m + 1 + self.signed
-        """The index of the last variable, which is the sum Σd."""
+        """The index of the last variable of the linear program, which is the sum Σd."""
 
     def spend(self, passes: float) -> None:
         """Subtract a number of passes over the margin matrix from the budget.
@@ -166,7 +166,10 @@ class GameProgram:
         return np.maximum(np.concatenate([w, -w]), 0.0) if self.over.two_sided else w
 
     def part(self, examples: Whole, columns: Whole) -> Array:
-        """Return the margin of each given example for each given column of the linear program."""
+        """Return the margins of some examples for some columns of the linear program, as an array.
+
+        The array has a row for each example and a column for each column of the program.
+        """
         # The columns of −A follow those of A.
         sign = np.where(columns < self.n, 1.0, -1.0)
         return self._bulk.part(examples, columns % self.n) * sign

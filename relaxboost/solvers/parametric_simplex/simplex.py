@@ -128,7 +128,7 @@ class ParametricSimplex:
         primal = max((lower[0] - x[0]).max(), (x[0] - upper[0]).max())
         return float(max(primal, (-side * z[0]).max()))
 
-    # The variables of the tableau
+    # The following methods add variables to the tableau.
 
     def _grow(self, outcome: PivotOutcome) -> bool:
         # If no variable of the tableau could enter or leave the basis, variables are added even if
@@ -166,7 +166,7 @@ class ParametricSimplex:
         count = size - int(np.count_nonzero(loose))
         violated = int(np.count_nonzero(rooms < -TOLERANCES.feasible))
         if violated or at_least_some:
-            # If many variables violate a bound, only some are added: most violations then vanish.
+            # If many variables violate a bound, only some are added. Most violations then vanish.
             count = max(count, min(max(violated, UPDATES_PER_BLOCK), size))
         count = min(count, int(np.isfinite(rooms).sum()))
         if count <= 0:
@@ -209,7 +209,7 @@ class ParametricSimplex:
         self._tableau = Tableau.of(np.vstack([table, rows]))
         self._state = self._state._replace(basic=np.append(basic, new))
 
-    # Values of the variables
+    # The following methods compute the values of the variables.
 
     def _evaluate(self, form: LinearForm, t: float) -> None:
         # Products with the margin matrix give all variables at t, and iterative refinement removes
@@ -269,7 +269,7 @@ class ParametricSimplex:
         self.margins = program.margins(weights)
         return np.append(form.cost + self.margins - z[-1], program.over.scale - weights.sum())
 
-    # The way from t = 1 to t = 0
+    # The following methods change the program so that the current basis is optimal at t = 1.
 
     def _start_at_one(self, old: LinearForm, new: LinearForm) -> None:
         # The bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0. The
