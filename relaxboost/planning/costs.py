@@ -16,12 +16,13 @@ class LearnedCosts(ABC):
     """The base class of costs that were learned from features.
 
     The costs apply to every graph that has these features, in any order. Other features of the
-    graph are ignored, with an `ExtraFeatures` warning. A missing feature raises an InputError.
+    graph are ignored, with an `ExtraFeatures` warning. If the graph lacks a feature, an InputError
+    is raised.
 
     Attributes
     ----------
     names : tuple of str
-        The names of the features.
+        The names of the features from which the costs are computed.
     """
 
     names: tuple[str, ...]
@@ -52,7 +53,7 @@ class LinearCosts(LearnedCosts):
     w : array of shape (d,)
         The weight of each feature.
     names : tuple of str
-        The names of the features.
+        The names of the features from which the costs are computed.
     lower, upper : float
         A lower and an upper bound on the minimum of the objective.
     status : str

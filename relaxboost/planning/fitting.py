@@ -29,17 +29,17 @@ class FitRecord(NamedTuple):
 
     round: int
     value: float
-    """The value of the objective, the regulariser plus the mean loss, at the weights of this
-    round."""
+    """The value of the objective at the weights of this round. The objective is the regulariser
+    plus the mean margin loss."""
     lower: float
-    """The best lower bound on the minimum of the objective so far."""
+    """The best lower bound on the minimum of the objective that `fit` has proved so far."""
     upper: float
-    """The least objective value found so far."""
+    """The least value of the objective that `fit` has found so far."""
     seconds: float
 
 
 class Ends(TypedDict, total=False):
-    """The limits that end a call of `fit`."""
+    """The optional limits that end a call of `fit`: rounds, seconds, and a callback."""
 
     max_rounds: int | None
     time_limit: float | None
