@@ -1,4 +1,5 @@
-"""Greedy mirror steps, which start at the previous weights and keep no earlier gradients."""
+"""Online learners with greedy mirror steps, which start at the previous weights and do not store
+earlier gradients."""
 
 from __future__ import annotations
 
@@ -39,14 +40,15 @@ class MirrorSteps(OnlineMethod):
 
     greedy: ClassVar[bool] = True
     own_proxy: ClassVar[str] = ""
-    """The name of the only proxy that the method accepts, or "" if it accepts all proxies."""
+    """The name of the only proxy that the learning method accepts. The name is empty if the method
+    accepts all proxies."""
 
     proxy: Any = "squared-l2"
     schedule: Any = "growing"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # The published algorithms are defined for one proxy each.
+        # Each published algorithm is defined for a single proxy.
         if self.own_proxy not in ("", self.proxy.name):
             raise InputError(
                 f"{type(self).__name__} requires the proxy {self.own_proxy!r}, not "
