@@ -1,4 +1,5 @@
-"""Functions that reword messages of the library in terms of the command line."""
+"""Functions that reword error messages of the library, so that they name options of the command
+line."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ _NAMES = ((r"(?<![\w'\"/.-]){}(?![\w'\"/=]|\.\w)", "OPTION"),)
 
 
 def in_options(message: str) -> str:
-    """Return a message in which options of the running command replace Python arguments."""
+    """Return an error message in which options of the running command replace Python arguments."""
     context = click.get_current_context(silent=True)
     if context is None:
         return message
@@ -43,7 +44,7 @@ def in_options(message: str) -> str:
     for parameter in context.command.params:
         if isinstance(parameter, click.Option):
             option = max(parameter.opts, key=len)
-            # The argument of Python has the name of the option: time_limit for --time-limit.
+            # The Python argument is named like the option, for example time_limit for --time-limit.
             argument = option.removeprefix("--").replace("-", "_")
             options[argument] = option
             # A rule is reworded only if the user gave its option: for --relaxation 'Capped(k=0)',
@@ -69,11 +70,16 @@ def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mappin
 
 
 Words = Mapping[str, str | Callable[[re.Match[str]], str]]
-"""A mapping from regular expressions for parts of messages to replacements, as in `re.sub`."""
+"""The type of a mapping from regular expressions for parts of error messages to replacements, as in
+`re.sub`."""
 
 
 def reworded(message: str, words: Words) -> str:
-    """Return the message in which each match of a key of `words` is replaced by the key's value."""
+    """Return an error message after some replacements.
+
+    Each match of a regular expression, which is a key of the mapping `words`, is replaced by the
+    value of this key.
+    """
     for pattern, replacement in words.items():
         message = re.sub(pattern, replacement, message)
     return message
@@ -81,9 +87,10 @@ def reworded(message: str, words: Words) -> str:
 
 @contextmanager
 def spoken(words: Words, note: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Reword the errors of the library within the context by `reworded`.
+    """Reword the messages of errors that the library raises within this context, as `reworded`
+    does.
 
-    Pass each reworded warning to the function `note` once.
+    Each warning is reworded too, and passed to the function `note` once.
     """
     caught = None
     try:
