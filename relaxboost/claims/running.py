@@ -1,4 +1,4 @@
-"""Check many claims, or search for counterexamples to them, in several processes.
+"""Checks of many claims, and searches for counterexamples to many claims, in several processes.
 
 The number of processes does not change the results.
 """
@@ -25,8 +25,8 @@ from relaxboost.claims.claim import Claim, certificate_folder
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""A function that reports progress. Its arguments are the number of finished claims, the number of
-all claims, and the id of the claim that finished last."""
+"""The type of a function that reports the progress of checks of claims. Its arguments are the
+number of finished claims, the number of all claims, and the id of the claim that finished last."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,17 @@ class Failure:
 
     id: str
     error: str
-    """The error message on one line, with the instance on which the error occurred."""
+    """The error message of the failed check on one line, with the instance on which the error
+    occurred."""
     trace: str = ""
-    """The traceback of the error."""
+    """The traceback of the error that ended the check."""
 
     status = "error"
     agrees = interrupted = False
     optima = 0
 
     def data(self) -> dict[str, Any]:
-        """Return the failure in a form that JSON can store."""
+        """Return the failure of the check in a form that JSON can store."""
         return {"id": self.id, "status": self.status, "agrees": self.agrees, "error": self.error}
 
     def __str__(self) -> str:
@@ -164,7 +165,7 @@ def _here(claims: list[Claim], action: str, options: dict[str, Any], tell: Progr
 
 
 def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress) -> Results:
-    from joblib import Parallel, delayed  # It loads slowly.
+    from joblib import Parallel, delayed  # The import is here because joblib loads slowly.
 
     found: dict[int, Outcome] = {}
     yielded = 0
@@ -196,7 +197,7 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
 
 @contextmanager
 def _ctrl_c_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C within the context. Processes that start in it ignore Ctrl-C for ever.
+    """Ignore Ctrl-C within this context. Processes that start in it ignore Ctrl-C until they end.
 
     Only the main process shall answer Ctrl-C, and kill its workers. A worker that is interrupted
     while it starts, or between two tasks, would print a traceback. Starting the workers takes a few
@@ -220,10 +221,13 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
     Return the verdict, or a `Failure` if the check raised an error.
     """
     try:
-        # What a check prints must not mix with the verdicts on standard output.
+        # Output of a check goes to standard error, so that it does not mix with the verdicts on
+        # standard output.
         with redirect_stdout(sys.stderr):
             return claim.check(**options) if action == "check" else claim.attack(**options)
-    except MissingDependencyError:  # This says nothing about the claim.
+    # A missing library says nothing about the claim, so that the error is raised and not recorded
+    # as a failure.
+    except MissingDependencyError:
         raise
     except (Exception, SystemExit) as error:
         if is_interrupt(error):
