@@ -106,7 +106,9 @@ class _ArrayField(Field):
             raise InputError("all rows of a matrix must have the same length")
         entries = np.array(numbers, dtype=np.float64)
         if entries.ndim != len(self.axes):
-            raise InputError(f"needs {len(self.axes)} axes {self.axes}, got {entries.ndim}")
+            raise InputError(
+                f"the array needs {len(self.axes)} axes {self.axes}, got {entries.ndim}"
+            )
         return entries
 
     def _numbers(self, axis: str) -> list[int]:

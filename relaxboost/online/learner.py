@@ -133,12 +133,12 @@ class OnlineMethod(ABC):
             given = np.asarray(state[name])
             if given.dtype.kind not in "iuf" or given.shape != array.shape:
                 raise InputError(
-                    f"its {name} must be an array of numbers and have shape {array.shape}"
+                    f"the saved {name} must be an array of numbers of shape {array.shape}"
                 )
             array[:] = given
         learner.origin = dict(state.get("origin", {}))
         if not all(isinstance(text, str) for pair in learner.origin.items() for text in pair):
-            raise InputError("its field origin must be a dictionary of strings")
+            raise InputError("the saved origin must be a dictionary of strings")
         return learner
 
 

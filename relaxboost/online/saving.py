@@ -88,7 +88,7 @@ def check_method(kept: str, here: str) -> None:
         ", ".join(f"{name}={options.get(name)}" for name in names) or said
         for options, said in ((was, kept), (now, here))
     )
-    raise InputError(f"it was saved with {before}, and this method has {after}")
+    raise InputError(f"the learner was saved with {before}, and this method has {after}")
 
 
 def _options(said: str) -> dict[str, str]:

@@ -81,7 +81,9 @@ class PlanningLoss(Loss):
         if self.link not in LINKS:
             raise InputError(f"link must be one of {', '.join(LINKS)}, got {self.link!r}")
         if self.negative not in NEGATIVE:
-            raise InputError(f"negative must be one of {', '.join(NEGATIVE)}")
+            raise InputError(
+                f"negative must be one of {', '.join(NEGATIVE)}, got {self.negative!r}"
+            )
         if isinstance(self.base, LinearCosts):
             # The tasks of a fit would make copies of the loss large.
             object.__setattr__(self, "base", Linear(tuple(self.base.w.tolist()), self.base.names))

@@ -149,7 +149,7 @@ def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
         keys = [by(task) for task in tasks] if callable(by) else list(by)
     if len(keys) != len(tasks):
         raise InputError(
-            f"by has {len(keys)} entries for {len(tasks)} tasks; pass one entry per task"
+            f"the list by has {len(keys)} entries for {len(tasks)} tasks; pass one entry per task"
         )
     number: dict[Hashable, int] = {}
     return [number.setdefault(key, len(number)) for key in keys]

@@ -67,7 +67,7 @@ class Task:
                 )
             self.demonstrations = tuple(self._path(one) for one in _several(demonstration))
             if not isinstance(self.loss, PathLoss):
-                raise InputError("loss must be a PathLoss, such as Missed()")
+                raise InputError(f"loss must be a PathLoss, such as Missed(), got {loss!r:.60}")
             self.weight = positive("weight", weight)
 
     @classmethod

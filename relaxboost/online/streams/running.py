@@ -297,7 +297,7 @@ class _Run:
         begin = state["run"]["begin"]
         if begin != self._begin:
             raise InputError(
-                f"its run started at row {begin}, and this run starts at row {self._begin}"
+                f"the saved run started at row {begin}, and this run starts at row {self._begin}"
             )
         return found
 
@@ -363,11 +363,12 @@ def _check_base(state: dict[str, Any], size: int, base: BaseFunctions) -> None:
     was = kept.rpartition(" ")[0]
     if was not in ("", base.name):
         raise InputError(
-            f"it was saved with base functions {was!r}, and this run has {base.name!r}"
+            f"the learner was saved with base functions {was!r}, and this run has {base.name!r}"
         )
     if np.size(state["w"]) != size:
         raise InputError(
-            f"it was saved with {np.size(state['w'])} base functions, and this run has {size}"
+            f"the learner was saved with {np.size(state['w'])} base functions, and this run has "
+            f"{size}"
         )
 
 
