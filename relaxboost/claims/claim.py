@@ -157,7 +157,7 @@ class Claim:
         return self.make(self.space.from_json(written))
 
     def make(self, values: Mapping[str, Any]) -> Instance:
-        """Return the instance of the claim whose fields have the given values."""
+        """Return an instance of the claim, given the values of its fields by name."""
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:

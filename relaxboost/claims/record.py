@@ -52,7 +52,8 @@ class Enumeration:
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """A finite grid of parameters for a check that calls `worst_case` at each point of the grid."""
+    """A finite grid of parameters of a claim, for a check that calls `worst_case` at each point of
+    the grid."""
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:

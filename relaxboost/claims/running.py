@@ -31,7 +31,8 @@ number of finished claims, the number of all claims, and the id of the claim tha
 
 @dataclass(frozen=True)
 class Failure:
-    """An error that ended the check of a claim. The generator yields it instead of a verdict."""
+    """An error that ended the check of a claim. `check_all` and `attack_all` yield it instead of a
+    verdict."""
 
     id: str
     error: str

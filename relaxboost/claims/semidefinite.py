@@ -179,5 +179,6 @@ def _positive_definite(matrix: list[list[Any]]) -> bool:
 
 
 def middle(number: Any) -> float:
-    """Return a float near a number. For an interval, the float lies in the interval."""
+    """Return a float near a number. If the number is an interval, the float lies in the
+    interval."""
     return exact_bracket(number).middle

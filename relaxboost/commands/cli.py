@@ -23,7 +23,7 @@ from relaxboost.commands.style import complain
 
 VERBS = {
     "certify": "Convert a certificate to a format that other checkers read.",
-    "check": "Check whether a certificate proves its bracket.",
+    "check": "Check whether a certificate proves its bounds.",
     "claims": "Check the claims of papers on certified instances.",
     "doctor": "Print installed libraries, working solvers, and missing extras.",
     "instances": "Make and check sets of games with certified optima.",
@@ -54,7 +54,7 @@ class _Verbs(click.Group):
     so that --help is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands."""
+        """Return the names of all commands of relaxboost."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -86,7 +86,7 @@ class _Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without loading their modules."""
+        """Write the list of commands in the text of --help, without loading their modules."""
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 

@@ -270,12 +270,12 @@ def run(options: StreamOptions) -> None:
 
 
 @online.command(
-    short_help="Bracket the regret against the best fixed weights.",
+    short_help="Bound the regret, compared with the best fixed weights.",
     epilog="""
 \b
-Exit status: 0 the bracket of --tol was reached, 1 it was not (the printed
-bracket is still valid), 2 bad input, 130 interrupted before there was a
-result.
+Exit status: 0 the bounds are as close as --tol requires, 1 they are not
+(the printed bounds are still valid), 2 bad input, 130 interrupted before
+there was a result.
 
 \b
 Examples:
@@ -298,7 +298,7 @@ Examples:
     type=float,
     default=1e-6,
     show_default=True,
-    help="Width of the bracket to reach, as a fraction of the least loss.",
+    help="Difference between the bounds to reach, as a fraction of the least loss.",
 )
 @click.option(
     "--plot",
@@ -313,7 +313,7 @@ Examples:
 )
 @time_limit_option
 def regret(options: StreamOptions) -> None:
-    """Bracket the regret: the loss of a learner minus the loss of the best fixed weights.
+    """Bound the regret: the loss of a learner minus the loss of the best fixed weights.
 
     The learner reads the stream once. The stream is then read many times to find, with a proof,
     the least loss of any fixed weights in hindsight. --time-limit applies to the second part.

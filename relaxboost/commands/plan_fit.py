@@ -65,8 +65,8 @@ last_options = added(
     epilog=inputs.FILES
     + """
 \b
-Exit status: 0 the gap of --tol was reached, 1 it was not (the printed bracket
-is still valid), 2 bad input, 130 interrupted before there was anything to
+Exit status: 0 the gap of --tol was reached, 1 it was not (the printed bounds
+are still valid), 2 bad input, 130 interrupted before there was anything to
 print.
 
 \b

@@ -241,9 +241,10 @@ class PlanOptions(SimpleNamespace):
 
 
 def plan_files(features: str) -> Callable[..., Any]:
-    """Return a decorator that adds the options for the graph and the trips to a command.
+    """Return a decorator that adds the options for the graph and the trips to a command of
+    `relaxboost plan`.
 
-    `features` is the help of the option --features.
+    The argument `features` is the help text of the option --features.
     """
     return added(
         # These options describe the graph.

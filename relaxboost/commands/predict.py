@@ -73,8 +73,10 @@ def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) 
 
 
 def described(features: Any, y: Any, solution: Any) -> bytes:
-    """Return the content of the file of --model, which lists the decision stumps that have a
-    nonzero weight."""
+    """Return the content of the file that `relaxboost solve --model` writes.
+
+    The content lists the decision stumps that have a nonzero weight in a solution.
+    """
     import numpy as np
 
     from relaxboost.estimators.margin_columns import CutColumns

@@ -112,7 +112,7 @@ class _Options(SimpleNamespace):
     cls=Verb,
     epilog="""
 \b
-Exit status: 0 the gap of --tol was reached, 1 it was not (the bracket is
+Exit status: 0 the gap of --tol was reached, 1 it was not (the bounds are
 still valid), 2 bad input, 130 interrupted before there was a result.
 
 \b
@@ -188,7 +188,7 @@ Examples:
 @click.option(
     "--certificate",
     type=OutputFile(".json"),
-    help="Write a proof of the bracket to this file, for relaxboost check.",
+    help="Write a proof of the bounds to this file, for relaxboost check.",
 )
 @click.option(
     "--model",

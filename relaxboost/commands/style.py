@@ -205,7 +205,8 @@ def note(text: str) -> None:
 
 @contextlib.contextmanager
 def kept(what: str) -> Iterator[progress.Bar]:
-    """Show a progress bar for a command that stores its results and can continue after Ctrl-C."""
+    """Show a progress bar within this context, for a command that stores its results and can
+    continue after Ctrl-C."""
     try:
         with progress.bar(what) as bar:
             yield bar

@@ -217,7 +217,7 @@ class Learner:
 
     @property
     def rounds(self) -> int:
-        """The number of the learner's steps. An example of weight 2.5, say, takes three steps."""
+        """The number of the learner's steps. An example of weight 2.5 takes three steps."""
         return int(self._sums[kernels.ROUNDS])
 
     @property
@@ -406,7 +406,7 @@ class Learner:
         return sizes
 
     def compiled(self) -> kernels.Codes | None:
-        """Return the method as numbers for compiled code, or None if it cannot be compiled."""
+        """Return the method as numbers for compiled code, or None if there is no such code."""
         method = self.method
         loss = method.loss
         law = method.schedule.law(self.constants)

@@ -118,7 +118,8 @@ def regret(
         Additional numbers of examples after which the regret is computed. They require a method,
         or a learner that has not learned from any example.
     tol : float
-        The requested width of the bracket, relative to the loss of the comparator.
+        The requested difference between the two bounds, relative to the loss of the best fixed
+        weights.
     time_limit : float, optional
         The time limit in seconds for all comparators together.
 

@@ -29,7 +29,7 @@ class LearnedCosts(ABC):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The names of the features that a graph must have."""
+        """The names of the features that a graph must have, so that these costs apply to it."""
         return self.names
 
     @abstractmethod
@@ -59,9 +59,9 @@ class LinearCosts(LearnedCosts):
     status : str
         The reason why the run ended, as in `Fit`.
     method : str
-        The name of the method.
+        The name of the method that learned the costs.
     rounds : int
-        The number of rounds of the run.
+        The number of rounds in which the costs were learned.
     exact : bool
         Whether every loss-augmented plan at w is exact; see `Fit`.
     """
@@ -82,7 +82,7 @@ class LinearCosts(LearnedCosts):
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weights w as a dictionary from feature names to numbers."""
+        """The learned weights, as a dictionary from the name of each feature to its weight."""
         # Plain floats make the dictionary readable and fit for JSON.
         return dict(zip(self.names, self.w.tolist(), strict=True))
 

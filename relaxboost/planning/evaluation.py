@@ -32,17 +32,17 @@ class PerTask(NamedTuple):
     """
 
     exact: Array
-    """1 if the plan of the task has the same arcs as a demonstration, and 0 otherwise."""
+    """For each task, 1 if its plan has the same arcs as a demonstration, and 0 otherwise."""
     optimal: Array
-    """1 if a demonstration of the task costs no more than the plan, up to rounding, and 0
+    """For each task, 1 if a demonstration costs no more than the plan, up to rounding, and 0
     otherwise."""
     shared_arcs: Array
     """The number of arcs that the plan of the task and its demonstration share. An arc that both
     take twice counts twice."""
     shown_arcs: Array
-    """The number of arcs of the task's demonstration."""
+    """The number of arcs of the demonstration of each task."""
     planned_arcs: Array
-    """The number of arcs of the task's plan."""
+    """The number of arcs of the plan of each task."""
     shared_nodes: Array
     """The number of nodes that the plan of the task and its demonstration share. The target is not
     counted."""
@@ -51,7 +51,7 @@ class PerTask(NamedTuple):
     shown_cost: Array
     """The cost of the task's demonstration, or the cost of the plan if the plan costs more."""
     planned_cost: Array
-    """The cost of the task's plan."""
+    """The cost of the plan of each task."""
     margin: Array
     """The margin loss of the task at the evaluated costs, which is >= 0."""
 

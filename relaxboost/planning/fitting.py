@@ -226,7 +226,8 @@ def _warnings(found: Fit, problem: Problem, clock: Clock) -> Iterator[str]:
 
 
 def _as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
-    """Return the problem of a list of tasks. A given `Problem` is returned unchanged."""
+    """Return the problem of learning costs from a list of tasks. If a `Problem` is given, return it
+    unchanged."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
     if regulariser is not None:
@@ -249,7 +250,8 @@ class _Bracket:
         self.show: Callable[[float, int], None] = lambda gap, round: None
 
     def keep(self, state: FitState) -> str:
-        """Record a round. Return "optimal" if the gap is small enough, and "" otherwise."""
+        """Record a round of `fit`. Return "optimal" if the gap is small enough, and an empty string
+        otherwise."""
         point = state.point
         if self.best is None or point.value < self.best.value:
             self.best = point

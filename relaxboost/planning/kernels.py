@@ -188,7 +188,8 @@ def relax(
 
 @njit(nogil=True)
 def _cycle(via: Whole, near: Whole) -> int:
-    """Return a node on a cycle formed by the last arcs into the nodes, or −1 if there is none."""
+    """Return a node on a cycle of arcs by which a search reached the nodes last, or −1 if there is
+    no such cycle."""
     seen = np.zeros(via.size, dtype=np.int64)
     for first in range(via.size):
         # Each walk back stops at a node of an earlier walk, so that all walks take linear time.

@@ -251,7 +251,7 @@ class _Drawing:
             )
 
     def paths(self, axes: Any) -> None:
-        """Draw the demonstrations and the plans."""
+        """Draw the demonstrated paths and the planned paths on the map."""
         from matplotlib import patheffects
 
         for kind, some in self.routes.items():
@@ -268,7 +268,7 @@ class _Drawing:
                 axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
 
     def marks(self, axes: Any) -> None:
-        """Mark the sources and targets of tasks."""
+        """Mark the sources and the targets of tasks on the map."""
         size = 85 if len(self.ends) <= MAX_THICK_PATHS else 12
         order = 8.0
         # Markers are behind the labels of the nodes, and large enough to be seen around them.

@@ -313,7 +313,8 @@ class _Reader:
         raise InputError(f"{what} is not in the graph{remedy}")
 
     def _edges(self) -> dict[Hashable, int]:
-        """Return the index of the arc of each edge key, or −2 if several arcs have the key."""
+        """Return a dictionary from each edge key of the graph to the index of its arc, or to −2 if
+        several arcs have the key."""
         known: dict[Hashable, int] = {}
         if self.graph.keys is None:
             raise InputError(

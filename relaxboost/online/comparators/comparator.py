@@ -155,13 +155,14 @@ def hindsight(
         numbers and one block. For hinge, absolute and quantile losses it also needs memory for ten
         numbers per example.
     tol : float
-        The requested width of the bracket relative to the loss, between 0 and 1. If the minimum is
-        near 0, the width is relative to 1e-6 times the loss of the prediction 0 instead. For a
-        user-defined loss without a prediction <w, h>, it is the loss at the center of the domain.
+        The requested difference between the two bounds relative to the loss, between 0 and 1. If
+        the minimum is near 0, the difference is relative to 1e-6 times the loss of the prediction 0
+        instead. For a user-defined loss without a prediction <w, h>, it is the loss at the center
+        of the domain.
     start : Comparator or array of shape (M,), optional
         A warm start, such as the comparator of a part of the stream.
     time_limit : float, optional
-        The time limit in seconds. When it is reached, the best bracket so far is returned.
+        The time limit in seconds. When it is reached, the best bounds so far are returned.
     first : int, optional
         The number of examples to use. By default all examples are used.
 
@@ -180,7 +181,7 @@ def hindsight(
     References
     ----------
     Mehrotra (1992) for the interior point method; Lemaréchal, Nemirovskii & Nesterov (1995) for the
-    level method. The bracket follows from the inequality of Fenchel and Young; see the page
+    level method. The bounds follow from the inequality of Fenchel and Young; see the page
     Mathematics.
     """
     if not isinstance(over, AtomicSet | L2Ball):
@@ -239,9 +240,10 @@ class _Best:
         self._rounds = 0
 
     def keep(self, state: State) -> str:
-        """Keep the weights or the lower bound of a round if they are the best so far.
+        """Store the weights or the lower bound of a round of `hindsight` if they are the best so
+        far.
 
-        Return "optimal" if the bracket is narrow enough.
+        Return "optimal" if the two bounds are close enough.
         """
         self._rounds += 1
         # The run ends if a number overflows, because every later bound would be useless.
@@ -276,7 +278,7 @@ class _Best:
         return self._tol * max(lower, -upper, 1e-6 * self._scale, 1e-300)
 
     def _certified(self) -> tuple[Vector, float, float]:
-        # The bracket of the best weights is recomputed and rounded outwards.
+        # The bounds for the best weights are recomputed and rounded outwards.
         w = self._problem.feasible(self._above.w)
         below = self._below
         lower = below.lower

@@ -37,7 +37,10 @@ INNER = len(LOSS_CODES)
 
 @njit()
 def loss_and_slope(code: int, parameter: float, F: float, y: float) -> tuple[float, float]:
-    """Return a loss and its derivative at the prediction F, as the method `pointwise` does."""
+    """Return the value and the derivative of a loss at the prediction F for the target y.
+
+    The loss is given by its code in compiled rounds and its parameter.
+    """
     if code <= 3:
         value, slope = _of_margin(code, parameter, y * F)
         return value, y * slope

@@ -65,7 +65,8 @@ class Proxy(ABC):
 
     @abstractmethod
     def modulus(self, domain: Domain, size: int) -> float:
-        """Return the modulus α > 0 of strong convexity in `norm` (Juditsky et al. 2005, Def. 1)."""
+        """Return the modulus α > 0 of strong convexity of the proxy in its norm (Juditsky et al.
+        2005, Def. 1)."""
 
     @abstractmethod
     def largest(self, domain: Domain, size: int) -> float:
@@ -97,7 +98,10 @@ class Proxy(ABC):
         return -float(z @ w) - beta * self.value(w, domain)
 
     def spread(self, domain: Domain, size: int) -> float:
-        """Return the largest Bregman divergence V(w) − V(w') − <∇V(w'), w − w'> of the domain.
+        """Return the largest Bregman divergence of the proxy V between two points w and w' of the
+        domain.
+
+        The divergence is V(w) − V(w') − <∇V(w'), w − w'>.
 
         The default is inf, which means that no bound is known.
         """
