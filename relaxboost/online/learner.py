@@ -450,7 +450,7 @@ class Learner:
         method = self.method
         sums = self._sums
         norm = float(dual_norms(np.array([u], dtype=np.float64), method.proxy.norm == "l2")[0])
-        # The average contains the weights before the step (Eq. 12).
+        # The average contains the weights before the step (Juditsky et al. 2005, Eq. 12).
         sums[kernels.WEIGHT] += step
         self._mean += step / sums[kernels.WEIGHT] * (self._w - self._mean)
         before = self.beta

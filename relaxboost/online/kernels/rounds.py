@@ -68,7 +68,7 @@ def rounds(
             step = min(left, 1.0)
             left -= step
             sums[WEIGHT] += step
-            # The average contains the weights before the step (Eq. 12).
+            # The average contains the weights before the step (Juditsky et al. 2005, Eq. 12).
             average(w, mean, step / sums[WEIGHT])
             value, slope = loss_and_slope(loss, parameter, F, y[row])
             size = step * slope * sizes[row]
@@ -88,7 +88,8 @@ def rounds(
                     if domain == L2_BALL:
                         for j in range(z.size):
                             z[j] = -w[j]
-            # Dual averaging moves the weights if the temperature changes, too (Eq. 11).
+            # Dual averaging also moves the weights if only the temperature changes (Juditsky et al.
+            # 2005, Eq. 11).
             elif slope != 0.0 or sums[BETA] != before:
                 top = move(z, step * slope, H[row], both)
                 _mirror(domain, radius, z, top, sums[BETA], w, spare)

@@ -49,7 +49,8 @@ class Entropy(Proxy):
         return mean * float(above_tangent(v / mean - 1.0, 0.0).sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        # The vector v of w is a Gibbs distribution times the radius λ of the domain (Eq. 10).
+        # The vector v of w is a Gibbs distribution times the radius λ of the domain (Juditsky et
+        # al. 2005, Eq. 10).
         radius = float(domain.radius)
         size: Vector = np.abs(z) if isinstance(domain, L1Ball) else -z
         # The largest exponent is subtracted from all exponents, so that nothing overflows.
