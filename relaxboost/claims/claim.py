@@ -447,8 +447,8 @@ def statement_of(
     If `words` is given, the statement has these words and the given formula. Otherwise its texts
     are the first entry of the list `texts` that the statements in the list `before` have not used.
     """
-    # Without a note in the entry, the note is empty: the docstring of the check only says what the
-    # check measures.
+    # If the entry has no note, the note is empty and not the docstring of the check, because this
+    # docstring only says what the check measures.
     written = {"note": "", **texts[len(before)]} if len(before) < len(texts) else {}
     if words:
         written = {"words": words, "formula": formula, "step": written.get("step", ())}

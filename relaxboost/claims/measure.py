@@ -272,8 +272,9 @@ def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = 
 
 
 def _rounding(value: Quantity) -> float:
-    # A bracket may be the proved optimum of a matrix that was itself computed in floats, such as
-    # A / 3. The bracket does not contain this rounding error. `bracket` has widened the floats.
+    # A `Bracket` may be the proved optimum of a matrix that was itself computed in floats, such as
+    # A / 3, and does not account for the rounding errors of the matrix. Other numbers need no
+    # allowance, because the function `bracket` has widened floats.
     if not isinstance(value, Bracket) or math.isinf(value.middle):
         return 0.0
     return RELATIVE_ROUNDING * max(1.0, abs(value.middle))

@@ -108,7 +108,8 @@ def check_all(
     if trials is not None:
         count("trials", trials)
     if certificates is not None:
-        # joblib may reuse a worker that was started in another working directory.
+        # The path is made absolute, because joblib may reuse a worker that was started in another
+        # working directory.
         certificates = certificate_folder(certificates).resolve()
     options = {"trials": trials, "seed": natural("seed", seed), "certificates": certificates}
     return _run(list(claims), "check", options, jobs, progress)
@@ -189,7 +190,8 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
         found = {n: found.get(n, Failure(claim.id, lost)) for n, claim in enumerate(claims)}
     finally:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib warns that it kills workers.
+            # The warning of joblib that it kills workers is suppressed.
+            warnings.simplefilter("ignore")
             answers.close()
     for number in sorted(found):
         if number >= yielded:

@@ -198,8 +198,8 @@ def cycle(A: Array, d: Array) -> Cycle | None:
         edges.append(abs(edge))
         w[j] += np.arctanh(edge)
         if float(np.abs(d - seen[0]).max()) < ASSUMED_ERROR:
-            # If rounding errors have broken a tie between columns, a weight may grow from one
-            # period to the next. It would end the cycle later.
+            # If rounding errors have broken a tie between columns, a weight of the distribution may
+            # grow from one period to the next, and would end the cycle later.
             if not (d > 0.0).all() or (d > seen[0] * (1.0 + 1e-6)).any():
                 return None
             return Cycle(seen, np.array(edges), w)

@@ -13,24 +13,34 @@ from click.core import ParameterSource
 
 from relaxboost._core.errors import InputError
 
-# Patterns of messages about an argument, {}, that the user gave as an option.
+# These patterns of messages match if the user gave the argument {} as an option. The comment of
+# each pattern is an example of a message.
 _RULES = (
-    (r"^\w+\({}=([^()]*)\)", r"OPTION \2"),  # Capped(k=0) needs k >= 1
-    (r"^\w+ needs {} to be ", "OPTION must be "),  # Capped needs k to be a finite number
-    (r"^\w+ needs {} (?=[<>])", "OPTION must be "),  # L1Ball needs radius > 0
-    (r"^\w+ needs (?=\S+ <=? {}\b)", "OPTION needs "),  # L1Ball needs 1e-100 <= radius <= 1e100
-    (r"^unknown {} (\S+);", r"OPTION \2 is unknown;"),  # unknown step 'big'; choose one of ...
-    (r"(?<![\w'\"=-]){} (must|needs) ", r"OPTION \2 "),  # tol must be a positive number
+    # "Capped(k=0) needs k >= 1"
+    (r"^\w+\({}=([^()]*)\)", r"OPTION \2"),
+    # "Capped needs k to be a finite number"
+    (r"^\w+ needs {} to be ", "OPTION must be "),
+    # "L1Ball needs radius > 0"
+    (r"^\w+ needs {} (?=[<>])", "OPTION must be "),
+    # "L1Ball needs 1e-100 <= radius <= 1e100"
+    (r"^\w+ needs (?=\S+ <=? {}\b)", "OPTION needs "),
+    # "unknown step 'big'; choose one of ..."
+    (r"^unknown {} (\S+);", r"OPTION \2 is unknown;"),
+    # "tol must be a positive number"
+    (r"(?<![\w'\"=-]){} (must|needs) ", r"OPTION \2 "),
 )
-# Patterns of remedies with any argument that has an option. They leave out arguments in the
-# representation of an object, as in L1Ball(radius=1).
+# These patterns of remedies match any argument that has an option, but not an argument in the
+# representation of an object, as in L1Ball(radius=1). The comment of each pattern is an example.
 _REMEDIES = (
-    (r"(?<![\w(.])(?<!, ){}=([\"'])([\w.-]+)\2", r"OPTION \3"),  # use method="auto"
-    (r"(?<![\w(.])(?<!, ){}=(?=[,;.]? |$)", "OPTION"),  # give targets=, a bound of |y|
-    (r"(?<![\w(.])(?<!, ){}=", "OPTION "),  # for example rtol=0.01
+    # "use method="auto""
+    (r"(?<![\w(.])(?<!, ){}=([\"'])([\w.-]+)\2", r"OPTION \3"),
+    # "give targets=, a bound of |y|"
+    (r"(?<![\w(.])(?<!, ){}=(?=[,;.]? |$)", "OPTION"),
+    # "for example rtol=0.01"
+    (r"(?<![\w(.])(?<!, ){}=", "OPTION "),
 )
-# A name with an underscore is no word of a sentence, so it is an argument wherever it stands,
-# except in quotes and in names of files: give max_rounds or time_limit.
+# A name with an underscore is not an English word, so that it is an argument wherever it stands,
+# except in quotes and in names of files. An example is "give max_rounds or time_limit".
 _NAMES = ((r"(?<![\w'\"/.-]){}(?![\w'\"/=]|\.\w)", "OPTION"),)
 
 

@@ -198,10 +198,10 @@ def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[st
 def _bracketed(learner: Learner, comparator: Comparator) -> Regret:
     loss = learner.loss
     method = learner.method
-    # The error of a prediction is the roundoff of Σ |w_j h_j|, and that of a loss is its slope
-    # times the error of the prediction. `HedgedDescent` does not sum squares. Its predictions are
-    # no products <w, h>, but the means that `update` returns, so they have no error, and the error
-    # of a loss is relative to the loss.
+    # The error of a prediction is the roundoff of Σ |w_j h_j|, and the error of a loss is its slope
+    # times the error of the prediction. The predictions of `HedgedDescent` are means that `update`
+    # returns and not products <w, h>. They have no error, so that the sum of squares is 0 and the
+    # error of a loss is relative to the loss.
     steep = math.sqrt(learner.rounds * float(learner.arrays()[3][SQUARES]))
     size = abs(loss) + steep * method.over.reach(learner.size)
     noise = roundoff(learner.rounds + learner.size + 64) * size

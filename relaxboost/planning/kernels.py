@@ -225,8 +225,8 @@ def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple
             return -np.inf, e, size
         slack = cost[e] + here - there
         largest = max(abs(cost[e]), abs(here), abs(there))
-        # On other arcs the slack exceeds all rounding errors. A huge cost far from the path
-        # therefore does not widen the bracket.
+        # On other arcs the slack exceeds all rounding errors. Therefore a huge cost far from the
+        # path does not make the proved bounds worse.
         if not slack > 1e-6 * largest:
             size = max(size, largest)
         if slack < worst:

@@ -183,8 +183,9 @@ class Oracle:
     ) -> list[tuple[int, AugmentedPlan]]:
         priced = ready[self.rows[rows[0]].graph]
         target = self.rows[rows[0]].target
-        # If all gains are <= 0, the distances without loss never exceed those with it. They are
-        # estimates for A*, and worth a search if at least two demonstrations use them.
+        # If all gains are <= 0, subtracting them only raises costs, so that the distances for the
+        # original costs are estimates for A*. Computing these distances pays if at least two
+        # demonstrations use them.
         ahead = NOTHING
         if sum(_is_guided(self.rows[i].gains) for i in rows) > 1 and priced.sorted.min() >= 0.0:
             start, far, arcs = priced.graph.backward

@@ -96,8 +96,8 @@ def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
         taken, distance = shortest_arcs(graph, costs[arcs], source, target)
-        # Nodes that were not taken from the heap are at least as far as the target. Among them the
-        # target's distance satisfies all inequalities.
+        # Nodes that were not taken from the heap are at least as far as the target. If they get the
+        # distance of the target as potential, all inequalities hold.
         potential = np.minimum(distance, distance[target])
         return Plan(Path(graph, taken), costs, potential, "dijkstra")
     reached, reaching = between(graph, source, target)

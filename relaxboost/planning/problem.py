@@ -256,7 +256,7 @@ class Problem:
     def _cuts(self, found: AugmentedPlans) -> Cuts:
         # The cut of a group is Σ weight · (ℓ_i + <f_shown − f_taken, w>), where f_shown and f_taken
         # are the sums of the features along the demonstration and along the plan. It is a lower
-        # bound on the group's part of R, because R_i is at least each term for any path.
+        # bound on the losses of the group, because R_i is at least the term of every path.
         functions = PlanFunctions(self.arc_features)
         for row, answer, own in zip(self.oracle.rows, found.each, self.least, strict=True):
             # The plan of a demonstration without loss is the demonstration itself.

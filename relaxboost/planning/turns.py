@@ -151,8 +151,8 @@ def turns(
             f"names must have {many} entries, one per turn feature, that are not used in the "
             f"graph, got {names}"
         )
-    # The sites are those of the graph, then the turns. A turn has the sites of the arc after it,
-    # and its own.
+    # The sites of the new graph are those of the original graph, followed by the turns. A turn uses
+    # the sites of the arc after it, and a site of its own.
     own = eye_array(graph.arcs, format="csr") if graph.sites is None else graph.sites
     turning = eye_array(after.size)
     nothing = csr_array((graph.arcs, graph.size))
