@@ -32,7 +32,7 @@ _RULES = (
 # These patterns of remedies match any argument that has an option, but not an argument in the
 # representation of an object, as in L1Ball(radius=1). The comment of each pattern is an example.
 _REMEDIES = (
-    # "use method="auto""
+    # 'use method="auto"'
     (r"(?<![\w(.])(?<!, ){}=([\"'])([\w.-]+)\2", r"OPTION \3"),
     # "give targets=, a bound of |y|"
     (r"(?<![\w(.])(?<!, ){}=(?=[,;.]? |$)", "OPTION"),
