@@ -1,4 +1,5 @@
-"""Fields of instances whose values are arrays: matrices, vectors, distributions and weights."""
+"""Fields of the instances of claims whose values are arrays: matrices, vectors, distributions and
+weights."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -21,7 +22,8 @@ from relaxboost.claims.fields import (
 
 
 class _ArrayField(Field):
-    """The base class of fields whose values are arrays of floats in [low, high]."""
+    """The base class of fields of instances of claims whose values are arrays of floats in [low,
+    high]."""
 
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
         self.low = float(low)
@@ -72,7 +74,7 @@ class _ArrayField(Field):
         return value
 
     def simpler(self, value: Array) -> Iterator[Array]:
-        # First, all entries are rounded at the same time.
+        # Rounding all entries at the same time is tried first, because it simplifies most.
         for entries in zip(*map(nearby_fractions, value.ravel().tolist()), strict=True):
             rounded = self._clipped(np.array(entries).reshape(value.shape))
             if not np.array_equal(rounded, value):
@@ -104,18 +106,20 @@ class _ArrayField(Field):
             raise InputError("all rows of a matrix must have the same length")
         entries = np.array(numbers, dtype=np.float64)
         if entries.ndim != len(self.axes):
-            raise InputError(f"needs {len(self.axes)} axes {self.axes}, got {entries.ndim}")
+            raise InputError(
+                f"the array needs {len(self.axes)} axes {self.axes}, got {entries.ndim}"
+            )
         return entries
 
     def _numbers(self, axis: str) -> list[int]:
         return [number for number, name in enumerate(self.axes) if name == axis]
 
     def _clipped(self, value: Array) -> Array:
-        return np.clip(value, self.low, self.high) + 0.0  # This removes negative zeros.
+        return np.clip(value, self.low, self.high) + 0.0  # Adding 0 turns −0 into 0.
 
 
 class Matrix(_ArrayField):
-    """A field for a matrix of floats.
+    """A field for a matrix of floats in the instances of a claim.
 
     Parameters
     ----------
@@ -124,7 +128,8 @@ class Matrix(_ArrayField):
     high : float
         The largest value of an entry that is drawn or simplified.
     axes : pair of str
-        The names of the numbers of rows and columns. Fields with the same axis have equal sizes.
+        The names of the two axes, rows and columns. Fields with an axis of the same name have equal
+        sizes along it.
 
     Examples
     --------
@@ -149,16 +154,17 @@ class Matrix(_ArrayField):
             value = 2.0 * square - 1.0
         elif kind == 2:
             value = 1.0 - 2.0 * square
-        elif kind == 3:  # Opposite rows make the margin 0.
+        elif kind == 3:  # The rows come in opposite pairs, so that the best margin is 0.
             value = rng.choice([-1.0, 1.0], (m, n))
             value[m // 2 :] = -value[: m - m // 2]
-        elif kind == 4:  # One column is weak, and the others are wrong on one row only.
+        # One column has small margins, and each other column is wrong on a single row.
+        elif kind == 4:
             value = np.ones((m, n))
             value[:, 0] = small
             value[0, 1:] = -rng.random()
         elif kind == 5:
             value = rng.choice([-1.0, 1.0], (m, 1)) * np.ones((m, n))
-        elif kind == 6:  # The margin is large.
+        elif kind == 6:  # All entries are positive, so that the best margin is positive.
             value = rng.uniform(small, 1.0, (m, n))
         else:
             value = small * rng.choice([-1.0, 1.0], (m, n))
@@ -166,7 +172,7 @@ class Matrix(_ArrayField):
 
 
 class Vector(_ArrayField):
-    """A field for a vector of floats.
+    """A field for a vector of floats in the instances of a claim.
 
     Parameters
     ----------
@@ -192,7 +198,8 @@ class Vector(_ArrayField):
 
 
 class Distribution(Vector):
-    """A field for a distribution: a vector of non-negative weights with sum 1.
+    """A field for a distribution in the instances of a claim: a vector of non-negative weights with
+    sum 1.
 
     Parameters
     ----------
@@ -219,7 +226,8 @@ class Distribution(Vector):
 
 
 class Weights(Vector):
-    """A field for a vector of signed weights whose ℓ1 norm is at most `radius`.
+    """A field for a vector of signed weights in the instances of a claim. The ℓ1 norm of the
+    weights is at most `radius`.
 
     Parameters
     ----------
@@ -245,7 +253,8 @@ class Weights(Vector):
         return self._clipped(1e6 * rng.normal(size=size))
 
     def _clipped(self, value: Array) -> Array:
-        # Checks in exact arithmetic need weights that are in the ball exactly.
+        # The weights are scaled until they are in the ball exactly, because some checks use exact
+        # arithmetic.
         radius = Fraction(self.radius)
         while (total := sum(map(Fraction, np.abs(value).tolist()))) > radius:
             value = value * min(self.radius / float(total), 1.0 - 2.0**-52)

@@ -1,4 +1,5 @@
-"""Claims, which can be checked on instances and attacked by a search for counterexamples."""
+"""Claims: statements of papers that can be checked on instances, and for which counterexamples can
+be searched."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ from relaxboost.claims.spaces import Space, Values, checked_space
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
 MAX_INSTANCE_CHARACTERS = 240
-"""The maximum number of characters of an instance in the output of a check or an attack, which are
-three lines on a terminal. A large matrix would fill the screen."""
+"""The maximum number of characters with which a check or an attack of a claim prints an instance.
+They fill three lines on a terminal. A large matrix would fill the screen."""
 
 _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
@@ -57,54 +58,61 @@ class Claim:
     """
 
     id: str
-    """The key of the source and the name of the statement, e.g. "SS09-T9"."""
+    """The id of the claim: the key of its source and the name of its statement, e.g. "SS09-T9"."""
     source: Any
-    """The `Source` of the claim."""
+    """The paper or lecture that makes the claim, as a `Source` object."""
     location: str
-    """The place of the statement in the source, e.g. "Theorem 9"."""
+    """The place of the claim in its source, e.g. "Theorem 9"."""
     stated: Statement
     given: str
-    """The hypotheses of the statement, as text."""
+    """The hypotheses of the claim, as text."""
     space: Space
-    """The space of instances: the fields of an instance, and how they are drawn."""
+    """The space of the instances on which the claim is checked: the fields of an instance, and how
+    they are drawn."""
     printed: str = ""
-    """The formula or sentence as the source prints it, errors included."""
+    """The formula or sentence of the claim as its source prints it, errors included."""
     page: str = ""
-    """The position of the statement in the source: a page, or a line of the text."""
+    """The position of the claim in its source: a page, or a line of the text."""
     counterexamples: Sequence[Mapping[str, Any]] = ()
-    """The recorded instances that refute the claim as stated, in the form of `Space.to_json`."""
+    """The recorded counterexamples, which refute the claim as stated. They have the form that
+    `Space.to_json` returns."""
     ruling: str = ""
-    """The recorded status if it is "misprint", "ambiguous" or "open", and otherwise ""."""
+    """The recorded status of the claim if it is "misprint", "ambiguous" or "open", and otherwise an
+    empty string."""
     part_of: str = ""
-    """The name of the result to which a line of a proof or a remark belongs. It is "displays" if it
-    belongs to no result, and "" if the claim is itself a result."""
+    """The name of the result to which the claim belongs, if the claim is a line of a proof or a
+    remark. It is "displays" for a line that belongs to no result, and empty for a result."""
     caused_by: str = ""
     """The name of the claim whose error causes the error of this claim."""
     harm: str = ""
-    """The consequence of a misprint for the reader."""
+    """The consequence for the reader, if the claim is a misprint."""
     every: Enumeration | None = None
-    """All instances of the claim if there are finitely many. A check then examines each of them.
+    """All instances of the claim, if there are finitely many. A check then examines every instance.
     Set it in the decorator, ``@source.claim(...).checked(every=Enumeration(...))``, or later, by
     ``claim.every = Enumeration(...)``."""
     corrections: list[Statement] = field(default_factory=list)
-    """The corrected statements. For an ambiguous claim, they are the other readings of the text."""
+    """The corrected statements of a claim that is false as stated. For an ambiguous claim, they are
+    the other readings of the text."""
     resolution: float = 1e-7
-    """The size up to which the difference of two sides counts as 0. If the interval of the slack
-    contains 0 and its lower end is at least `-resolution`, the sides are treated as equal. If its
-    lower end is below `-resolution`, the instance is undecided."""
+    """The size up to which the difference between the two sides of the claim counts as 0. If the
+    interval of the slack contains 0 and its lower end is at least `-resolution`, the sides are
+    treated as equal. If its lower end is below `-resolution`, the instance is undecided."""
     trials: int = 100
-    """The default number of instances that a check draws."""
+    """The number of instances that a check of the claim draws by default."""
     file: Path | None = None
-    """The user's Python file that defines the claim. Without such a file, it is None."""
+    """The path of the user's Python file that defines the claim. It is None for claims of the
+    package and for claims without a file."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
-    """The entries in the source's TOML file that contain the texts of the corrections."""
+    """The entries in the TOML file of the claim's source that contain the texts of its
+    corrections."""
 
     def __repr__(self) -> str:
         return f"<Claim {self.id}: {self.status if self.has_record else EXPECTED}>"
 
     @property
     def status(self) -> str:
-        """The recorded status: "holds", "false as stated", "misprint", "ambiguous" or "open".
+        """The recorded status of the claim: "holds", "false as stated", "misprint", "ambiguous" or
+        "open".
 
         A claim without a record has the status "holds".
         """
@@ -112,7 +120,8 @@ class Claim:
 
     @property
     def has_record(self) -> bool:
-        """Whether the status is recorded. Otherwise the author of the claim expects that it holds.
+        """Whether the status of the claim is recorded. Otherwise the author of the claim expects
+        that it holds.
 
         The status of a claim of the package is always recorded. A user records the status of a
         claim by a ruling or by counterexamples.
@@ -143,15 +152,17 @@ class Claim:
         return "instances" if self.every is None else "exact"
 
     def instance(self, written: Mapping[str, Any]) -> Instance:
-        """Return the instance with the given data, in the form of `Space.to_json`."""
+        """Return the instance of the claim with the given data, which have the form that
+        `Space.to_json` returns."""
         return self.make(self.space.from_json(written))
 
     def make(self, values: Mapping[str, Any]) -> Instance:
-        """Return the instance whose fields have the given values."""
+        """Return an instance of the claim, given the values of its fields by name."""
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
-        """Yield each instance of a check as a pair: a text about its origin, and its values.
+        """Yield each instance on which the claim is checked, as a pair of a text about its origin
+        and the values of its fields.
 
         The recorded counterexamples come first. If the space is finite, all its instances follow.
         Otherwise `trials` drawn instances follow. Each drawn instance depends only on the seed and
@@ -165,7 +176,7 @@ class Claim:
             yield f"instance {number}", self.space.draw(self.generator(seed, number), number)
 
     def generator(self, seed: int, number: int) -> np.random.Generator:
-        """Return the random generator for the instance with the given number.
+        """Return the random generator that draws the instance of the claim with the given number.
 
         The generator depends on the seed, the id of the claim and the number.
         """
@@ -174,7 +185,8 @@ class Claim:
     def examine(
         self, statement: Statement, values: Values, origin: str, certificates: Path | None = None
     ) -> Evidence | None:
-        """Measure a statement on the instance with the given values, and return the evidence.
+        """Measure a statement of the claim on the instance with the given values, and return the
+        evidence.
 
         The result is None if the instance violates a hypothesis, or if the check yields nothing.
         `origin` is a text about the origin of the instance. If `certificates` is given, the
@@ -201,7 +213,8 @@ class Claim:
         )
 
     def refutations(self, statement: Statement) -> Iterator[Evidence]:
-        """Yield the evidence of the recorded counterexamples that refute a statement."""
+        """Yield the evidence for each recorded counterexample of the claim that refutes the given
+        statement."""
         for written in self.counterexamples:
             evidence = self.examine(statement, self.space.from_json(written), "on record")
             if evidence is not None and evidence.outcome == REFUTED:
@@ -258,7 +271,7 @@ class Claim:
         every: Enumeration | None = None,
         resolution: float | None = None,
     ) -> Callable[[Check], Claim]:
-        """Return a decorator that declares the check of the next step of a proof.
+        """Return a decorator that declares the check of the next step in the proof of the claim.
 
         The step becomes a claim with instances of its own.
 
@@ -303,7 +316,8 @@ class Claim:
         return add
 
     def complete(self) -> None:
-        """Raise `InputError` if a correction or a step in the TOML file has no check."""
+        """Raise an InputError if a correction or a proof step of the claim in the TOML file has no
+        check."""
         missing = len(self.corrected_texts) > len(self.corrections)
         if missing or any(len(one.step_texts) > len(one.steps) for one in self.statements):
             raise InputError(
@@ -355,7 +369,8 @@ class Claim:
 
     @explains_arguments(trials="pass budget=, the number of instances to try")
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
-        """Search for an instance that refutes the claim as stated, and simplify it.
+        """Search for an instance that refutes the claim as stated, and simplify this
+        counterexample.
 
         The search tries `budget` >= 1 instances, and then at most `budget` simpler ones. If Ctrl-C
         interrupts the attack, the verdict covers the instances tried so far.
@@ -376,7 +391,8 @@ class Claim:
         return replace(verdict, effort="budget", recording=self._recording(verdict.counterexample))
 
     def _repeat(self, examine: Examine, found: Evidence) -> None:
-        """Raise an InputError if a second check of a counterexample does not refute the claim."""
+        """Raise an InputError if the check of the claim gives another result when it is repeated on
+        a counterexample."""
         again = examine(self.space.from_json(found.instance), found.origin)
         if again is None or again.outcome != REFUTED:
             raise InputError(
@@ -385,10 +401,11 @@ class Claim:
             )
 
     def _recording(self, found: Evidence | None) -> str:
-        """Return the line of Python that records a counterexample found by an attack.
+        """Return the line of Python with which a user records a counterexample that an attack has
+        found.
 
-        The result is "" if there is no counterexample, if a counterexample of the claim is already
-        recorded, or if the line would be longer than a line of code.
+        The result is an empty string if there is no counterexample, if a counterexample of the
+        claim is already recorded, or if the line would be longer than a line of code.
         """
         name = self.stated.check.__name__
         if found is None or self.has_record or not name.isidentifier():
@@ -425,13 +442,13 @@ class Claim:
 def statement_of(
     id: str, texts: Sequence[Mapping[str, Any]], before: Sequence[Any], words: str, formula: str
 ) -> Callable[[Check], Statement]:
-    """Return a function that makes a `Statement` from the check of a correction or a step.
+    """Return a function that makes a `Statement` from the check of a correction or a proof step.
 
     If `words` is given, the statement has these words and the given formula. Otherwise its texts
     are the first entry of the list `texts` that the statements in the list `before` have not used.
     """
-    # Without a note in the entry, the note is empty: the docstring of the check only says what the
-    # check measures.
+    # If the entry has no note, the note is empty and not the docstring of the check, because this
+    # docstring only says what the check measures.
     written = {"note": "", **texts[len(before)]} if len(before) < len(texts) else {}
     if words:
         written = {"words": words, "formula": formula, "step": written.get("step", ())}
@@ -444,7 +461,8 @@ def statement_of(
 
 
 def certificate_folder(folder: Path | str) -> Path:
-    """Return the path of the folder for certificates, and create the folder if it is missing."""
+    """Return the path of the folder to which certificates are saved, and create the folder if it is
+    missing."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -14,12 +14,13 @@ Rng: TypeAlias = np.random.Generator
 Sizes: TypeAlias = Mapping[str, Any]
 
 DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
-"""The denominators of the fractions to which a number of a counterexample is rounded. They are
-those of fractions that people write by hand, in halves, thirds, fifths, eighths and decimals."""
+"""The denominators of the fractions to which the simplification of a counterexample rounds numbers.
+People write such fractions by hand: halves, thirds, fifths, eighths and decimals."""
 
 MAX_DENOMINATOR = 1000
-"""Instances are written with fractions: a float that equals a fraction with at most this
-denominator is written as the fraction, and any other float as a decimal number."""
+"""The maximum denominator of a fraction in the text of an instance of a claim. A float that equals
+a fraction with at most this denominator is written as the fraction, and any other float as a
+decimal number."""
 
 
 class Field(ABC):
@@ -29,59 +30,65 @@ class Field(ABC):
     """
 
     axes: tuple[str, ...] = ()
-    """The names of the sizes that the field shares with other fields, e.g. ``("m", "n")``."""
+    """The names of the axes of the field's values, e.g. ``("m", "n")``. Fields with an axis of the
+    same name have equal sizes along it."""
     varies = True
     """Whether the field has more than one value, so that a search can change it."""
     strict = False
-    """Whether values outside the range are invalid. Otherwise they are valid, but never drawn."""
+    """Whether values outside the range of the field are invalid. Otherwise they are valid, but
+    never drawn."""
 
     @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:
         """Return a random value of the field."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Any:
-        """Return a value of a special form, at which inequalities tend to be tight.
+        """Return a value of the field that has a special form, at which inequalities tend to be
+        tight.
 
         An example is a matrix of equal rows. By default the value is random.
         """
         return self.random(rng, sizes)
 
     def changed(self, rng: Rng, value: Any, sizes: Sizes) -> Any:
-        """Return a value near the given value."""
+        """Return a random value of the field that is near the given value."""
         return self.random(rng, sizes)
 
     def doubled(self, value: Any, axis: str, at: int) -> Any:
-        """Return a copy of the value in which one entry along an axis, such as a row, is repeated.
+        """Return a copy of a value of the field in which one entry along an axis, such as a row, is
+        repeated.
 
         The entry has the index `at`.
         """
         return value
 
     def fewer(self, value: Any, axis: str, at: int) -> Any:
-        """Return a copy of the value without one entry along an axis, such as one row.
+        """Return a copy of a value of the field without one entry along an axis, such as one row.
 
         The entry has the index `at`.
         """
         return value
 
     def simpler(self, value: Any) -> Iterator[Any]:
-        """Yield values that are simpler than the given value."""
+        """Yield values of the field that are simpler than the given value."""
         yield from ()
 
     def length(self, value: Any) -> float:
-        """Return the length of the value when written as text. Searches prefer short values."""
+        """Return the number of characters with which a value of the field is written. Searches for
+        counterexamples prefer short values."""
         return 1.0
 
     def repaired(self, value: Any, sizes: Sizes) -> Any:
-        """Return the valid value that is nearest to the given value."""
+        """Return the valid value of the field that is nearest to the given value."""
         return value
 
     def extents(self, value: Any) -> dict[str, int]:
-        """Return a dictionary from the name of each axis to the size of the value along it."""
+        """Return a dictionary from the name of each axis of the field to the size of a value along
+        this axis."""
         return {}
 
     def to_json(self, value: Any) -> Any:
-        """Return the value in a form that a JSON file can contain."""
+        """Return a value of the field in a form that a JSON file can contain."""
         return value
 
     def from_json(self, written: Any) -> Any:
@@ -93,7 +100,7 @@ class Field(ABC):
 
 
 class Real(Field):
-    """A field for a number in [low, high], which is drawn uniformly.
+    """A field for a number in the instances of a claim, which is drawn uniformly from [low, high].
 
     Parameters
     ----------
@@ -150,7 +157,7 @@ class Real(Field):
 
 
 class Whole(Field):
-    """A field for an integer between two bounds.
+    """A field for an integer between two bounds in the instances of a claim.
 
     Parameters
     ----------
@@ -202,7 +209,8 @@ class Whole(Field):
 
 
 class Choice(Field):
-    """A field whose value is one of several names, such as the name of a loss.
+    """A field of the instances of a claim whose value is one of several names, such as the name of
+    a loss.
 
     Parameters
     ----------
@@ -232,7 +240,8 @@ class Choice(Field):
 
 
 def short(x: float) -> str:
-    """Return a float as text: a short fraction if the float equals one, and a decimal otherwise."""
+    """Return a float as text: a fraction if the float equals a fraction with a small denominator,
+    and a decimal otherwise."""
     if math.isfinite(x):
         fraction = Fraction(x).limit_denominator(MAX_DENOMINATOR)
         if float(fraction) == x and abs(fraction.numerator) < 10_000:
@@ -260,7 +269,7 @@ def nearby_fractions(x: float) -> Iterator[float]:
 
 
 def simpler_numbers(x: float, low: float, high: float) -> Iterator[float]:
-    """Yield simple numbers that may replace x: 0, 1, −1, and fractions near x.
+    """Yield simple numbers that may replace x in a counterexample: 0, 1, −1, and fractions near x.
 
     Numbers outside [low, high], and numbers whose text is longer than that of x, are left out.
     """

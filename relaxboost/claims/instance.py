@@ -1,4 +1,5 @@
-"""An instance of a claim: its data, and the certified optima that its check has computed."""
+"""An instance of a claim: its data, and the certified optima that the check of the claim has
+computed."""
 
 from __future__ import annotations
 
@@ -30,17 +31,19 @@ class CertifiedOptimum:
 
     game: Game
     d: Any
-    """The distribution over the examples that proves the upper bound of the optimum."""
+    """The distribution over the examples that proves the upper bound on the optimum."""
     w: Any
-    """The weights of the columns that prove the lower bound of the optimum, as a pair of the
-    indices of the columns and their weights."""
+    """The weights of the hypotheses that prove the lower bound on the optimum, as a pair: the
+    indices of the columns of the margin matrix, and their weights."""
     bracket: Bracket
-    """The interval that contains the optimum."""
+    """The interval that contains the optimum of the game."""
     level: str
-    """The level of proof of the bracket: "exact", "enclosed" or "numerical"."""
+    """The kind of proof for the interval that contains the optimum: "exact" for rational
+    arithmetic, "enclosed" for interval arithmetic, or "numerical" for floats."""
 
     def certificate(self) -> Certificate:
-        """Return a certificate that contains the matrix. ``relaxboost check`` can verify it."""
+        """Return a certificate of the optimum, which ``relaxboost check`` can verify. The
+        certificate contains the margin matrix."""
         from relaxboost.certificates import certify
 
         return certify(self.game, d=self.d, w=self.w, inline=True)
@@ -63,7 +66,8 @@ class Instance:
         self._values = {name: _protected(value) for name, value in values.items()}
         self._written = written
         self.optima: list[CertifiedOptimum] = []
-        """The optima that the check has computed so far."""
+        """The certified optima of games that the check of the claim has computed on this instance
+        so far."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -76,11 +80,13 @@ class Instance:
 
     @property
     def rng(self) -> np.random.Generator:
-        """A random generator whose seed depends on the data, for checks that draw random points."""
+        """A random generator for checks that draw random points. The seed depends only on the data
+        of the instance."""
         return np.random.default_rng(zlib.crc32(json.dumps(self._written).encode()))
 
     def optimum(self, game: Game) -> Bracket:
-        """Return an interval that contains the optimum of a game, and add the optimum to `optima`.
+        """Return an interval that contains the optimum of a game, and add the certified optimum to
+        the list `optima` of the instance.
 
         If the penalty f of the game is polyhedral, and the weights are in the ℓ1 ball or the
         simplex, the game is solved in exact arithmetic, so that the interval is a point. All other

@@ -1,4 +1,5 @@
-"""The names that each file with claims of a source imports, such as `Matrix` and `at_most`."""
+"""The names that each file with claims of a paper or lecture imports, such as `Matrix` and
+`at_most`."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -19,4 +20,4 @@ __all__ += ["Exact", "exactly", "near", "solve", "solved"]
 __all__ += ["AMBIGUOUS", "ILLEGIBLE", "MISPRINT", "OPEN"]
 
 Slacks: TypeAlias = Iterator[Slack]
-"""The type of the values that a check yields if it measures several inequalities."""
+"""The type of the result of a check of a claim that measures several inequalities."""

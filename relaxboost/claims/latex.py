@@ -15,11 +15,13 @@ from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
 MAX_POINT_ERROR = 1e-14
-"""The maximum difference between a number and the short fraction that is printed instead of it.
-Such differences occur because the entries of the game are rounded to doubles."""
+"""The maximum difference between a number and the short fraction that the LaTeX of a claim prints
+instead of the number. Such differences occur because the entries of a game are rounded to
+doubles."""
 
 MAX_POINT_ENTRIES = 10
-"""The maximum number of rows, and of columns, of a game whose optimal points are printed."""
+"""The maximum number of rows, and of columns, of a game whose optimal points are printed in
+LaTeX."""
 
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",
@@ -44,7 +46,8 @@ _SYMBOLS = {c: rf"\{name}" for c, name in _GREEK.items()} | {
 
 
 def _raised() -> dict[str, str]:
-    """Return the LaTeX of the superscripts and subscripts of Unicode, such as ² and ₁."""
+    """Return a dictionary from the superscripts and subscripts of Unicode, such as ² and ₁, to
+    their LaTeX."""
     found = {}
     for c in map(chr, range(0xAA, 0x20A0)):
         kind, _, base = unicodedata.decomposition(c).partition(" ")
@@ -71,9 +74,10 @@ _VARIABLE = re.compile(rf"(?<![A-Za-z0-9_'’])(?:[A-Za-z]|A[wvd])(?![A-Za-z0-9_
 _MARK = re.compile(f"(.)([{_MARKS}]+)")
 _ACCENT = r"\\(?:['\"]\w|[o^~]\{\})"
 _WORD = re.compile(rf" *(?:(?:[A-Za-z]|{_ACCENT}){{2,}}|{_ACCENT}) *")
-"""Text in a formula, with the spaces around it. Single letters are variables."""
+"""The pattern of words in a formula, with the spaces around them. Single letters are variables and
+not words."""
 _FUNCTIONS = ("max", "min", "sup", "inf", "log", "ln", "exp", "arg")
-"""The functions that LaTeX has commands for."""
+"""The mathematical functions for which LaTeX has commands."""
 
 
 def in_a_paper(claim: Claim) -> str:
@@ -143,16 +147,17 @@ def _sides(slack: Slack) -> str:
 
 
 def _optima(claim: Claim, written: dict[str, Any]) -> list[str]:
-    """Return a sentence for each exact optimum whose distribution d and weights w are short."""
+    """Return a LaTeX sentence for each exact optimum of an instance whose distribution d and
+    weights w are short."""
     x = claim.instance(written)
     claim.stated.measure(x)
     return list(dict.fromkeys(filter(None, map(_optimum, x.optima))))
 
 
 def _optimum(found: CertifiedOptimum) -> str:
-    """Return a sentence with an exact optimum and the points that prove it.
+    """Return a LaTeX sentence with an exact optimum and the points that prove it.
 
-    If the optimum is not exact, or if the numbers are not short, return "".
+    The result is empty if the optimum is not exact, or if the numbers are not short.
     """
     game, value, n = found.game, found.bracket.lower, found.game.n or 0
     if value != found.bracket.upper or max(game.m, n) > MAX_POINT_ENTRIES:
@@ -220,7 +225,7 @@ def _set(value: Any) -> str:
 
 
 def rows_of(value: Any) -> Any:
-    """Return the rows of a matrix. A vector is treated as a matrix with one row."""
+    """Return the list of the rows of a matrix. A vector is treated as a matrix with one row."""
     return value if value and isinstance(value[0], (list, tuple)) else [value]
 
 
@@ -257,7 +262,8 @@ def _in_math_mode(text: str) -> str:
     The words of the text are set in text mode.
     """
     pieces = text.split("$")
-    # Neighbouring words share a box, but a brace of the formula does not end one.
+    # Neighbouring words are joined in one text box. An escaped brace belongs to the formula and
+    # does not end a text box.
     worded = (_WORD.sub(_worded, piece) for piece in pieces[::2])
     pieces[::2] = [re.sub(r"(?<!\\)\}\\text\{", "", piece) for piece in worded]
     # A letter must not extend the name of a command before it.

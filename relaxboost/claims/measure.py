@@ -17,7 +17,7 @@ HOLDS, TIGHT, UNDECIDED, REFUTED = "holds", "tight", "undecided", "refuted"
 
 
 class Vacuous(Exception):
-    """Raised when an instance does not satisfy the hypotheses of a claim."""
+    """The exception which says that an instance does not satisfy the hypotheses of a claim."""
 
 
 def assume(hypothesis: bool) -> None:
@@ -93,9 +93,11 @@ class Bracket:
 
     @property
     def middle(self) -> float:
-        """A float in the interval: the midpoint, if floats can represent both ends."""
+        """A float in the interval. It is the midpoint, if floats can represent both ends."""
         lower, upper = nearest(self.lower), nearest(self.upper)
-        if math.isinf(upper - lower):  # Return the finite end, or 0 if both ends are infinite.
+        # The midpoint may be infinite or nan. Then the result is the finite end, or 0 if both ends
+        # are infinite.
+        if math.isinf(upper - lower):
             return next((end for end in (lower, upper) if math.isfinite(end)), 0.0)
         return lower if lower == upper else lower + (upper - lower) / 2.0
 
@@ -171,21 +173,26 @@ class Slack:
 
     low: float
     high: float
-    """The ends of an interval that contains the slack, rounded outwards."""
+    """The upper end of an interval that contains the slack. The lower end is `low`, and both are
+    rounded outwards."""
     left: float
     right: float
     where: str = ""
-    """A label that distinguishes this inequality from the other inequalities of an instance."""
+    """A label that distinguishes the inequality from other inequalities that are measured on the
+    same instance."""
     round: int | None = None
-    """The round of the algorithm to which the inequality belongs. It is None for an inequality that
-    belongs to no round."""
+    """The round of the algorithm to which the measured inequality belongs. It is None for an
+    inequality that belongs to no round."""
     equality: bool = False
-    """Whether the relation is left = right. Otherwise it is left <= right."""
+    """Whether the measured statement is the equation left = right. Otherwise it is the inequality
+    left <= right."""
     rounding: float = 0.0
-    """The size up to which a violation may be a rounding error. It is 0 for two exact numbers."""
+    """The size up to which a violation of the inequality may be a rounding error. It is 0 if both
+    sides are exact numbers."""
 
     def outcome(self, resolution: float) -> str:
-        """Return the outcome of the measurement: "holds", "tight", "undecided" or "refuted".
+        """Return what the slack shows about the inequality: "holds", "tight", "undecided" or
+        "refuted".
 
         The outcome is "refuted" if the whole interval of the slack is below −`rounding`, and
         "holds" if the interval contains no negative number. It is "tight" if the lower end of the
@@ -200,16 +207,19 @@ class Slack:
 
     @property
     def is_violation(self) -> bool:
-        """Whether the relation fails by more than rounding errors."""
+        """Whether the measured inequality or equation fails by more than rounding errors."""
         return self.high < -self.rounding
 
     @property
     def relative(self) -> float:
-        """The midpoint of the interval of the slack, divided by |left| + |right|.
+        """The relative slack: the midpoint of the interval of the slack, divided by |left| +
+        |right|.
 
-        This number is in [−1, 1]. If both sides are 0, it is 1.
+        This number is in [−1, 1]. If the two sides may be equal, it is 0. If both sides are 0, it
+        is 1.
         """
-        if self.low <= 0.0 and not self.is_violation:  # The midpoint is a rounding error.
+        # If the slack may be 0, the midpoint of its interval is only a rounding error.
+        if self.low <= 0.0 and not self.is_violation:
             return 0.0 if self.left or self.right else 1.0
         size = abs(self.left) + abs(self.right)
         if size == math.inf:
@@ -222,7 +232,8 @@ class Slack:
         relation = "=" if self.equality else "<="
         at = ", ".join(filter(None, (self.where, f"round {self.round}" if self.round else "")))
         left, right = f"{self.left:.6g}", f"{self.right:.6g}"
-        if left == right and self.is_violation:  # The difference that refutes must be visible.
+        # The sides are printed with enough digits to show the difference that refutes the claim.
+        if left == right and self.is_violation:
             left, right = repr(self.left), repr(self.right)
         text = f"{left} {relation} {right}"
         # A ratio of two negative sides exceeds 1 if the inequality holds.
@@ -232,7 +243,8 @@ class Slack:
 
 
 def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of the inequality left <= right."""
+    """Return the slack of the inequality left <= right, which a check of a claim returns or
+    yields."""
     a, b = bracket(left), bracket(right)
     low, high = _end(b.lower, a.upper, float_down), _end(b.upper, a.lower, float_up)
     rounding = _rounding(left) + _rounding(right)
@@ -249,7 +261,7 @@ def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None
 
 
 def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of the equality left = right."""
+    """Return the slack of the equation left = right, which a check of a claim returns or yields."""
     a, b = bracket(left), bracket(right)
     if a == b and (math.isinf(a.middle) or a.lower == a.upper):
         return Slack(0.0, 0.0, a.middle, b.middle, where, round, True)
@@ -260,8 +272,9 @@ def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = 
 
 
 def _rounding(value: Quantity) -> float:
-    # A bracket may be the proved optimum of a matrix that was itself computed in floats, such as
-    # A / 3. The bracket does not contain this rounding error. `bracket` has widened the floats.
+    # A `Bracket` may be the proved optimum of a matrix that was itself computed in floats, such as
+    # A / 3, and does not account for the rounding errors of the matrix. Other numbers need no
+    # allowance, because the function `bracket` has widened floats.
     if not isinstance(value, Bracket) or math.isinf(value.middle):
         return 0.0
     return RELATIVE_ROUNDING * max(1.0, abs(value.middle))

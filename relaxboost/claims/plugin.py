@@ -51,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _from(least: int) -> Callable[[str], int]:
-    # Error messages of pytest contain the name of the function `whole_number`.
+    # The function has this name because error messages of pytest contain it.
     def whole_number(text: str) -> int:
         if int(text) < least:
             raise argparse.ArgumentTypeError(f"must be a whole number >= {least}, got {text}")
@@ -73,7 +73,7 @@ def pytest_pycollect_makeitem(
 
 
 class ClaimItem(pytest.Item):
-    """The pytest item that checks one claim."""
+    """The pytest item that checks a claim which a test module defines."""
 
     def __init__(self, *, variable: str, claim: Claim, **others: Any) -> None:
         super().__init__(**others)
@@ -82,11 +82,12 @@ class ClaimItem(pytest.Item):
         module = claim.stated.check.__module__
         file = getattr(sys.modules.get(module), "__file__", None)
         if claim.file is None and file and not module.startswith("relaxboost."):
-            # The printed command that repeats the check contains the file.
+            # The file is stored, because the printed command that repeats the check contains it.
             claim.file = Path(os.path.relpath(file))
 
     def runtest(self) -> None:
-        """Check the claim. The test fails if the verdict differs from the recorded status."""
+        """Check the claim of this test. The test fails if the verdict differs from the recorded
+        status."""
         trials = self.config.getoption("relaxboost_claims_trials")
         verdict = self.claim.check(trials, self.config.getoption("relaxboost_claims_seed"))
         if verdict.interrupted:

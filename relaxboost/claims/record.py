@@ -16,10 +16,10 @@ from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, Vacuous
 
 FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
-"""The recorded statuses other than "holds"."""
+"""The statuses of a claim, other than "holds", that can be recorded."""
 
 EXPECTED = "expected to hold"
-"""The text that is printed instead of the status for a claim without a record."""
+"""The text that is printed for a claim without a recorded status."""
 
 EVIDENCE = ("counterexample", "proof", "worst case", "exact", "instances")
 """The types of evidence for a verdict, as `Claim.evidence` returns them."""
@@ -28,11 +28,12 @@ ILLEGIBLE = "illegible in our copy"
 """The text of `Claim.printed` if the printed formula cannot be read in our copy of the source."""
 
 _TEX = re.compile(r"\$|\\[A-Za-z]{2}|(?<![\w)\]}])\\[A-Za-z]|[\x00-\x09\x0b-\x1f]")
-"""Text that is probably LaTeX. In a Python string that is not raw, "\\rho" starts with a control
-character. The set difference A\\B does not match."""
+"""The pattern of text that is probably LaTeX. In a Python string that is not raw, "\\rho" starts
+with a control character. The set difference A\\B does not match."""
 
 _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
-"""First words that are safe to capitalise. Symbols such as ρ_k, f(x) or max_γ do not match."""
+"""The pattern of first words of a statement that may be capitalised. Symbols such as ρ_k, f(x) or
+max_γ do not match."""
 
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 
@@ -42,14 +43,17 @@ class Enumeration:
     """All instances of a claim that has finitely many instances."""
 
     words: str
-    """A description of the instances, e.g. "all 81 matrices 2 x 2 with entries −1, 0, 1"."""
+    """A description of all instances of the claim, e.g. "all 81 matrices 2 x 2 with entries −1, 0,
+    1"."""
     instances: Callable[[], Iterable[Mapping[str, Any]]]
-    """A function that returns the instances, in the form returned by `Space.to_json`."""
+    """A function that returns all instances of the claim, in the form that `Space.to_json`
+    returns."""
 
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """A finite grid of parameters for a check that calls `worst_case` at each point of the grid."""
+    """A finite grid of parameters of a claim, for a check that calls `worst_case` at each point of
+    the grid."""
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
@@ -63,33 +67,41 @@ class WorstCases(Enumeration):
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement in words and as a formula, with the function that checks it."""
+    """A statement in words and as a formula, with the function that checks it.
+
+    The statement is a claim as stated, a correction, or a step of a proof.
+    """
 
     words: str
     formula: str
     check: Check
     steps: list[Any] = field(default_factory=list)
-    """The steps of the proof that `note` describes. Each step is a `Claim`."""
+    """The steps in the proof of the statement. Each step is a `Claim`, and `note` describes the
+    proof."""
     text: str | None = None
-    """The explanation of the statement in the source's TOML file, or None."""
+    """The explanation of the statement in the TOML file of the claim's source. It is None if the
+    file has no explanation."""
     step_texts: Sequence[Mapping[str, Any]] = ()
-    """The entries in the source's TOML file that contain the texts of the steps of the proof."""
+    """The entries in the TOML file of the claim's source that contain the texts of the proof steps
+    of the statement."""
 
     @property
     def note(self) -> str:
-        """The explanation of the statement: `text`, or the docstring of the check."""
+        """The explanation of the statement. It is `text`, or the docstring of the check if `text`
+        is None."""
         return (inspect.getdoc(self.check) or "") if self.text is None else self.text
 
     @property
     def code(self) -> str:
-        """The location of the check as ``file:line``, relative to the folder of the package."""
+        """The location of the function that checks the statement, as ``file:line`` relative to the
+        folder of the package."""
         parts = Path(inspect.unwrap(self.check).__code__.co_filename).parts
         start = len(parts) - 1 - parts[::-1].index("relaxboost") if "relaxboost" in parts else -1
         return f"{'/'.join(parts[start:])}:{self.line}"
 
     @property
     def line(self) -> int:
-        """The line number of the check in its file."""
+        """The number of the line at which the function that checks the statement starts."""
         return inspect.unwrap(self.check).__code__.co_firstlineno
 
     def measure(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
@@ -158,9 +170,11 @@ def reading(words: str) -> str:
 
 @dataclass(frozen=True)
 class Correction:
-    """The object that replaces the check of a correction after the correction has been declared.
+    """The result of the decorator `Claim.corrected`, which replaces the decorated check of a
+    correction.
 
-    A call of the object calls the check.
+    A call of the object calls the check. Its method `step` declares a step in the proof of the
+    correction.
     """
 
     check: Check
@@ -173,7 +187,7 @@ class Correction:
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A statement that cannot be checked numerically, with the reason."""
+    """A statement of a paper or lecture that cannot be checked numerically, with the reason."""
 
     id: str
     location: str

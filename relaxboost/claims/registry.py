@@ -27,7 +27,7 @@ def sources() -> tuple[Source, ...]:
 
     Each source is a folder with a file ``statements.toml``.
     """
-    with _LOADING:  # Two threads must not complete the same sources.
+    with _LOADING:  # The lock prevents two threads from reading the same sources at the same time.
         return _sources()
 
 
@@ -63,7 +63,8 @@ def get(id: str) -> Claim:
 
 
 def _with_steps(claims: list[Claim], pattern: str) -> list[Claim]:
-    """Return the given claims. If the pattern contains a slash, add the steps of their proofs."""
+    """Return the given claims. If the pattern contains a slash, the claims are followed by the
+    steps of their proofs."""
     parts = [part for claim in claims for part in claim.statements] if "/" in pattern else []
     return [*claims, *(step for part in parts for step in part.steps)]
 

@@ -1,4 +1,4 @@
-"""Check many claims, or search for counterexamples to them, in several processes.
+"""Checks of many claims, and searches for counterexamples to many claims, in several processes.
 
 The number of processes does not change the results.
 """
@@ -25,26 +25,28 @@ from relaxboost.claims.claim import Claim, certificate_folder
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""A function that reports progress. Its arguments are the number of finished claims, the number of
-all claims, and the id of the claim that finished last."""
+"""The type of a function that reports the progress of checks of claims. Its arguments are the
+number of finished claims, the number of all claims, and the id of the claim that finished last."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An error that ended the check of a claim. The generator yields it instead of a verdict."""
+    """An error that ended the check of a claim. `check_all` and `attack_all` yield it instead of a
+    verdict."""
 
     id: str
     error: str
-    """The error message on one line, with the instance on which the error occurred."""
+    """The error message of the failed check on one line, with the instance on which the error
+    occurred."""
     trace: str = ""
-    """The traceback of the error."""
+    """The traceback of the error that ended the check."""
 
     status = "error"
     agrees = interrupted = False
     optima = 0
 
     def data(self) -> dict[str, Any]:
-        """Return the failure in a form that JSON can store."""
+        """Return the failure of the check in a form that JSON can store."""
         return {"id": self.id, "status": self.status, "agrees": self.agrees, "error": self.error}
 
     def __str__(self) -> str:
@@ -106,7 +108,8 @@ def check_all(
     if trials is not None:
         count("trials", trials)
     if certificates is not None:
-        # joblib may reuse a worker that was started in another working directory.
+        # The path is made absolute, because joblib may reuse a worker that was started in another
+        # working directory.
         certificates = certificate_folder(certificates).resolve()
     options = {"trials": trials, "seed": natural("seed", seed), "certificates": certificates}
     return _run(list(claims), "check", options, jobs, progress)
@@ -164,7 +167,7 @@ def _here(claims: list[Claim], action: str, options: dict[str, Any], tell: Progr
 
 
 def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress) -> Results:
-    from joblib import Parallel, delayed  # It loads slowly.
+    from joblib import Parallel, delayed  # The import is here because joblib loads slowly.
 
     found: dict[int, Outcome] = {}
     yielded = 0
@@ -187,7 +190,8 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
         found = {n: found.get(n, Failure(claim.id, lost)) for n, claim in enumerate(claims)}
     finally:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib warns that it kills workers.
+            # The warning of joblib that it kills workers is suppressed.
+            warnings.simplefilter("ignore")
             answers.close()
     for number in sorted(found):
         if number >= yielded:
@@ -196,7 +200,7 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
 
 @contextmanager
 def _ctrl_c_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C within the context. Processes that start in it ignore Ctrl-C for ever.
+    """Ignore Ctrl-C within this context. Processes that start in it ignore Ctrl-C until they end.
 
     Only the main process shall answer Ctrl-C, and kill its workers. A worker that is interrupted
     while it starts, or between two tasks, would print a traceback. Starting the workers takes a few
@@ -220,10 +224,13 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
     Return the verdict, or a `Failure` if the check raised an error.
     """
     try:
-        # What a check prints must not mix with the verdicts on standard output.
+        # Output of a check goes to standard error, so that it does not mix with the verdicts on
+        # standard output.
         with redirect_stdout(sys.stderr):
             return claim.check(**options) if action == "check" else claim.attack(**options)
-    except MissingDependencyError:  # This says nothing about the claim.
+    # A missing library says nothing about the claim, so that the error is raised and not recorded
+    # as a failure.
+    except MissingDependencyError:
         raise
     except (Exception, SystemExit) as error:
         if is_interrupt(error):

@@ -11,15 +11,16 @@ from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Evidence, StatementVerdict
 
 DRAWN_SHARE = 0.4
-"""The share of the instances of an attack that are drawn at random. The other instances are found
-by changing those drawn instances that come nearest to a counterexample."""
+"""The fraction of the instances that the search for a counterexample draws at random. The search
+finds the other instances by changing those drawn instances that come nearest to a
+counterexample."""
 MAX_FAILED_STEPS = 60
-"""The maximum number of consecutive changes of an instance that do not reduce its slack. Afterwards
-the attack continues with the next drawn instance."""
+"""The maximum number of consecutive changes of an instance that do not bring it nearer to a
+counterexample. Afterwards the search continues with the next drawn instance."""
 
 Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
-"""A function that measures a statement on an instance. Its second argument is a text about the
-origin of the instance."""
+"""The type of a function that measures the statement of a claim on an instance. Its second argument
+is a text about the origin of the instance."""
 
 
 def search(
@@ -81,7 +82,8 @@ def search(
 def shrink(
     examine: Examine, space: Space, values: Values, evidence: Evidence, left: int
 ) -> Evidence:
-    """Return the evidence of a counterexample that is as simple as the search finds.
+    """Simplify a counterexample to a claim, and return the evidence of the simplest counterexample
+    that was found.
 
     The search starts from the counterexample `values`, whose evidence is `evidence`, and tries at
     most `left` simpler instances. If more simpler instances are left, the origin of the evidence

@@ -1,4 +1,5 @@
-"""A semidefinite program that is solved in floats, with an exact proof of its bound."""
+"""Semidefinite programs that are solved in floats, with an exact proof of a bound on the
+optimum."""
 
 import math
 import warnings
@@ -14,13 +15,15 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.claims.measure import exact_bracket
 
 Terms: TypeAlias = dict[tuple[int, ...], Any]
-"""The coefficients of a linear combination, as a dictionary. The key () belongs to the constant,
-(i,) to value number i of a functional, and (i, j) with i <= j to the inner product of elements i
-and j. In an `Element`, the key (i,) belongs to element i."""
+"""The type of a linear combination of the unknowns of a semidefinite program, as a dictionary of
+coefficients. The key () belongs to the constant, (i,) to value number i of a functional, and (i, j)
+with i <= j to the inner product of elements i and j. In an `Element`, the key (i,) belongs to
+element i."""
 
 
 class Program:
-    """A semidefinite program whose unknowns are inner products and values of functionals.
+    """A semidefinite program whose unknowns are inner products of elements and values of
+    functionals.
 
     A solver finds a worst instance and multipliers in floats, and `proof` proves the bound in exact
     arithmetic.
@@ -60,9 +63,10 @@ class Program:
         ]
 
     def instance(self) -> tuple[float, dict[int, Array]]:
-        """Solve the program, and return its optimal value and the elements of a worst instance.
+        """Solve the semidefinite program in floats, and return its optimal value and the elements
+        of a worst instance.
 
-        The elements are vectors in Euclidean space, by their numbers.
+        The elements are returned as a dictionary from their numbers to vectors in Euclidean space.
         """
         import cvxpy as cp
 
@@ -86,7 +90,8 @@ class Program:
         return float(problem.value), found
 
     def multipliers(self, limit: float) -> list[Fraction]:
-        """Return a multiplier for each constraint. They prove an upper bound near `limit`.
+        """Return a multiplier for each constraint of the semidefinite program. The multipliers
+        prove an upper bound near `limit` on the objective.
 
         A solver computes the multipliers in floats, with the largest margin in all inequalities of
         the proof. Then they are rounded and corrected so that the values of the functionals cancel
@@ -105,7 +110,8 @@ class Program:
             raise SolverError("the solver found no proof of the worst case. Increase `tolerance`")
         # With a common denominator, exact sums of the multipliers have short fractions.
         exact = [Fraction(round(x * 2**60), 2**60) for x in y.value.tolist()]
-        # Values must cancel exactly. Multipliers near 0 are not changed, so that they stay >= 0.
+        # The values of functionals must cancel exactly. Multipliers near 0 are not changed, so that
+        # they stay >= 0.
         large = self.free | (y.value > 1e-6 * y.value.max())
         rows, missing = [], []
         for key in self.values:
@@ -119,7 +125,8 @@ class Program:
         return exact
 
     def proof(self, multipliers: list[Fraction]) -> Fraction:
-        """Return the upper bound on the objective that the multipliers prove exactly.
+        """Return the upper bound on the objective of the semidefinite program that the multipliers
+        prove in exact arithmetic.
 
         Raises
         ------
@@ -172,5 +179,6 @@ def _positive_definite(matrix: list[list[Any]]) -> bool:
 
 
 def middle(number: Any) -> float:
-    """Return a float near a number. For an interval, the float lies in the interval."""
+    """Return a float near a number. If the number is an interval, the float lies in the
+    interval."""
     return exact_bracket(number).middle

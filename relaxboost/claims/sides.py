@@ -1,6 +1,6 @@
-"""Functions that compute the sides of equations and inequalities of claims.
+"""Functions with which checks compute the sides of equations and inequalities of claims.
 
-Exact data are converted to fractions.
+Data are converted to fractions, so that the sides are exact.
 """
 
 import math
@@ -31,7 +31,8 @@ solver returns. It is ten times the usual error of the solvers."""
 
 
 def exactly(values: Any) -> Exact:
-    """Convert the entries of an array to fractions."""
+    """Return the array with its entries converted to fractions, which represent the floats
+    exactly."""
     array = np.asarray(values, dtype=object)
     result = np.empty(array.size, dtype=object)
     result[:] = [Fraction(entry) for entry in array.ravel().tolist()]
@@ -70,14 +71,17 @@ def solved(value: float) -> Bracket:
 
 
 def indicator(inside: Any) -> float:
-    """Return 0 if all entries of a boolean array are true, and ∞ otherwise."""
+    """Return the indicator of a condition: 0 if all entries of a Boolean array are true, and ∞
+    otherwise."""
     return 0.0 if bool(np.all(inside)) else math.inf
 
 
 def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> float:
     """Return the optimal value of a cvxpy problem. If the solver finds none, return `otherwise`."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # The interval arithmetic of cvxpy meets inf − inf.
+        # The warnings are suppressed, because the interval arithmetic of cvxpy may compute inf −
+        # inf.
+        warnings.simplefilter("ignore")
         if linear:
             OwnThread()(problem.solve, solver="HIGHS", warm_start=False)
         else:
@@ -119,7 +123,7 @@ def avg_min(u: Iterable[Any], k: int) -> Fraction:
 
 
 def on_simplex(weights: Exact) -> Exact:
-    """Return the absolute values of weights, divided by their sum.
+    """Return a distribution made from weights: their absolute values, divided by the sum of these.
 
     If all weights are zero, return uniform weights.
     """

@@ -26,22 +26,22 @@ from relaxboost.claims.record import (
 from relaxboost.claims.spaces import Space, checked_space
 
 DISPLAYS = "displays"
-"""The value of `Claim.part_of` for statements that belong to no result."""
+"""The value of `Claim.part_of` for displayed formulas and remarks that belong to no result."""
 
 
 @dataclass(frozen=True)
 class Misprint:
-    """A misprint in a source, which is a row in the source's table of errata."""
+    """A misprint in a paper or lecture, which is a row in its table of errata."""
 
     id: str
-    """A unique name of this entry. If a claim refutes the printed text, the name is the id of this
-    claim."""
+    """The unique name of the misprint. If a claim refutes the printed text, the name is the id of
+    this claim."""
     place: str
     """The place of the misprint in the source, e.g. "p. 8, Eq. 12"."""
     printed: str
-    """The text as the source prints it."""
+    """The text of the misprint as the source prints it."""
     read: str
-    """The text that the authors meant."""
+    """The text that the authors meant instead of the misprint."""
     harm: str
     """The consequence of the misprint for the reader."""
 
@@ -51,27 +51,30 @@ class Line:
     """A displayed formula, definition, statement or remark of a source, and the claims about it."""
 
     place: str
-    """The number or name of the line in the source, e.g. "Eq. 5"."""
+    """The place of the formula or statement in the source, e.g. "Eq. 5"."""
     ids: tuple[str, ...]
-    """The ids of the claims, the misprints and the statements without a check about the line."""
+    """The ids of all claims, misprints and statements without a check that are about this formula
+    or statement."""
     reason: str
-    """The reason why no claim is about the line, or "" if there are claims."""
+    """The reason why no claim is about this formula or statement. It is empty if there are
+    claims."""
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """A claim that has no check yet. It is a decorator of the function that checks the claim."""
+    """A claim that has no check yet, as a decorator. The decorated function becomes the check of
+    the claim."""
 
     source: Source
     stated: Callable[[Check], Statement]
-    """A function that turns the check of the claim into a `Statement`."""
+    """A function that turns the check of the declared claim into a `Statement`."""
     fields: Mapping[str, Any]
-    """The other arguments of `Claim`, by name."""
+    """The other arguments with which the declared `Claim` is created, by name."""
 
     def checked(
         self, *, trials: int = 100, resolution: float = 1e-7, every: Enumeration | None = None
     ) -> Declaration:
-        """Return a copy of the decorator with other default options of the check.
+        """Return a copy of the decorator with other default options for the check of the claim.
 
         Parameters
         ----------
@@ -110,9 +113,10 @@ class Source:
         self.reference = reference
         self.place = place
         self.moved: dict[str, str] = {}
-        """For each former name of a claim, its new place: another claim, "errata" or "displays"."""
+        """A dictionary from each former name of a claim of the source to its new place: another
+        claim, "errata" or "displays"."""
         self.notation = ""
-        """The text that explains the symbols on the pages of the source."""
+        """The text that explains the symbols of the source on the pages of the documentation."""
         self.claims: dict[str, Claim] = {}
         self.not_checked: list[Unchecked] = []
         self.lines: list[Line] = []
@@ -122,7 +126,7 @@ class Source:
 
     @classmethod
     def read(cls, path: Path) -> Source:
-        """Read a source, with the texts of its claims and lines, from a TOML file."""
+        """Read a paper or lecture, with the texts of its claims and formulas, from a TOML file."""
         written = tomllib.loads(path.read_text(encoding="utf-8"))
         source = cls(written["key"], written["reference"], place=written.get("place", math.inf))
         source.moved = written.get("moved", {})
@@ -202,7 +206,8 @@ class Source:
 
     @property
     def misprints(self) -> list[Misprint]:
-        """The misprints with an obvious intended meaning, in the order of the text."""
+        """The misprints of the source whose intended meaning is obvious, in the order of the
+        text."""
         found = [*self._misprints]
         for claim in self.claims.values():
             if claim.status == MISPRINT:
@@ -215,11 +220,13 @@ class Source:
         return sorted(found, key=lambda one: order.get(one.id, len(ids)))
 
     def unchecked(self, name: str, location: str, words: str, reason: str) -> None:
-        """Add a statement that cannot be checked numerically to the list `not_checked`."""
+        """Add a statement of the source that cannot be checked numerically to the list
+        `not_checked`."""
         self.not_checked.append(Unchecked(f"{self.key}-{name}", location, words, reason))
 
     def complete(self) -> None:
-        """Sort the claims as in the TOML file of the source, and read the table of lines there.
+        """Sort the claims of the source as in its TOML file, and read the table of formulas and
+        statements in this file.
 
         Raises
         ------
@@ -256,7 +263,7 @@ class Source:
                 )
 
     def outline(self, table: str) -> None:
-        """Add the lines of a table to the source.
+        """Add the formulas and statements of a table to the source.
 
         The rows of the table have the form ``place | words | names of claims | reason for no
         claim``. A row without claims has ``-`` as its third cell, and only such a row needs the

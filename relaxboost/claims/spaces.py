@@ -1,4 +1,5 @@
-"""Spaces of the instances of claims, which draw, change, simplify and write instances."""
+"""Spaces of the instances on which claims are checked. A space draws, changes, simplifies and
+writes instances."""
 
 from __future__ import annotations
 
@@ -61,11 +62,11 @@ class Space:
         return found
 
     def draw(self, rng: Rng, number: int = 0) -> Values:
-        """Return the instance with the given number.
+        """Return the instance of the space with the given number.
 
         The instances that were passed to `including` have the first numbers. All other instances
-        are random. Every third instance has fields of a special form, at which inequalities tend
-        to be tight. Instances with low numbers are small.
+        are random. Every third instance has fields of a special form, at which inequalities tend to
+        be tight. Instances with low numbers are small.
         """
         if number < len(self.first):
             return dict(self.first[number])
@@ -81,7 +82,7 @@ class Space:
         return values
 
     def neighbour(self, rng: Rng, values: Values) -> Values:
-        """Return an instance that differs from the given instance in one place.
+        """Return a random instance of the space that differs from the given instance in one place.
 
         One field is changed, or one row or column is added or removed.
         """
@@ -105,7 +106,7 @@ class Space:
         return self._repaired({**values, name: near})
 
     def smaller(self, values: Values) -> Iterator[Values]:
-        """Yield instances that are simpler than the given instance.
+        """Yield instances of the space that are simpler than the given instance.
 
         Instances with fewer rows or columns come first. Instances with fewer digits follow.
         """
@@ -139,7 +140,8 @@ class Space:
         return sum(field.length(values[name]) for name, field in self.fields.items())
 
     def to_json(self, values: Values) -> dict[str, Any]:
-        """Return an instance in a form that JSON can store: a dictionary from field to data.
+        """Return an instance in a form that JSON can store: a dictionary from the names of fields
+        to their data.
 
         Short fractions become strings such as "1/10".
         """
@@ -191,7 +193,10 @@ class Space:
 
 
 def checked_space(id: str, given: object) -> Space:
-    """Return the space of the claim `id`. Raise an InputError if it is no `Space`."""
+    """Return the argument `space` with which the claim `id` was declared.
+
+    An InputError is raised if the argument is not a `Space`.
+    """
     if isinstance(given, Space):
         return given
     raise InputError(
@@ -201,7 +206,10 @@ def checked_space(id: str, given: object) -> Space:
 
 
 def _axes_of(fields: Mapping[str, Any]) -> set[str]:
-    """Return the axes of the fields. Raise an InputError if a field cannot be used."""
+    """Return the names of the axes of the fields of a space.
+
+    An InputError is raised if the name of a field, or the field itself, cannot be used.
+    """
     for name, field in fields.items():
         if not isinstance(field, Field):
             raise InputError(

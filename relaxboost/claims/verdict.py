@@ -19,39 +19,47 @@ has hardly tested the statement, and its verdict is "undecided"."""
 
 @dataclass(frozen=True)
 class Bound:
-    """The bounds of the optimum of a game, in the form in which a verdict stores them."""
+    """The bounds on the optimum of a game, in the form in which the verdict on a claim stores
+    them."""
 
     digest: str
-    """The SHA-256 digest of the game."""
+    """The SHA-256 digest by which certificates identify the game."""
     lower: str
     upper: str
-    """The bounds as strings. Each is a fraction or a float."""
+    """The upper bound on the optimum of the game, as a string that contains a fraction or a float.
+    The lower bound, `lower`, has the same form."""
     level: str
-    """The level of proof of the bounds: "exact", "enclosed" or "numerical"."""
+    """The kind of proof for the bounds: "exact" for rational arithmetic, "enclosed" for interval
+    arithmetic, or "numerical" for floats."""
     file: str = ""
-    """The path of the certificate. It is "" if no certificates were requested."""
+    """The path of the certificate file that proves the bounds. It is empty if no certificates were
+    requested."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """An instance, with the slacks of a statement on this instance."""
+    """An instance of a claim, with the slacks of the inequalities of a statement on this
+    instance."""
 
     origin: str
-    """The origin of the instance, e.g. "recorded counterexample 1" or "instance 17"."""
+    """A text about the origin of the instance, e.g. "recorded counterexample 1" or "instance
+    17"."""
     instance: dict[str, Any]
-    """The data of the instance, in the form of `Space.to_json`."""
+    """The data of the instance, in the form that `Space.to_json` returns."""
     slack: Slack
-    """The slack that decides the outcome of the instance."""
+    """The slack of the inequality that decides whether the statement holds on the instance."""
     outcome: str
-    """The outcome: "holds", "tight", "undecided" or "refuted"."""
+    """What the instance shows about the statement: "holds", "tight", "undecided" or "refuted"."""
     slacks: tuple[Slack, ...]
-    """The slacks of all inequalities, in order."""
+    """The slacks of all inequalities of the statement on the instance, in the order of the
+    check."""
     optima: tuple[Bound, ...]
-    """The bounds of the certified optima that the check has used on the instance."""
+    """The bounds on the certified optima of games that the check has used on the instance."""
 
     @property
     def measured(self) -> str:
-        """The two sides as text, which says whether they are equal up to the resolution."""
+        """A text with the two sides of the decisive inequality, which says whether they are equal
+        up to the resolution of the claim."""
         return f"{self.slack} (tight)" if self.outcome == TIGHT else str(self.slack)
 
     def data(self) -> dict[str, Any]:
@@ -74,31 +82,36 @@ class StatementVerdict:
     """The verdict on one statement, which is a claim as stated or a correction."""
 
     words: str
-    """The statement in words."""
+    """The statement in words, which is checked."""
     counts: Counter[str] = field(default_factory=Counter)
-    """The number of instances with each outcome: "holds", "tight", "undecided" and "refuted". The
-    key "vacuous" counts the instances that violate the hypotheses."""
+    """The number of instances of the statement with each outcome: "holds", "tight", "undecided" and
+    "refuted". The key "vacuous" counts the instances that violate the hypotheses."""
     slacks: list[float] = field(default_factory=list)
-    """The least relative slack of each instance that satisfies the hypotheses."""
+    """The least relative slack of the statement on each instance that satisfies the hypotheses."""
     outcomes: list[str] = field(default_factory=list)
-    """The outcome of each instance that satisfies the hypotheses."""
+    """What each instance that satisfies the hypotheses shows about the statement, e.g. "holds"."""
     inequalities: int = 0
-    """The number of inequalities and equations that were measured on all instances together."""
+    """The number of inequalities and equations of the statement that were measured, on all
+    instances together."""
     least: Evidence | None = None
     """The instance with the least relative slack among those that do not refute the statement."""
     counterexample: Evidence | None = None
-    """The first instance that refutes the statement. An attack simplifies it."""
+    """The first instance that refutes the statement, or None. A search for counterexamples
+    simplifies this instance."""
     optima: int = 0
-    """The number of certified optima that the check has used, without numerical optima."""
+    """The number of optima of games with a rigorous proof that the check of the statement has
+    used."""
     known: list[Evidence | None] = field(default_factory=list)
-    """The evidence on each recorded counterexample. The entry is None for a counterexample that
-    violates the hypotheses."""
+    """The evidence on each recorded counterexample of the claim. The entry is None for a
+    counterexample that violates the hypotheses of the statement."""
     steps: list[ClaimVerdict] = field(default_factory=list)
-    """The verdicts on the steps of the proof, if the statement has one."""
+    """The verdicts on the steps in the proof of the statement. The list is empty if no proof is
+    checked."""
 
     @property
     def status(self) -> str:
-        """The status that follows from the evidence: "refuted", "undecided" or "holds"."""
+        """The status of the statement that follows from the evidence: "refuted", "undecided" or
+        "holds"."""
         if self.counts[REFUTED]:
             return REFUTED
         if any(step.status != HOLDS for step in self.steps):
@@ -111,18 +124,20 @@ class StatementVerdict:
 
     @property
     def is_rare(self) -> bool:
-        """Whether the status is undecided only because too few instances satisfy the hypotheses."""
+        """Whether the statement is undecided only because too few instances satisfy its
+        hypotheses."""
         if self.status != UNDECIDED or self.counts[UNDECIDED]:
             return False
         return all(step.status == HOLDS or step.stated.is_rare for step in self.steps)
 
     @property
     def tried(self) -> int:
-        """The number of instances that satisfy the hypotheses."""
+        """The number of instances that satisfy the hypotheses of the statement."""
         return sum(self.counts[outcome] for outcome in (HOLDS, TIGHT, UNDECIDED, REFUTED))
 
     def add(self, evidence: Evidence | None) -> None:
-        """Count an instance, and keep its evidence if it is decisive.
+        """Count an instance in the verdict on the statement, and store its evidence if it is
+        decisive.
 
         The evidence is None if the instance violates the hypotheses.
         """
@@ -167,23 +182,26 @@ class ClaimVerdict:
 
     id: str
     recorded: str
-    """The recorded status of the claim. If the claim has no record, it is the expected status."""
+    """The recorded status of the claim. For a claim without a record, it is the status that the
+    author expects."""
     stated: StatementVerdict
     corrections: tuple[StatementVerdict, ...]
     seed: int
     repeat: str
-    """The command line that repeats the check or the attack."""
+    """The command line that repeats the check of the claim, or the search for a counterexample."""
     seconds: float
     interrupted: bool = False
-    """Whether Ctrl-C interrupted the check or the attack before all instances were tried."""
+    """Whether Ctrl-C interrupted the check of the claim, or the search for a counterexample, before
+    all instances were tried."""
     effort: str = "trials"
-    """The option that sets the number of instances: "trials" in a check, "budget" in an attack."""
+    """The option that sets the number of instances: "trials" in a check of the claim, and "budget"
+    in a search for a counterexample."""
 
     has_record: bool = True
-    """The value of `Claim.has_record`: whether the status is recorded."""
+    """Whether the status of the claim is recorded, as in `Claim.has_record`."""
     recording: str = ""
-    """The line of Python that records the counterexample of an attack. It is "" if the claim has a
-    record or if the line is long."""
+    """The line of Python with which a user records the counterexample that an attack has found. It
+    is empty if the claim has a record, or if the line would be long."""
 
     @property
     def status(self) -> str:
@@ -204,14 +222,16 @@ class ClaimVerdict:
 
     @property
     def unsettled(self) -> list[StatementVerdict]:
-        """The verdicts on those statements whose status differs from the recorded status."""
+        """The verdicts on those statements of the claim whose status differs from the recorded
+        status."""
         settled = (HOLDS, REFUTED) if self.recorded == AMBIGUOUS else (HOLDS,)
         wrong = [part for part in self.corrections if part.status not in settled]
         return wrong if self.status == self.recorded else [self.stated, *wrong]
 
     @property
     def remedy(self) -> str:
-        """The advice to try more instances, or "" if more instances alone cannot help."""
+        """The advice to try more instances. It is empty if more instances alone cannot settle the
+        claim."""
         parts = self.unsettled
         if self.idle or self.interrupted or not parts or not all(part.is_rare for part in parts):
             return ""
@@ -223,29 +243,33 @@ class ClaimVerdict:
         return f"its author expects: {self.recorded}"
 
     def requirement(self, slack: Slack) -> str:
-        """Return the text about an inequality of the statement that fails on an instance."""
+        """Return a text about an inequality of the claim that fails on an instance."""
         return str(slack) if self.has_record else f"it would require {slack}"
 
     @property
     def idle(self) -> list[int]:
-        """The numbers, from 1, of the recorded counterexamples that do not refute the claim."""
+        """The numbers, counted from 1, of the recorded counterexamples that do not refute the
+        claim."""
         refuted = (known is not None and known.outcome == REFUTED for known in self.stated.known)
         return [number for number, refutes in enumerate(refuted, 1) if not refutes]
 
     @property
     def optima(self) -> int:
-        """The number of certified optima that the check and the steps of proofs have used."""
+        """The number of optima of games with a rigorous proof that the check of the claim and of
+        its proof steps has used."""
         parts = (self.stated, *self.corrections)
         return sum(part.optima + sum(step.optima for step in part.steps) for part in parts)
 
     @property
     def counterexample(self) -> Evidence | None:
-        """The instance that refutes the claim as stated, or None if there is none."""
+        """The instance that refutes the claim as stated. It is None if no such instance was
+        found."""
         return self.stated.counterexample
 
     @property
     def decisive(self) -> Evidence | None:
-        """The counterexample, or the instance with the least slack if there is none."""
+        """The counterexample to the claim. If none was found, it is the instance with the least
+        relative slack."""
         return self.stated.counterexample or self.stated.least
 
     def data(self) -> dict[str, Any]:
@@ -322,7 +346,8 @@ def in_one_line(instance: dict[str, Any]) -> str:
 
 
 def _finite(x: float) -> float | str:
-    return x if math.isfinite(x) else str(x)  # JSON has no infinity and no nan.
+    # JSON has no infinity and no nan, so that such numbers become strings.
+    return x if math.isfinite(x) else str(x)
 
 
 def _counted(part: StatementVerdict) -> str:
@@ -338,5 +363,5 @@ def _counted(part: StatementVerdict) -> str:
 
 
 def optima_of(count: int) -> str:
-    """Return "certified optimum" if the count is 1, and "certified optima" otherwise."""
+    """Return the words "certified optimum" if the count is 1, and "certified optima" otherwise."""
     return "certified optimum" if count == 1 else "certified optima"

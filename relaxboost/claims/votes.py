@@ -1,4 +1,5 @@
-"""The rounds of AdaBoost and AdaBoost*, and simple implementations for comparison."""
+"""The rounds of AdaBoost and AdaBoost* that checks of claims examine, and simple implementations
+for comparison."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -21,8 +22,8 @@ from relaxboost.solvers.rounds import Rounds
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
 
 ROUNDS_BEFORE_CYCLE = 600
-"""The number of rounds of AdaBoost after which the search for a cycle starts. In earlier
-rounds, the distributions of small matrices may not have reached their cycle."""
+"""The number of rounds of AdaBoost after which the search for a cycle of distributions starts. In
+earlier rounds, the distributions of small matrices may not have reached their cycle."""
 MAX_PERIOD = 60
 """The maximum number of rounds in a cycle of AdaBoost that the search finds."""
 
@@ -32,25 +33,28 @@ class Vote:
     """A round of AdaBoost or AdaBoost*: the distribution, the chosen column, and the weights."""
 
     number: int
-    """The number t of the round, from 1."""
+    """The number t of the boosting round, counted from 1."""
     d: Array
-    """The distribution that the weak learner receives. It is proportional to exp(−A w_{t−1})."""
+    """The distribution over the examples that the weak learner receives in this round. It is
+    proportional to exp(−A w_{t−1}), where w_{t−1} are the weights before the round."""
     column: int
-    """The index of the column that the weak learner returns."""
+    """The index of the column of the margin matrix that the weak learner returns in this round."""
     sign: int
-    """The sign, 1 or −1, with which the column enters the vote."""
+    """The sign, 1 or −1, with which the chosen column enters the vote."""
     edge: float
-    """The edge γ_t, which is `sign` times entry `column` of Aᵀd."""
+    """The edge γ_t of the chosen column in round t. It is `sign` times the entry `column` of
+    Aᵀd."""
     step: float
-    """The step size, by which the weight of the column changes."""
+    """The step size of the boosting round, by which the weight of the chosen column changes."""
     before: Array
-    """The weights w_{t−1} before the round, which are not normalised."""
+    """The weights of the columns before the boosting round, which are not normalised."""
     w: Array
-    """The weights w_t after the round, which are not normalised."""
+    """The weights of the columns after the boosting round, which are not normalised."""
     margins: Array
-    """The margins A w_t, which the package updates in each round."""
+    """The margins A w_t of the examples after the boosting round, which the package updates in each
+    round."""
     log_risk: float
-    """The logarithm of the risk, log L(−A w_t), computed from the margins."""
+    """The logarithm of the exponential risk after the boosting round, computed from the margins."""
 
 
 def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
@@ -151,12 +155,13 @@ class Cycle:
     """A cycle of AdaBoost, in which the same distributions recur."""
 
     d: list[Array]
-    """The distributions of one period."""
+    """The distributions over the examples in one period of the cycle of AdaBoost."""
     edges: Array
-    """The absolute edges of the columns that are chosen in one period."""
+    """The absolute edges of the columns that AdaBoost chooses in one period of the cycle."""
     w: Array
-    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period, where r_t is the sign of the edge. The
-    weights of AdaBoost converge to the direction of this sum."""
+    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period of the cycle, where γ_t is the absolute
+    edge in round t, r_t its sign, and j_t the index of the chosen column. The weights of AdaBoost
+    converge to the direction of this sum."""
 
 
 def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
@@ -169,7 +174,8 @@ def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
     j = int(np.argmax(np.abs(edges)))
     # The next distribution is d_i/(1 + a_i γ), and 1/(1 + aγ) = (1 − aγ)/(1 − γ²) for a = ±1.
     after = d * (1.0 - A[:, j] * edges[j])
-    total = float(after.sum())  # It is 0 for a column that is never wrong.
+    # The total is 0 if the chosen column is right on all examples with a weight.
+    total = float(after.sum())
     return after / total if total > 0.0 else d, j, float(edges[j])
 
 
@@ -181,7 +187,9 @@ def cycle(A: Array, d: Array) -> Cycle | None:
     for _ in range(ROUNDS_BEFORE_CYCLE):
         d, _, edge = reweighted(A, d)
         if abs(edge) < 1e-6 or abs(edge) > 1.0 - 1e-6:
-            return None  # No column has an edge, or a column is never wrong.
+            # There is no next distribution if all edges are 0, or if the chosen column is never
+            # wrong.
+            return None
     seen = [d]
     edges = []
     w = np.zeros(A.shape[1])
@@ -190,8 +198,8 @@ def cycle(A: Array, d: Array) -> Cycle | None:
         edges.append(abs(edge))
         w[j] += np.arctanh(edge)
         if float(np.abs(d - seen[0]).max()) < ASSUMED_ERROR:
-            # If rounding errors have broken a tie between columns, a weight may grow from one
-            # period to the next. It would end the cycle later.
+            # If rounding errors have broken a tie between columns, a weight of the distribution may
+            # grow from one period to the next, and would end the cycle later.
             if not (d > 0.0).all() or (d > seen[0] * (1.0 + 1e-6)).any():
                 return None
             return Cycle(seen, np.array(edges), w)
@@ -200,7 +208,7 @@ def cycle(A: Array, d: Array) -> Cycle | None:
 
 
 def all_signs(A: Array) -> bool:
-    """Return whether every entry of A is 1 or −1."""
+    """Return whether every entry of the matrix A is 1 or −1."""
     return bool((np.abs(A) == 1.0).all())
 
 

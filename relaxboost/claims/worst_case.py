@@ -37,7 +37,8 @@ class _Linear(ABC):
     right, as in ``f * root(2)``.
     """
 
-    __array_ufunc__ = None  # The numbers of numpy then leave products to this class.
+    # With this setting, NumPy leaves products of its numbers and an element to this class.
+    __array_ufunc__ = None
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -101,7 +102,7 @@ class Element(_Linear):
 
 
 class Expression(_Linear):
-    """A linear combination of inner products and of values of functionals.
+    """A linear combination of inner products of elements and of values of functionals.
 
     The operators <=, >= and == between expressions return a `Requirement`.
     """
@@ -128,15 +129,17 @@ class Expression(_Linear):
 
 @dataclass(frozen=True)
 class Requirement:
-    """A requirement that all instances satisfy: an expression is at most 0, or equal to 0."""
+    """A requirement that all instances of a worst case must satisfy: an expression is at most 0, or
+    equal to 0."""
 
     expression: Expression
     equality: bool = False
-    """Whether the expression must be equal to 0. Otherwise it must be at most 0."""
+    """Whether the expression of the requirement must be equal to 0. Otherwise it must be at most
+    0."""
 
 
 def total(parts: Iterable[Any]) -> Any:
-    """Return the sum of elements or of expressions."""
+    """Return the sum of elements of the Hilbert space, or the sum of expressions."""
     first, *others = parts
     return sum(others, first)
 
@@ -221,7 +224,8 @@ class ConvexFunctional:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The greatest value of an objective over all instances, with a proof.
+    """The greatest value of an objective over all instances that satisfy given requirements, with a
+    proof.
 
     Attributes
     ----------

@@ -13,13 +13,16 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("relaxboost: interrupted before there was anything to report\n")
         sys.stderr.flush()
-        os._exit(130)  # without clean-up, because half-loaded libraries may fail in it
+        # The process ends without clean-up, because libraries that are only partly loaded may fail
+        # in it.
+        os._exit(130)
     cli.main()
 
 
 def _terminate_like_interrupt() -> None:
     # In forked processes SIGTERM keeps its default effect and ends the process.
-    # A fork inherits the handler, but only the command itself prints a bracket.
+    # A forked process inherits the handler, but only the process of the command should print a
+    # result.
     owner = os.getpid()
 
     def handle(number: int, frame: object) -> None:

@@ -72,7 +72,7 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
     if str(out) == "-":
         click.echo("".join(texts.values()), nl=False)
         return
-    # A format may have several files, each with an ending of its own.
+    # Some formats consist of several files with different endings.
     written = {str(stem.with_name(stem.name + suffix)): text for suffix, text in texts.items()}
     for name, text in written.items():
         write_atomically(check_output(name), text.encode())
@@ -87,7 +87,7 @@ def _stem(file: Path, form: str, out: Path | None) -> Path:
                 "a certificate from standard input has no name for the files; pass a name to --out"
             )
         return file.with_suffix("")
-    # An ending that the user typed is not added a second time.
+    # If the user typed the ending of the file, the ending is not added a second time.
     if not out.name:
         raise InputError(f"--out {out} is a folder; add the name of the files in this folder")
     return out.with_name(out.name.removesuffix(_ending(form)) or out.name)

@@ -43,10 +43,10 @@ Examples:
 def check(files: tuple[Path, ...], matrix: Path | None, as_json: bool) -> None:
     """Check whether certificates prove their bounds, by recomputing all numbers.
 
-    The checker does not rely on any bound stated in the file, and does not optimise. It evaluates
-    d, w and the witness in rational arithmetic or in ball arithmetic. The checker also runs on its
-    own, without relaxboost: see the page "Format of certificates" of the documentation, which is
-    the file certificates/FORMAT.md of the package.
+    The checker does not rely on any bound stated in the file, and does not optimise. It computes
+    both bounds from the other numbers in the file, in rational or in interval arithmetic. The
+    checker also runs without relaxboost: see the page "Format of certificates" of the
+    documentation, which is the file certificates/FORMAT.md of the package.
 
     For several files, --json prints a list, and each verdict begins with the name of the file.
     """
@@ -68,7 +68,8 @@ def check(files: tuple[Path, ...], matrix: Path | None, as_json: bool) -> None:
 
 
 def _checked(file: Path, matrix: Path | None) -> tuple[dict[str, Any], str]:
-    """Return the verdict on a certificate, as data for --json and as text."""
+    """Return the verdict on a certificate twice: as data for --json, and as the text that the
+    command prints."""
     verdict = rb.check_certificate(file, matrix)
     # `load` raises for a file that is no certificate, and the exit status is then 2 instead of 1.
     if verdict.level is None and not verdict.ok:
@@ -77,7 +78,7 @@ def _checked(file: Path, matrix: Path | None) -> tuple[dict[str, Any], str]:
     text = f"REJECTED: {verdict.reason}"
     if verdict.lower is not None and verdict.upper is not None:
         lower = number(verdict.lower)
-        # Decimals are rounded outwards, so that the bracket holds as it is printed.
+        # Decimals are rounded outwards, so that the printed bounds are valid.
         below, above = show_bracket(float_down(verdict.lower), float_up(verdict.upper))
         text = f"accepted, {verdict.level}: {below} <= rho <= {above}"
         if verdict.lower == verdict.upper and len(lower) < 60:

@@ -45,14 +45,14 @@ def claims() -> None:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The arguments and options of a command line that select claims."""
+    """The arguments and options of `relaxboost claims` that select claims."""
 
     ids: tuple[str, ...]
     source: str | None
     file: Path | None
 
 
-# The options that several commands share.
+# Several commands share these options.
 _FILE = click.option(
     "--file",
     type=click.Path(path_type=Path),
@@ -61,7 +61,8 @@ _FILE = click.option(
 
 
 def _wanted(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command take arguments that select claims. By default all claims are selected."""
+    """Return the command with additional arguments and options that select claims. By default all
+    claims are selected."""
 
     @click.argument("ids", nargs=-1, metavar="[ID]...")
     @click.option("--source", help="The claims of one source, e.g. SS09.")
@@ -154,7 +155,7 @@ def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
             )
         return
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
-    # LaTeX is a file to include in a paper. Its lines are not wrapped.
+    # Lines of LaTeX are not wrapped, because they are written to a file that a paper includes.
     if latex:
         texts = [in_a_paper(claim) for claim in _checkable(_Wanted((id,), None, file))]
         click.echo("\n".join(texts), nl=False)
@@ -296,7 +297,7 @@ def _follow(
     with progress.bar(what) as bar:
         runs = begin(progress=bar)
         start = time.perf_counter()
-        # On Ctrl-C the outcomes so far are the result; `closing` ends the processes.
+        # After Ctrl-C the outcomes so far are printed, and `closing` ends the worker processes.
         with suppress(KeyboardInterrupt), closing(runs):
             for _, outcome in runs:
                 outcomes.append(outcome)
@@ -321,6 +322,6 @@ def _finish(
         raise click.Abort
     lines = [text.summary(outcomes, claims, seconds), *([legend] if legend else [])]
     present(as_json, [outcome.data() for outcome in outcomes], "\n".join(lines))
-    # An interrupted command is no success, even if all finished checks agree with the record.
+    # An interrupted command reports no success, even if all finished checks agree with the record.
     if len(outcomes) < len(claims) or not all(outcome.agrees for outcome in outcomes):
         sys.exit(1)

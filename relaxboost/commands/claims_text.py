@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Unchecked,
     )
 
-# Output of a check is 80 columns wide in a pipe too.
+# The output of a check has 80 columns in a pipe too, so that it does not depend on the terminal.
 _folded = partial(folded, columns=80, hang=2)
 _STATUS = len("false as stated")
 _VERDICT = len("false as stated")
@@ -39,7 +39,8 @@ LEGEND = _folded(
     "slack: the relative slack, (right − left)/(|left| + |right|), of the inequality nearest to "
     "failing, from −1 to 1. Negative: it fails there; 0: both sides are equal up to rounding."
 )
-"""The meaning of the last column of the table."""
+"""The text that explains the last column of the table of `relaxboost claims check`, which shows
+slacks."""
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
@@ -63,7 +64,8 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
 
 
 def _record(claim: Claim, statement: Statement) -> tuple[str, str]:
-    """Return the recorded status of a claim, and the evidence for the verdict on a statement."""
+    """Return the recorded status of a claim, and the type of evidence for the verdict on its
+    statement."""
     return (claim.status, claim.evidence(statement)) if claim.has_record else (EXPECTED, "")
 
 
@@ -73,7 +75,7 @@ def _verdict(claim: Claim) -> str:
 
 
 def shown(claim: Claim) -> Iterator[str]:
-    """Yield the lines of `relaxboost claims show` for a claim."""
+    """Yield the lines that `relaxboost claims show` prints for a claim."""
     file = "" if claim.file is None else f" --file {claim.file}"
     key = claim.source.key
     is_part = claim.part_of not in ("", DISPLAYS)
@@ -143,7 +145,8 @@ def _statement(title: str, statement: Statement) -> Iterator[str]:
 
 
 def errata(source: Source) -> Iterator[str]:
-    """Yield the lines of `relaxboost claims show` for the misprints of a source."""
+    """Yield the lines that `relaxboost claims show` prints for a source, which list its
+    misprints."""
     found = source.misprints
     yield f"{source.key}: {source.reference}. {number_of(len(found), 'misprint')}."
     for one in found:
@@ -154,7 +157,8 @@ def errata(source: Source) -> Iterator[str]:
 
 
 def not_checked(statement: Unchecked) -> Iterator[str]:
-    """Yield the lines of `relaxboost claims show` for a statement that cannot be checked."""
+    """Yield the lines that `relaxboost claims show` prints for a statement that cannot be checked
+    numerically."""
     yield f"{statement.id}: {statement.location}"
     yield f"  statement:   {statement.words}"
     yield "  on record:   not checkable"
@@ -257,7 +261,7 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
 def summary(
     outcomes: Sequence[ClaimVerdict | Failure], claims: Sequence[Claim], seconds: float
 ) -> str:
-    """Return the last line that a check prints.
+    """Return the last line that `relaxboost claims check` prints.
 
     The line counts the verdicts and certified optima, and names the claims whose verdict differs
     from the record.

@@ -23,7 +23,7 @@ from relaxboost.commands.style import complain
 
 VERBS = {
     "certify": "Convert a certificate to a format that other checkers read.",
-    "check": "Check whether a certificate proves its bracket.",
+    "check": "Check whether a certificate proves its bounds.",
     "claims": "Check the claims of papers on certified instances.",
     "doctor": "Print installed libraries, working solvers, and missing extras.",
     "instances": "Make and check sets of games with certified optima.",
@@ -32,7 +32,8 @@ VERBS = {
     "predict": "Predict labels with a model written by solve --model.",
     "solve": "Find the largest margin of a vote of stumps, with a proof.",
 }
-"""The descriptions of the commands in --help. A command's module is loaded only when it runs."""
+"""The commands by name, with their descriptions in --help. The descriptions are here because the
+module of a command is loaded only when the command runs."""
 
 _GRID = (
     "relaxboost plan reads tables; for a grid, build the graph in Python with "
@@ -44,18 +45,21 @@ REMOVED = {
     "--report": "solve does not write HTML pages; read the printed report, or draw it with --plot",
     **dict.fromkeys(["--map", "--layers", "--passable", "--neighbours", "--scenarios"], _GRID),
 }
-"""Commands and options of earlier versions, and the error message for each."""
+"""A dictionary from commands and options of earlier versions to the error messages that name their
+replacements."""
 
 
 class _Verbs(click.Group):
-    """The group of all commands. A command is loaded at its first use, so that --help is fast."""
+    """The group of all commands of relaxboost. The module of a command is loaded at its first use,
+    so that --help is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands."""
+        """Return the names of all commands of relaxboost."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Load a command and return it. If the name is unknown, return None."""
+        """Load the module of a command, and return the command. If the name is unknown, return
+        None."""
         if name not in VERBS:
             return None
         return getattr(import_module(f"relaxboost.commands.{name}"), name)
@@ -71,7 +75,10 @@ class _Verbs(click.Group):
             return super().invoke(ctx)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the command. For an unknown name, raise an InputError that lists all commands."""
+        """Return the command that the arguments name.
+
+        If the name is unknown, an InputError lists all commands.
+        """
         name = args[0]
         if name not in VERBS and not ctx.resilient_parsing and not name.startswith("-"):
             unknown = f"there is no command {name!r}{known_names(name, VERBS)}"
@@ -79,7 +86,7 @@ class _Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without loading their modules."""
+        """Write the list of commands in the text of --help, without loading their modules."""
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
@@ -127,7 +134,7 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         _fail_at_file(error)
     except Exception as error:
-        # A traceback tells a user nothing. Its innermost frame is enough for a report.
+        # A traceback does not help a user. Its innermost frame is enough for a report.
         if os.environ.get("RELAXBOOST_TRACEBACK"):
             raise
         where = traceback.extract_tb(error.__traceback__)[-1]
@@ -141,7 +148,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _check_empty(words: list[str]) -> None:
-    # An unset shell variable gives an empty argument.
+    # An unset shell variable gives an empty argument, which is a likelier mistake than an unknown
+    # option.
     for before, word in zip(["relaxboost", *words], words, strict=False):
         if not word or re.fullmatch("--[a-z-]+=", word):
             option = word.removesuffix("=") or before
@@ -156,7 +164,8 @@ def _usage(error: click.ClickException) -> str:
     message = error.format_message()
     if not isinstance(error, click.UsageError):
         return message
-    # Click knows similar names of commands and options. The most similar one is the only remedy.
+    # Click lists similar names of commands and options. The message suggests the most similar name
+    # only.
     if near := getattr(error, "possibilities", None):
         return f"{error.message.rstrip('.')}; did you mean {near[0]}?"
     given = re.match(r"'(.*)' is not one of ", error.message)
@@ -193,12 +202,13 @@ def _open_outputs() -> None:
 def _drop_output() -> None:
     # Writing the buffered output at exit would fail again.
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    with contextlib.suppress(OSError, ValueError):  # in tests the stream has no file
+    with contextlib.suppress(OSError, ValueError):  # In tests the stream has no file descriptor.
         os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def _fail(message: str, status: int = 2) -> None:
-    with contextlib.suppress(OSError):  # if standard error is full, only the status remains
+    # If standard error cannot be written either, only the exit status reports the error.
+    with contextlib.suppress(OSError):
         complain(message)
     sys.exit(status)

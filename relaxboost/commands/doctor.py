@@ -1,6 +1,6 @@
 """The command `relaxboost doctor`, which prints the installed libraries and the working solvers.
 
-It also prints how to install missing ones.
+It also prints how to install missing libraries.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ FEATURES = {
     "pyarrow": ("pyarrow", "Parquet"),
     "river": ("river", "pipelines of river for online estimators"),
 }
-"""The extras, and the parts of the extra dask, each with its module and its purpose."""
+"""The optional extras of the package, and the parts of the extra dask, by name. The value for each
+is the module to import and the purpose."""
 
 
 @click.command(
@@ -66,30 +67,33 @@ def doctor(as_json: bool) -> None:
 
 
 def _libraries() -> dict[str, str | None]:
-    # The requirements of the package itself are the libraries that must be there.
+    # The required libraries are listed in the metadata of the package.
     names = [re.split("[^\\w.-]", line)[0] for line in requirements(None)]
-    # Distributions on file may have an underscore where the requirement has a hyphen.
+    # The names of installed distributions may have an underscore where the requirement has a
+    # hyphen.
     here = {one.name.lower(): one.version for one in metadata.distributions()}
     return {name: here.get(name.replace("-", "_"), here.get(name)) for name in names}
 
 
 def _solvers() -> dict[str, dict[str, Any]]:
-    """Solve the game of value 1/2 with each solver.
+    """Solve a game whose value is 1/2 with each solver, and return the results by solver.
 
-    A solver works if its bounds enclose 1/2 and differ by at most 1e-4. For each solver, return
-    whether it works, the time in seconds, and a message that is empty if it works.
+    A solver works if its bounds enclose 1/2 and differ by at most 1e-4. The result for each solver
+    says whether it works, the time in seconds, and a message that is empty if it works.
     """
     game = rb.Game([[1.0, 0.0], [0.0, 1.0]], rb.HardMargin())
     tried: dict[str, dict[str, Any]] = {}
     for name in ("auto", *rb.solvers.SOLVERS):
-        if name == "ECOS" and find_spec("ecos") is None:  # it is listed with the missing extras
+        # If ECOS is not installed, it is listed with the missing extras instead.
+        if name == "ECOS" and find_spec("ecos") is None:
             continue
         start = time.perf_counter()
         try:
             solved = rb.solve(game, 1e-6) if name == "auto" else rb.reference(game, name)
             works = solved.lower <= 0.5 <= solved.upper and solved.gap <= 1e-4
             said = "" if works else f"{solved.lower} <= rho <= {solved.upper}, and rho is 1/2"
-        except Exception as error:  # a broken library may raise anything, and that is the result
+        # A broken library may raise any exception, which is then the result of the test.
+        except Exception as error:
             works = False
             said = " ".join(str(error).split())
         seconds = time.perf_counter() - start
@@ -100,7 +104,7 @@ def _solvers() -> dict[str, dict[str, Any]]:
 def _missing() -> dict[str, dict[str, str]]:
     missing = {}
     for name, (module, what) in FEATURES.items():
-        # pyarrow is a part of the extra dask, and enough for Parquet.
+        # pyarrow is a part of the extra dask, and suffices for Parquet files.
         if find_spec(module) is None:
             how = install("dask", name) if name in ("dask", "pyarrow") else install(name)
             missing[name] = {"for": what, "install": f"{sys.executable} -m {how}"}

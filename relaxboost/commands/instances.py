@@ -69,11 +69,12 @@ def make(spec: Path, out: Path, as_json: bool) -> None:
     lines = [
         f"{out}: {total} games, {len(made.made)} made, {len(made.kept)} kept; "
         f"times are in {made.log.name} next to it",
-        *(f"  {name}: the gap is wider than tol; the bracket is valid" for name in made.wide),
+        *(f"  {name}: the gap is wider than tol; the bounds are valid" for name in made.wide),
     ]
     content = {**made._asdict(), "directory": str(out), "log": str(made.log)}
     show(as_json, content, "\n".join(lines))
-    # A wide bracket is correct, but tests that need the accuracy of tol would fail with it.
+    # Bounds that are far apart are correct, but tests that need the accuracy of tol would fail with
+    # them.
     if made.wide:
         sys.exit(1)
 

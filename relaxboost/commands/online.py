@@ -35,7 +35,8 @@ from relaxboost.commands.style import (
 )
 from relaxboost.commands.words import spoken
 
-# Parts of messages of the library, and their words on the command line.
+# These regular expressions for parts of messages of the library have replacements that name options
+# of the command line.
 _SPOKEN = {
     "convert them, as stream(classes=(negative, positive)) does": "name the two labels, the "
     "negative one first: --classes NEGATIVE,POSITIVE",
@@ -57,9 +58,9 @@ _LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and co
 def stream_options(
     command: Callable[..., Any], kind: type[InputFile] = InputFile
 ) -> Callable[..., Any]:
-    """Add the options for a stream and a learner to a command.
+    """Add the options for a stream and a learner to a command of `relaxboost online`.
 
-    The command receives them as one `StreamOptions`.
+    The command receives these options as one `StreamOptions` object.
     """
 
     @wraps(command)
@@ -98,7 +99,7 @@ def _radius(context: Any, option: Any, given: str | None) -> float | str | None:
 
 
 _OPTIONS = [
-    # The stream: its labels, and the base functions of its columns.
+    # These options describe the stream: its labels, and the base functions of its columns.
     click.option("--label", help="The column of labels or targets; --loss inner has none."),
     sep_option,
     click.option("--classes", metavar="NO,YES", help="The labels of the classes -1 and +1."),
@@ -128,7 +129,7 @@ _OPTIONS = [
         is_flag=True,
         help="Leave out the constant base function, which linear and stumps have by default.",
     ),
-    # The problem: the loss, and the set of weights.
+    # These options describe the problem: the loss, and the set of weights.
     click.option(
         "--loss",
         default="logistic",
@@ -149,7 +150,8 @@ _OPTIONS = [
         help="The radius of --over, or auto for a learner that needs none.  [default: auto for "
         "run, else 1]",
     ),
-    # The learner: its proxy, its steps, and the bounds that its regret bound needs.
+    # These options describe the learner: its proxy, its steps, and the bounds that its regret bound
+    # needs.
     click.option(
         "--proxy",
         metavar="NAME",
@@ -268,12 +270,12 @@ def run(options: StreamOptions) -> None:
 
 
 @online.command(
-    short_help="Bracket the regret against the best fixed weights.",
+    short_help="Bound the regret, compared with the best fixed weights.",
     epilog="""
 \b
-Exit status: 0 the bracket of --tol was reached, 1 it was not (the printed
-bracket is still valid), 2 bad input, 130 interrupted before there was a
-result.
+Exit status: 0 the bounds are as close as --tol requires, 1 they are not
+(the printed bounds are still valid), 2 bad input, 130 interrupted before
+there was a result.
 
 \b
 Examples:
@@ -296,7 +298,7 @@ Examples:
     type=float,
     default=1e-6,
     show_default=True,
-    help="Width of the bracket to reach, as a fraction of the least loss.",
+    help="Difference between the bounds to reach, as a fraction of the least loss.",
 )
 @click.option(
     "--plot",
@@ -311,7 +313,7 @@ Examples:
 )
 @time_limit_option
 def regret(options: StreamOptions) -> None:
-    """Bracket the regret: the loss of a learner minus the loss of the best fixed weights.
+    """Bound the regret: the loss of a learner minus the loss of the best fixed weights.
 
     The learner reads the stream once. The stream is then read many times to find, with a proof,
     the least loss of any fixed weights in hindsight. --time-limit applies to the second part.
@@ -347,15 +349,17 @@ def regret(options: StreamOptions) -> None:
             f"proof:   {options.certificate}; its rho is the least loss divided by {divisor}"
         )
     show(options.as_json, {"data": stream.name, **found.to_dict()}, "\n".join(lines))
-    # One bracket that is too wide makes the answer incomplete, also one of --at.
+    # The command fails if one interval for the regret is too wide, even if it belongs to a number
+    # of --at.
     if any(one.comparator.status != "optimal" for one in (found, *found.along)):
         sys.exit(1)
 
 
 def _resumed(options: StreamOptions) -> tuple[int, str]:
-    """Return the row at which --resume continues, and a note about this row.
+    """Return the row of the stream at which the option --resume continues, and a note about this
+    row.
 
-    Without --resume they are 0 and "".
+    Without --resume the row is 0 and the note is empty.
     """
     if not options.resume:
         return 0, ""
@@ -365,7 +369,7 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
         return 0, ""
     about = options.saved().get("run")
     about = about if isinstance(about, dict) else {}
-    # A file without a row is refused when the learner starts.
+    # A file without a row is rejected when the learner starts.
     at = about.get("at")
     at = at if isinstance(at, int) else 0
     if options.predictions is None and at and about.get("predictions"):
@@ -378,9 +382,9 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
 
 
 def _learned(options: StreamOptions, stream: Any, at: int, said: str) -> Any:
-    """Learn from the stream, starting at row `at`, and return the result.
+    """Learn from the stream, starting at row `at`, and return the result of `progressive`.
 
-    The note `said`, if it is not empty, is printed when the first rows have been learned.
+    If the note `said` is not empty, it is printed when the first rows have been learned.
     """
     from relaxboost.commands.online_predictions import PredictionsFile
     from relaxboost.online import progressive

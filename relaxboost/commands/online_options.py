@@ -31,17 +31,19 @@ METHODS = {
 }
 """A dictionary from the name of each learner on the command line to the name of its class."""
 ROWS_IN_SAMPLE = 1000
-"""The number of rows at the start of a stream from which --base computes the range of each feature
-and the quantiles at which stumps cut."""
+"""The number of rows at the start of a stream from which the option --base computes the range of
+each feature, and the quantiles that become thresholds of stumps."""
 NARROW_SHARE_OF_RANGE = 0.1
-"""The part of the range of a feature that counts as narrow. If nearly all values are within such a
-part around the median, a note says that linear functions hardly distinguish them."""
+"""The fraction of the range of a feature that counts as narrow. If nearly all values lie in an
+interval of this length around the median, a note says that linear functions hardly distinguish
+these values."""
 MIN_NEAR_SHARE = 0.99
-"""The least share of the values of a feature that must lie in a narrow part of its range before the
-note is printed. The other values may be errors in the data."""
+"""The least fraction of the values of a feature that must lie in a narrow part of its range, so
+that a note about the scale of the feature is printed. The other values may be errors in the
+data."""
 WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
-"""The options that only learners with a radius accept."""
-# Losses for which only methods with a radius are known.
+"""The options of `relaxboost online` that only learners with a radius accept."""
+# Only methods with a radius accept these losses.
 NEED_RADIUS = ("inner", "exponential")
 
 
@@ -52,7 +54,7 @@ def _note_wild(names: Sequence[str], numbers: Any) -> None:
         # Differences of halves do not overflow.
         away = abs(x / 2.0 - median / 2.0)
         near = away <= (high / 2.0 - low / 2.0) * NARROW_SHARE_OF_RANGE / 2.0
-        # A column of one value and a few others, such as a rare mark, is no wild value.
+        # A column in which nearly all values are equal, such as a rare mark, has no outliers.
         if near.mean() < MIN_NEAR_SHARE or near.all() or np.ptp(x[near]) == 0.0:
             continue
         end, value = ("largest", high) if away[x.argmax()] >= away.max() else ("smallest", low)
@@ -68,9 +70,9 @@ class StreamOptions(SimpleNamespace):
     """The options of a command of `relaxboost online`, with one attribute for each option."""
 
     def opened(self) -> Any:
-        """Return the stream of examples.
+        """Return the stream of examples that the options describe.
 
-        The base functions of --base are applied to their features.
+        The base functions of --base are applied to the features of the examples.
         """
         from relaxboost.online import stream
 
@@ -95,7 +97,7 @@ class StreamOptions(SimpleNamespace):
     def _base_of(self, given: Any) -> Any:
         from relaxboost.online import Experts, LinearBasis, StumpBasis, WithIntercept
 
-        # Costs of experts are losses already: scaling them would change the game.
+        # The costs of experts are not scaled, because they are the losses of the experts.
         base = self.base or ("experts" if self.loss == "inner" else "linear")
         if base == "experts":
             return Experts(1.0 if self.bound is None else self.bound)
@@ -105,7 +107,8 @@ class StreamOptions(SimpleNamespace):
             note_huge(names, numbers)
             if base == "stumps":
                 return StumpBasis.at_quantiles(numbers, cuts=self.cuts)
-            # A wild value moves the scale of linear functions, but no quantile.
+            # The note is printed for linear functions only, because an outlier changes their scale
+            # but hardly the quantiles for stumps.
             _note_wild(names, numbers)
             return LinearBasis.spanning(numbers)
 
@@ -116,9 +119,9 @@ class StreamOptions(SimpleNamespace):
         return WithIntercept(made)
 
     def saved(self) -> dict[str, Any]:
-        """Return the state of the learner in the file of --save.
+        """Return the state of the learner in the file of the option --save.
 
-        If there is no file, return an empty dictionary.
+        If there is no such file, return an empty dictionary.
         """
         from relaxboost.online.saving import read_state
 
@@ -148,12 +151,12 @@ class StreamOptions(SimpleNamespace):
             return pair[0], pair[1]
 
     def label_of(self, sign: int) -> Any:
-        """Return the user's label of the class −1 or +1."""
+        """Return the label by which the user calls the class −1 or +1."""
         pair = self._classes() or (-1, 1)
         return pair[sign > 0]
 
     def chosen(self) -> str:
-        """Return the name of the learner.
+        """Return the name of the learner on the command line.
 
         Without --method, it is the learner that fits the other options and the file of --save.
         """
@@ -181,7 +184,8 @@ class StreamOptions(SimpleNamespace):
                 )
 
     def learner(self, name: str, stream: Any) -> tuple[Any, int]:
-        """Return the online method with the given name, and the number of base functions."""
+        """Return the online learning method with the given name and the options of the command
+        line, and the number of base functions."""
         import relaxboost as rb
         from relaxboost.online.proxies import PROXIES
         from relaxboost.online.schedules import SCHEDULES

@@ -61,7 +61,10 @@ class PredictionsFile:
         )
 
     def __call__(self, first: int, values: Any) -> None:
-        """Append the predictions for consecutive rows. `first` is the number of the first row."""
+        """Append the predictions for consecutive rows of the stream to the file.
+
+        The argument `first` is the number of the first of these rows.
+        """
         columns: list[Any] = [range(first, first + len(values)), values.tolist()]
         if self._task == "binary":
             # The logistic function by tanh does not overflow.
@@ -80,7 +83,8 @@ class PredictionsFile:
             self._file.flush()
 
     def close(self, rows: int) -> None:
-        """Close the file, and remove predictions for rows that were not learned."""
+        """Close the file of predictions, and remove predictions for rows that the learner did not
+        learn."""
         if self._file is None:
             return
         with naming(self.path), self._file as file:

@@ -19,7 +19,7 @@ radius, because the radius then probably limits the predictions."""
 
 
 def run_data(found: Any, stream: Any) -> dict[str, Any]:
-    """Return the result of a run as data for --json."""
+    """Return the result of `relaxboost online run` as data for the option --json."""
     from relaxboost.online.hedged import HedgedLearner
 
     rows, loss, mistakes, bound, seconds = found.last
@@ -58,7 +58,7 @@ def run_data(found: Any, stream: Any) -> dict[str, Any]:
 def run_text(
     found: Any, stream: Any, content: dict[str, Any], label_of: Callable[[int], Any]
 ) -> str:
-    """Return the result of a run as lines of text."""
+    """Return the text that `relaxboost online run` prints."""
     from relaxboost.online.streams.bases import INTERCEPT
     from relaxboost.online.streams.words import AND_OTHERS, HASH_BUCKETS
 
@@ -106,7 +106,8 @@ def _regret(found: Any, content: dict[str, Any]) -> str:
             "steps with a bound"
         )
     least = content["mean_loss"] - bound / content["rows"]
-    # No loss of labels or targets with a name is ever negative, but costs of experts may be.
+    # A lower bound of at most 0 on the mean loss says nothing, except for the costs of experts,
+    # which may be negative.
     if method.loss.task and least <= 0.0:
         return f"at most {bound:.6g}"
     over = f"in the set --over {content['regret_over']} --radius {content['regret_norm']:g}"
@@ -116,15 +117,16 @@ def _regret(found: Any, content: dict[str, Any]) -> str:
 
 
 def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
-    """Return a message that a saved learner has other options, with the options of the command line
-    instead of Python arguments.
+    """Return the error message for a saved learner with other options.
+
+    Options of the command line replace the Python arguments in the message.
     """
     text = re.sub(
         r"base functions '(\w+)([^']*)', and this run has '(\w+)([^']*)'", _base, found[0]
     )
     text = re.sub(r"\d+ base functions, and .*?(?=;)", r"\g<0>, because of --base or --cuts", text)
     text = re.sub(r"(\w+)=([\w.]+)(?:\((?:\w+=([^()]*))?\))?(?=[,;])", _option, text)
-    # The other options choose a method if --method is not given.
+    # If --method is not given, the other options choose a method.
     needs = [name for name in WITH_RADIUS if given.get(name) is not None]
     if given.get("method") is None and needs:
         text = re.sub("(?<=has )--method .*?(?=;)", rf"\g<0>, because of --{needs[0]}", text)
@@ -140,7 +142,7 @@ def _base(found: re.Match[str]) -> str:
 
 
 def _option(found: re.Match[str]) -> str:
-    # The parameter of the method is written as name=Kind(value).
+    # The message contains the parameter of the method as name=Kind(value).
     name, kind, value = found.groups()
     sets = {kind: name for name, kind in DOMAINS.items()}
     if kind in sets:

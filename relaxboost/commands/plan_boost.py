@@ -30,7 +30,7 @@ _SPOKEN = {
 
 
 class Base(InputFile):
-    """The type of an option whose value is a file of costs or a number."""
+    """The type of an option whose value is a file of learned costs or a number."""
 
     name = "file or number"
 
@@ -59,7 +59,7 @@ Examples:
 """,
 )
 @inputs.plan_files(inputs.FEATURES_TO_LEARN)
-# The learner, and the number of its rounds.
+# These options describe the weak learner, and the number of rounds.
 @click.option(
     "--learner",
     type=click.Choice(["stumps", "trees"]),
@@ -75,7 +75,7 @@ Examples:
     help="The number of rounds.  [default: at most 100, chosen by cross-validation over trips, or "
     "100 with --held-out]",
 )
-# The costs that are learned, and the costs to start from.
+# These options describe the learned costs, and the costs from which boosting starts.
 @click.option(
     "--link",
     type=click.Choice(["exponential", "additive"]),
@@ -89,7 +89,7 @@ Examples:
     help="Start from the costs in a file of `plan fit --out`, or from a constant.  [default: "
     "linear costs that fit the trips]",
 )
-# The choice of the round by other trips.
+# These options describe the choice of the number of rounds by other trips.
 @click.option("--held-out", type=inputs.FileType, help="Trips whose loss selects the best round.")
 @click.option(
     "--patience",
@@ -120,13 +120,13 @@ def boost(**given: Any) -> None:
     # Files are read after the options are checked, because large files take long.
     source = options.read()
     shown = options.tasks(source, options.trips, loss)
-    # The same loss as in training, so that both curves can be compared.
+    # The loss is that of training, so that both curves can be compared.
     held = options.held_out and options.tasks(source, options.held_out, loss)
     with spoken(_SPOKEN):
         kind = planning.PlanningLoss(options.link, base)
     found = _boosted(options, shown, held, learner, kind)
     ended = found.status in ("time_limit", "interrupted")
-    # Constant costs that no option requested are no result.
+    # If no option requested constant costs, a run that returns constant costs has failed.
     is_brief = found.begun is not None and bool(found.begun.ended) and found.begun.base == 1.0
     is_nothing = is_brief and found.boosted.chosen == 0
     _note(options, found, is_nothing, ended)
@@ -194,7 +194,8 @@ def _stopped(options: PlanOptions, found: Any) -> str:
 
 
 def _nothing_learned(options: PlanOptions, found: Any, ended: bool) -> str:
-    # The loss of the start is 0 if the demonstrations win by their margins already.
+    # The loss before the first round is 0 if every demonstration is already cheaper than all other
+    # paths by its margin.
     if found.value == 0.0:
         return (
             "nothing to learn: with these costs each trip already beats other paths by their loss"

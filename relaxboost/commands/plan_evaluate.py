@@ -56,7 +56,8 @@ def evaluate(**given: Any) -> None:
         words = words | _LENGTHS
         options.features = options.features or "length"
     with spoken(words, options.note):
-        # Learned costs name the columns that are read, so that --features may be left out.
+        # The option --features is not needed with learned costs, because they contain the names of
+        # their columns.
         source = options.read(learned)
         graph = source.graph
         if learned is None and len(graph.names) > 1:

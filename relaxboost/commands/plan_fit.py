@@ -65,8 +65,8 @@ last_options = added(
     epilog=inputs.FILES
     + """
 \b
-Exit status: 0 the gap of --tol was reached, 1 it was not (the printed bracket
-is still valid), 2 bad input, 130 interrupted before there was anything to
+Exit status: 0 the gap of --tol was reached, 1 it was not (the printed bounds
+are still valid), 2 bad input, 130 interrupted before there was anything to
 print.
 
 \b
@@ -77,7 +77,7 @@ Examples:
 """,
 )
 @inputs.plan_files(inputs.FEATURES_TO_LEARN)
-# The problem: the regulariser, the loss, and the sign of costs.
+# These options describe the problem: the regulariser, the loss, and the sign of costs.
 @click.option(
     "--regulariser",
     type=click.Choice(list(REGULARISERS)),
@@ -100,7 +100,7 @@ Examples:
     "missed and none]",
 )
 @click.option("--free-signs", is_flag=True, help="Allow weights and features below 0.")
-# The run: the gap to reach, and the limits.
+# These options control the run: the requested gap, and the limits.
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative gap to reach.")
 @click.option(
     "--max-rounds",
@@ -143,7 +143,8 @@ def fit(**given: Any) -> None:
 
 
 def loss_of(name: str, reach: float | None) -> Any:
-    """Return the loss of paths that the options --loss and --reach describe."""
+    """Return the loss of paths that the options --loss and --reach of `relaxboost plan fit`
+    describe."""
     kind = LOSSES[name]
     needs = "reach" in {field.name for field in fields(kind)}  # type: ignore[arg-type]
     if needs and reach is None:
@@ -159,8 +160,8 @@ def loss_of(name: str, reach: float | None) -> Any:
 
 
 def _words(options: PlanOptions) -> dict[str, str]:
-    # Advice that the user has already followed is left out.
-    # A larger radius allows larger weights, a larger penalty smaller ones.
+    # The message leaves out advice that the user has already followed. A larger radius allows
+    # larger weights, and a larger penalty makes weights smaller.
     strength = f"a {'larger' if options.regulariser == 'radius' else 'smaller'} --strength"
     if options.strength is not None:
         strength += f" than {options.strength:g}"
@@ -176,9 +177,10 @@ def _words(options: PlanOptions) -> dict[str, str]:
 
 
 def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
-    """Return lines with the weights and the bounds of a `Fit`."""
+    """Return the text that `relaxboost plan fit` prints: lines with the learned weights and the
+    bounds on the optimum."""
     problem = fit.problem
-    # Rounded outwards, so that the printed bracket holds.
+    # The bounds are rounded outwards, so that the printed bounds are valid.
     lower, upper = show_bracket(fit.lower, fit.upper)
     rounds = number_of(fit.rounds, "round")
     how = ""
@@ -223,7 +225,7 @@ def _how_chosen(chosen: Any) -> str:
 
 
 def fit_data(fit: Any, source: PlanInput, tol: float) -> dict[str, Any]:
-    """Return a `Fit` as data for --json."""
+    """Return the result of `relaxboost plan fit` as data for the option --json."""
     return {
         **source.counts(fit.problem.tasks),
         "regulariser": repr(fit.problem.regulariser),

@@ -28,7 +28,8 @@ from relaxboost.commands.words import reworded, spoken
 from relaxboost.planning.tables import at, check_table
 
 ENDS = (("u", "v"), ("tail", "head"), ("source", "target"), ("from", "to"))
-"""The accepted pairs of names for the two columns that contain the ends of an edge."""
+"""The accepted pairs of names for the two columns of the file --edges that contain the ends of an
+edge."""
 
 FILES = """
 \b
@@ -46,10 +47,14 @@ FileType = InputFile()
 
 
 class ModelPath(OutputFile):
-    """The type of an option whose value is the path to which costs are written."""
+    """The type of an option whose value is the path of a file to which learned costs are
+    written."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path, or raise an InputError if the path is not valid for a file of costs."""
+        """Return the path to which learned costs will be written.
+
+        An InputError is raised if costs cannot be written to this path.
+        """
         return check_output(super().convert(value, param, ctx), (".json",))
 
 
@@ -92,12 +97,13 @@ SPACED = (
     "is not in the graph, and a column path cannot contain {!r}, because spaces separate its "
     "nodes; use columns trip and node, with a row for each step"
 )
-"""The message about an unknown node in a path if names of nodes contain spaces."""
+"""The error message about an unknown node in the column path of the trips, if names of nodes
+contain spaces."""
 
 
 @dataclass(frozen=True)
 class PlanInput:
-    """A graph, and the name of the file from which it was read."""
+    """A graph for planning, with the name of the file from which it was read."""
 
     graph: Any
     name: str
@@ -106,7 +112,7 @@ class PlanInput:
         return f"{self.name}, {self.graph.nodes} nodes, {self.graph.arcs} arcs"
 
     def counts(self, tasks: Sequence[Any]) -> dict[str, Any]:
-        """Return the numbers of nodes, arcs and trips as data for --json."""
+        """Return the numbers of nodes, arcs and trips as data for the option --json."""
         graph = self.graph
         sizes = {"nodes": graph.nodes, "arcs": graph.arcs, "trips": len(tasks)}
         return {"data": self.name, **sizes}
@@ -120,9 +126,9 @@ class PlanOptions(SimpleNamespace):
         show(self.as_json, data, text)
 
     def saved(self, costs: Any, text: str) -> str:
-        """Write the costs to --out if this option was given.
+        """Write learned costs to the file of the option --out, if this option was given.
 
-        Return the text with a line about the file.
+        Return the text of the result, to which a line about the file is added.
         """
         if self.out is None:
             return text
@@ -134,11 +140,11 @@ class PlanOptions(SimpleNamespace):
     note = staticmethod(note)
 
     def read(self, learned: Any = None) -> PlanInput:
-        """Return the graph of --edges.
+        """Return the graph that is read from the file of the option --edges.
 
-        The features of its arcs are those of --features. Without --features, they are those that
-        the costs `learned` need. If `learned` is None too, they are all columns except the two ends
-        of an edge and the column `edge`.
+        The features of its arcs are those of the option --features. Without this option, they are
+        those that the costs `learned` need. If `learned` is None too, they are all columns except
+        the two ends of an edge and the column `edge`.
         """
         if self.edges is None:
             raise InputError("--edges is missing; pass a CSV with a row for each arc")
@@ -170,14 +176,16 @@ class PlanOptions(SimpleNamespace):
         return PlanInput(graph, self.edges.name)
 
     def _table(self, path: Path, texts: list[str]) -> Any:
-        # A separator that was given suits one of the files. The others need the same one.
+        # If the user passed --sep, it suits one of the files, and the remedy is to use the same
+        # separator in all files.
         given = self.sep != ","
         same = "use the same separator in all files, and pass it as --sep, which is now "
         with spoken({r"give sep=.*": f"{same}{self.sep!r}"} if given else {}):
             return tables.read_csv(path, self.sep, texts)
 
     def tasks(self, source: PlanInput, path: Path | None, loss: Any = None) -> list[Any]:
-        """Return a `Task` for each trip. Print notes about trips that were joined or left out."""
+        """Return a `Task` for each trip, and print notes about trips with filled gaps and trips
+        that were left out."""
         from relaxboost.planning import Task, paths_from_pandas
 
         if path is None:
@@ -210,7 +218,8 @@ class PlanOptions(SimpleNamespace):
             ]
 
     def _trips(self, path: Path) -> Any:
-        """Return a table with a row for each trip, or for each step of a trip."""
+        """Return the table of trips from a CSV file, with a row for each trip, or for each step of
+        a trip."""
         import pandas as pd
 
         table = self._table(path, ["trip", "node", "edge", "name", "path"])
@@ -225,25 +234,28 @@ class PlanOptions(SimpleNamespace):
                 f"{''.join(near[:1])}"
             )
         if "order" in table.columns and table["order"].dtype.kind not in "iuf":
-            with suppress(ValueError):  # other text is refused later, with its line
+            # Other text is rejected later by an error that names its line.
+            with suppress(ValueError):
                 table["order"] = pd.to_datetime(table["order"], format="ISO8601")
         return table
 
 
 def plan_files(features: str) -> Callable[..., Any]:
-    """Return a decorator that adds the options for the graph and the trips to a command.
+    """Return a decorator that adds the options for the graph and the trips to a command of
+    `relaxboost plan`.
 
-    `features` is the help of the option --features.
+    The argument `features` is the help text of the option --features.
     """
     return added(
-        # The graph.
+        # These options describe the graph.
         click.option("--edges", type=FileType, help="The graph: a CSV with an arc in each row."),
         click.option(
             "--nodes", type=FileType, help="A CSV of node,x,y or node,lon,lat, for pictures."
         ),
         click.option("--features", metavar="A,B,...", help=features),
         sep_option,
-        # The trips, and the rules for trips that are not paths of the graph.
+        # These options describe the trips, and the treatment of trips that are not paths of the
+        # graph.
         click.option("--trips", type=FileType, help="The demonstrated trips: a CSV."),
         click.option(
             "--parallel", metavar="FEATURE", help="Take the parallel arc with the least FEATURE."
@@ -256,7 +268,7 @@ def plan_files(features: str) -> Callable[..., Any]:
 FEATURES_TO_LEARN = (
     "Columns of --edges to learn from, or products such as length*class.  [default: all]"
 )
-"""The help of the option --features of commands that learn costs."""
+"""The help text of the option --features in commands that learn costs."""
 
 
 def _features(edges: Any, ends: tuple[str, str], wanted: Any) -> list[str]:
@@ -268,7 +280,8 @@ def _features(edges: Any, ends: tuple[str, str], wanted: Any) -> list[str]:
     names = columns_of(used if wanted is None else wanted, edges.columns)
     found = [name for name in names if name in edges.columns]
     for name in found:
-        # One wrong entry would make a column of numbers a column of classes.
+        # A column in which most entries are numbers is rejected, because a wrong entry would turn
+        # it into a column of text.
         held = edges[name].dropna()
         bad = pd.to_numeric(held, errors="coerce").isna()
         if bad.any() and not bad.all():

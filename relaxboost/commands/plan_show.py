@@ -69,8 +69,8 @@ def show(**given: Any) -> None:
         axes = maps.paths(shown, planned, None if learned is None else costs)
     between = f": {ends[0]} to {ends[1]}" if ends else ""
     axes.set_title(source.name + between, fontsize="medium")
-    # Without coordinates the picture has a layout of its own. Other ways between the ends of a
-    # path may then lie anywhere, so the picture is not cut to the paths.
+    # If nodes have no coordinates, their positions are computed. Other ways between the ends of a
+    # path may then lie anywhere, so that the picture is not cropped to the paths.
     if axes.get_lines() and not options.whole and graph.position is not None:
         _crop(axes)
     plots.save(axes, options.out)
@@ -79,11 +79,13 @@ def show(**given: Any) -> None:
 
 
 def _crop(axes: Any) -> None:
-    """Crop a picture made by `maps.paths` to its paths, plus 0.3 of their extent on each side."""
+    """Crop a map of paths to the area of the paths, with a margin of 15 % of their larger extent on
+    each side."""
     xy = np.concatenate([np.asarray(line.get_xydata()) for line in axes.get_lines()])
     middle = 0.5 * (xy.max(axis=0) + xy.min(axis=0))
     half = 0.5 * np.ptp(xy, axis=0)
-    # A straight path would otherwise become a strip.
+    # The shorter side has at least 0.6 of the length of the longer side, because the picture of a
+    # straight path would otherwise be a thin strip.
     half = np.maximum(half, 0.6 * half.max()) + 0.3 * half.max()
     seen = np.array([axes.get_xlim(), axes.get_ylim()]).T
     low = np.maximum(middle - half, seen[0])
@@ -100,7 +102,7 @@ def _trips(options: PlanOptions, source: PlanInput) -> Any:
     name = options.name
     if name is None:
         return tasks[0] if len(tasks) == 1 else tasks
-    # A name wins over a number, if a trip is named like the number of another one.
+    # If the value is the name of a trip and the number of another trip, it means the name.
     known = {str(place): task for place, task in enumerate(tasks, start=1)}
     known |= {task.name: task for task in tasks}
     if name not in known:

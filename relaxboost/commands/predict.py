@@ -17,7 +17,7 @@ from relaxboost._core.files import check_input, check_output, shallow, write_ato
 from relaxboost.commands.style import InputFile, OutputFile, Verb, check_there, sep_option, show
 
 FORMAT = "relaxboost stumps 1"
-"""The value of the entry "format" in every model file."""
+"""The value of the entry "format" in every file that `relaxboost solve --model` writes."""
 
 
 @click.command(
@@ -48,7 +48,7 @@ def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) 
     weighted sum of the votes. A positive score gives the second class of the model, and any other
     score the first class. The CSV needs only the columns that the stumps read.
     """
-    import numpy as np  # --help does not load it
+    import numpy as np  # The import is here because --help does not need it.
 
     check_there(model, rows)
     content = _read_model(model)
@@ -63,7 +63,7 @@ def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) 
     labels = [content["classes"][score > 0.0] for score in scores]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    # Lines without an entry are left out, so each prediction has the line of its row.
+    # The numbers of lines are printed, because empty lines of the file are left out.
     lines = table.index.tolist()
     writer.writerows([("line", "label", "score"), *zip(lines, labels, scores, strict=True)])
     if out is not None:
@@ -73,13 +73,16 @@ def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) 
 
 
 def described(features: Any, y: Any, solution: Any) -> bytes:
-    """Return the content of a model file, which lists the stumps that have a nonzero weight."""
+    """Return the content of the file that `relaxboost solve --model` writes.
+
+    The content lists the decision stumps that have a nonzero weight in a solution.
+    """
     import numpy as np
 
     from relaxboost.estimators.margin_columns import CutColumns
     from relaxboost.estimators.tables import Features
 
-    # The columns that stumps cut are made again, because the matrix has their values only.
+    # The columns are computed again, because the margin matrix contains only their values.
     table = Features.of(features)
     cuts = CutColumns.of(table, table.numbers(features), y.signs, np.ones(y.signs.size))
     stumps: list[dict[str, Any]] = []
@@ -108,7 +111,8 @@ def described(features: Any, y: Any, solution: Any) -> bytes:
 
 
 def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
-    """Return the vote of a stump for each row of a table: 1, −1 or 0."""
+    """Return the vote of a decision stump for each row of a table: 1, −1, or 0 if the stump does
+    not vote."""
     import numpy as np
 
     name = stump["feature"]

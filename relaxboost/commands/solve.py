@@ -49,13 +49,14 @@ def number(text: str) -> int | float | Fraction:
 
 class _Options(SimpleNamespace):
     def chosen_relaxation(self) -> Any:
-        """Return the relaxation that --relaxation, --k and --fraction describe."""
+        """Return the relaxation that the options --relaxation, --k and --fraction describe."""
         from relaxboost.instances.expressions import read_relaxation
 
-        # --k and --fraction are parameters of Capped alone; an expression has its own.
+        # Only Capped has the parameters --k and --fraction. An expression such as 'Capped(k=3)'
+        # contains its parameters.
         given = {"k": self.k, "fraction": self.fraction}
         given = {key: value for key, value in given.items() if value is not None}
-        # --k alone says which relaxation is meant.
+        # The options --k and --fraction imply the relaxation Capped.
         name = self.relaxation or ("capped" if given else "hard")
         if name != "capped":
             if given:
@@ -70,9 +71,10 @@ class _Options(SimpleNamespace):
         return rb.Capped(**given)
 
     def data(self) -> tuple[Any, Any, Any]:
-        """Return the data set, the matrix of stumps, and the table of the features in the CSV.
+        """Return the data set, the margin matrix of its decision stumps, and the table of features
+        that was read from the CSV file.
 
-        For --dataset, the table is None.
+        For a data set of the option --dataset, the table is None.
         """
         datasets = rb.matrices.datasets
         if (self.csv is None) == (self.dataset is None):
@@ -97,7 +99,7 @@ class _Options(SimpleNamespace):
             )
         from relaxboost.estimators.margin_columns import SubsetStumps
 
-        # Columns of words become stumps on sets of words, as in MarginBoostClassifier.
+        # A stump on a column of words splits the words into two sets, as in MarginBoostClassifier.
         drop = columns_of(self.drop)
         features, y = datasets.read_table(self.csv, self.label, self.sep, words=True, drop=drop)
         matrix = SubsetStumps(features, y.signs)
@@ -110,7 +112,7 @@ class _Options(SimpleNamespace):
     cls=Verb,
     epilog="""
 \b
-Exit status: 0 the gap of --tol was reached, 1 it was not (the bracket is
+Exit status: 0 the gap of --tol was reached, 1 it was not (the bounds are
 still valid), 2 bad input, 130 interrupted before there was a result.
 
 \b
@@ -125,7 +127,7 @@ Examples:
   relaxboost solve data.csv --label y --fraction 0.1 --model model.json
 """,
 )
-# The data: a CSV with its label, or a bundled set.
+# These options choose the data: a CSV file with its label, or a bundled data set.
 @click.argument("csv", required=False, type=InputFile())
 @click.option(
     "--label", help="Label column of the CSV, with two values. The larger one is the class +1."
@@ -133,7 +135,7 @@ Examples:
 @sep_option
 @drop_option
 @click.option("--dataset", help="A bundled data set instead of a CSV: breast-cancer.")
-# The game: the relaxation of the margin, and the set of weights.
+# These options choose the game: the relaxation of the margin, and the set of weights.
 @click.option(
     "--relaxation",
     metavar="hard|capped|EXPR",
@@ -153,7 +155,7 @@ Examples:
     "weights with a sum of at most the radius.",
 )
 @click.option("--radius", type=number, help="The radius of the ball or the simplex. [default: 1]")
-# The run: the goal, the method, and the limits.
+# These options control the run: the requested gap, the method, and the limits.
 @click.option("--tol", type=float, help="Certified gap to reach. [default: 1e-3; with --rtol 1e-8]")
 @click.option(
     "--rtol", type=float, help="The gap to reach as a fraction of the value, such as 0.01."
@@ -162,7 +164,8 @@ Examples:
     "--method",
     default="auto",
     show_default=True,
-    # A list of its own, since the help is printed without loading NumPy; a test compares the names.
+    # The names are listed here, because --help is printed without loading NumPy. A test compares
+    # the names with those of the library.
     help="auto, interior-point, lpboost, erlpboost, corrective, softboost, mlpboost, hedge, "
     "fully-corrective (over an l2 ball), smoothboost (with --max-rounds or --time-limit); for the "
     "hard margin also totalboost, and over l1 adaboost (with a limit) and adaboost-star.",
@@ -180,12 +183,12 @@ Examples:
 )
 @click.option("--max-rounds", type=int, help="Stop after this number of rounds.")
 @time_limit_option
-# The files of results.
+# These options choose the files to which results are written.
 @click.option("--plot", type=OutputFile(".png"), help="Draw the margins and the gap to this file.")
 @click.option(
     "--certificate",
     type=OutputFile(".json"),
-    help="Write a proof of the bracket to this file, for relaxboost check.",
+    help="Write a proof of the bounds to this file, for relaxboost check.",
 )
 @click.option(
     "--model",
@@ -251,12 +254,14 @@ def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
             )
     if options.certificate is not None:
         check_output(options.certificate, (".json",))
-        from relaxboost.relaxations.bounds import level_of  # it loads NumPy, --help does not
+        # The import is here because it loads NumPy, which --help does not need.
+        from relaxboost.relaxations.bounds import level_of
 
         if "enclosed" in (level_of(relaxation), over.level):
             from relaxboost.certificates.certificate import precisely
 
-            with precisely("enclosed", 53):  # raises if python-flint is missing
+            # The import raises an error if python-flint is missing.
+            with precisely("enclosed", 53):
                 pass
 
 
@@ -271,7 +276,8 @@ def _print(options: _Options, data: Any, solution: Any, table: Any) -> None:
         f"data:       {data.name}, {game.m} examples, {len(data.feature_names)} features; "
         f"+1 is {positive!r} ({count}), -1 is {negative!r} ({game.m - count})"
     ]
-    # Bundled data are complete. Only a CSV may have missing values and columns of words.
+    # Only a CSV file may have missing values and columns of words, because bundled data are
+    # complete.
     missing = {} if table is None else table.isna().sum().to_dict()
     content["missing"] = {name: many for name, many in missing.items() if many}
     if content["missing"]:
@@ -282,7 +288,7 @@ def _print(options: _Options, data: Any, solution: Any, table: Any) -> None:
     # The l1 ball of radius 1 is the usual set of weights, and is not mentioned.
     where = "" if options.over == "l1" and options.radius is None else f", over {game.over}"
     lines += [f"game:       all {game.n} decision stumps, {game.relaxation}{where}"]
-    # Bundled data have no odd columns.
+    # Bundled data have no unusual columns.
     odd = {kind: [] for kind in _NOTES} if table is None else _odd_columns(table)
     text = [*lines, report.text(solution)]
     for kind, names in odd.items():
@@ -298,7 +304,8 @@ _NOTES = {
     "empty": "no row has a value in the column {}; leave it out with --drop",
     "huge": HUGE.format("{}", "leave the cell empty"),
 }
-"""The notes about unusual columns. The keys are the names in the output of --json."""
+"""The texts of notes about unusual columns of the CSV file. The keys are the names of the notes in
+the output of --json."""
 
 
 def _odd_columns(table: Any) -> dict[str, list[str]]:
@@ -341,7 +348,7 @@ def _method(name: str, step: str | None) -> Any:
     check_name("--method", name, METHODS)
     if step is None:
         return name
-    # Only some methods have a step. The message for another method names those that do.
+    # Only some methods have a step. For other methods, the error names the methods that have one.
     stepping: dict[str, Any] = {
         known: kind
         for known, kind in METHODS.items()

@@ -31,17 +31,19 @@ MAX_LISTED = 20
 the largest weights. Twenty lines fit on one screen."""
 _INPUT = "standard input"
 _OUTPUT = "standard output"
-# The key at the start of a line; continuation lines are indented to the text after the key.
+# This matches the key at the start of a line. Continuation lines are indented to the text after the
+# key.
 _KEY = re.compile(r" *(?:[\w<=]+(?: \w+)?: +)?")
 _COMMAND = re.compile(r"relaxboost \w|\S+ -m pip ")
-# Commands within a sentence, which stay on one line.
+# This matches commands within a sentence, which stay on one line.
 _INSTALL = re.compile(r"pip install( '[^']+')+")
-# Control characters that JSON may hold as they are, and that some terminals obey.
+# This matches control characters that JSON text may contain, and that some terminals obey.
 _C1_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 class InputFile(click.Path):
-    """A type for options and arguments: the path of an input file, or - for standard input."""
+    """The type of options and arguments whose value is the path of an input file, or - for standard
+    input."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -61,8 +63,8 @@ class InputFile(click.Path):
         return self.taken(sys.stdin.buffer, ctx)
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Copy what the pipe contains to a file, and return the path of this file."""
-        # The name of the file is the name in messages, see `spoken_input`.
+        """Copy the content of a pipe to a file, and return the path of this file."""
+        # The file is called "standard input", and `spoken_input` shows only this name in messages.
         path = _beside(ctx, _INPUT)
         with naming(path), path.open("wb") as file:
             shutil.copyfileobj(given, file)
@@ -70,10 +72,12 @@ class InputFile(click.Path):
 
 
 class PipedFile(InputFile):
-    """A type like `InputFile`, except that CSV from a pipe is not copied but read as it arrives."""
+    """The type of options and arguments whose value is the path of an input file, or - for a CSV
+    file from a pipe that is read as it arrives."""
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Return the pipe. If its content is compressed or Parquet, return the path of a copy."""
+        """Return the pipe, from which rows are read as they arrive. If its content is compressed or
+        Parquet, return the path of a copy instead."""
         given = given if hasattr(given, "peek") else io.BufferedReader(given)
         # Parquet has its index at the end, and gzip delays rows, so both are read to the end first.
         packed = given.peek(4)[:4].startswith((b"PAR1", b"\x1f\x8b"))
@@ -81,7 +85,7 @@ class PipedFile(InputFile):
 
 
 class OutputFile(click.Path):
-    """A type for options: the path of an output file, or - for standard output."""
+    """The type of options whose value is the path of an output file, or - for standard output."""
 
     def __init__(self, suffix: str) -> None:
         super().__init__(path_type=Path)
@@ -126,12 +130,13 @@ time_limit_option = click.option(
 
 
 def columns_of(given: Iterable[str]) -> list[str]:
-    """Return the column names in the values of options, which are lists separated by commas."""
+    """Return the column names that a user passed by an option, each value of which is a list
+    separated by commas."""
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
 def check_there(*files: Path | None) -> None:
-    """Raise an InputError if one of the paths is not an existing file."""
+    """Raise an InputError if one of the given paths is not an existing file."""
     for path in files:
         if path is not None:
             check_input(path)
@@ -144,7 +149,7 @@ def check_name(option: str, given: str | None, known: Iterable[str]) -> None:
 
 
 def spoken_matrix(message: str) -> str:
-    """Return a message in which the option --matrix replaces the Python argument A."""
+    """Return an error message in which the option --matrix replaces the Python argument A."""
     # The import is here so that --help does not load the modules of certificates.
     from relaxboost.certificates.certificate import BINARY_REMEDY, MATRIX_ARGUMENT
 
@@ -153,13 +158,14 @@ def spoken_matrix(message: str) -> str:
 
 
 def spoken_input(message: str) -> str:
-    """Return a message in which "standard input" or "standard output" replaces a temporary file."""
+    """Return an error message in which "standard input" or "standard output" replaces the name of a
+    temporary file."""
     return re.sub(rf"[^\s'\"]*{re.escape(os.sep)}({_INPUT}|{_OUTPUT})(\.\w+)?", r"\1", message)
 
 
 def show(as_json: bool, data: Any, text: str) -> None:
-    """Print `data` as JSON if `as_json` is true, and `text` otherwise."""
-    if as_json:  # bounds are fractions, which are printed as strings
+    """Print the result of a command: `data` as JSON if `as_json` is true, and `text` otherwise."""
+    if as_json:  # Bounds are fractions, which become strings.
         # JSON has no nan, and other programs would not read it.
         said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_as_text)
         click.echo(_C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", said))
@@ -173,7 +179,7 @@ def _as_text(value: Any) -> str:
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print lines of text.
+    """Print text on standard output, or on standard error if `err` is true.
 
     On a terminal, wide lines are wrapped, except for commands that users may copy.
     """
@@ -186,7 +192,8 @@ def say(text: str, err: bool = False) -> None:
 
 
 def complain(text: str) -> None:
-    """Print a message as one line on standard error, with options in place of Python arguments."""
+    """Print an error message as one line on standard error. Options replace Python arguments in the
+    message."""
     say(f"relaxboost: {in_options(' '.join(text.split()))}", err=True)
 
 
@@ -198,7 +205,8 @@ def note(text: str) -> None:
 
 @contextlib.contextmanager
 def kept(what: str) -> Iterator[progress.Bar]:
-    """Show a progress bar for a command that stores its results and can continue after Ctrl-C."""
+    """Show a progress bar within this context, for a command that stores its results and can
+    continue after Ctrl-C."""
     try:
         with progress.bar(what) as bar:
             yield bar
@@ -226,12 +234,13 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
         initial_indent=line[:start],
         subsequent_indent=" " * min(start + (hang or 0), columns // 2),
         break_on_hyphens=False,
-        break_long_words=False,  # a path stays whole, so that it can be copied
+        break_long_words=False,  # A path is not divided, so that it can be copied.
     ).replace("\xa0", " ")
 
 
 class Verb(click.Command):
-    """A command with --json and --quiet. Its errors name options as users type them.
+    """A command of relaxboost, with the options --json and --quiet. Its errors name options as
+    users type them.
 
     It rejects an option of a single value that is passed twice.
     """
@@ -260,7 +269,7 @@ class Verb(click.Command):
         quiet = ctx.params.pop("quiet")
         as_json = bool(ctx.params.get("as_json"))
         printed = list(ctx.meta.get(_OUTPUT, {}).values())
-        # Two things on one output could not be told apart by the program that reads it.
+        # A program that reads the output could not separate two results.
         if len(printed) + as_json > 1:
             raise InputError(
                 "only one result can go to standard output; replace one - with a file name"
@@ -274,7 +283,7 @@ class Verb(click.Command):
 
 
 class VerbGroup(click.Group):
-    """A group of commands. Its decorator `command` makes each of them a `Verb`."""
+    """A group of commands of relaxboost. Its decorator `command` turns a function into a `Verb`."""
 
     command_class = Verb
 
@@ -303,7 +312,8 @@ def _print(path: Path) -> None:
 
 
 DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
-"""The domains of the weights, as a mapping from names for --over to names of classes."""
+"""The names of the domains of the weights for the option --over, with the names of their classes in
+relaxboost."""
 
 
 def added(*options: Callable[..., Any]) -> Callable[..., Any]:
@@ -318,13 +328,13 @@ def added(*options: Callable[..., Any]) -> Callable[..., Any]:
 
 
 HUGE = "{} has numbers whose squares overflow; if such a number marks a missing value, {}"
-"""A note about columns with numbers that are too large to be squared. The first {} stands for the
-names of the columns, and the second for the advice."""
+"""The text of a note about columns with numbers that are too large to be squared. The first {}
+stands for the names of the columns, and the second for the advice."""
 
 
 def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
-    """Return the names of columns that have a number whose square overflows; see `HUGE`."""
-    import numpy as np  # --help does not load it
+    """Return the names of the columns of an array that have a number whose square overflows."""
+    import numpy as np  # The import is here because --help does not need it.
 
     with np.errstate(over="ignore"):
         is_huge = np.isinf(numbers**2).any(axis=0)
@@ -332,7 +342,7 @@ def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
 
 
 def note_huge(names: Iterable[str], numbers: Any) -> None:
-    """Print the note `HUGE` if a column of an array has a number whose square overflows."""
+    """Print a note that names the columns of an array that have a number whose square overflows."""
     if found := huge_columns(names, numbers):
         note(HUGE.format(few(found, MAX_LISTED, repr), "write a usual value instead"))
 

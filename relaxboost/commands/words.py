@@ -1,4 +1,5 @@
-"""Functions that reword messages of the library in terms of the command line."""
+"""Functions that reword error messages of the library, so that they name options of the command
+line."""
 
 from __future__ import annotations
 
@@ -12,29 +13,39 @@ from click.core import ParameterSource
 
 from relaxboost._core.errors import InputError
 
-# Patterns of messages about an argument, {}, that the user gave as an option.
+# These patterns of messages match if the user gave the argument {} as an option. The comment of
+# each pattern is an example of a message.
 _RULES = (
-    (r"^\w+\({}=([^()]*)\)", r"OPTION \2"),  # Capped(k=0) needs k >= 1
-    (r"^\w+ needs {} to be ", "OPTION must be "),  # Capped needs k to be a finite number
-    (r"^\w+ needs {} (?=[<>])", "OPTION must be "),  # L1Ball needs radius > 0
-    (r"^\w+ needs (?=\S+ <=? {}\b)", "OPTION needs "),  # L1Ball needs 1e-100 <= radius <= 1e100
-    (r"^unknown {} (\S+);", r"OPTION \2 is unknown;"),  # unknown step 'big'; choose one of ...
-    (r"(?<![\w'\"=-]){} (must|needs) ", r"OPTION \2 "),  # tol must be a positive number
+    # "Capped(k=0) needs k >= 1"
+    (r"^\w+\({}=([^()]*)\)", r"OPTION \2"),
+    # "Capped needs k to be a finite number"
+    (r"^\w+ needs {} to be ", "OPTION must be "),
+    # "L1Ball needs radius > 0"
+    (r"^\w+ needs {} (?=[<>])", "OPTION must be "),
+    # "L1Ball needs 1e-100 <= radius <= 1e100"
+    (r"^\w+ needs (?=\S+ <=? {}\b)", "OPTION needs "),
+    # "unknown step 'big'; choose one of ..."
+    (r"^unknown {} (\S+);", r"OPTION \2 is unknown;"),
+    # "tol must be a positive number"
+    (r"(?<![\w'\"=-]){} (must|needs) ", r"OPTION \2 "),
 )
-# Patterns of remedies with any argument that has an option. They leave out arguments in the
-# representation of an object, as in L1Ball(radius=1).
+# These patterns of remedies match any argument that has an option, but not an argument in the
+# representation of an object, as in L1Ball(radius=1). The comment of each pattern is an example.
 _REMEDIES = (
-    (r"(?<![\w(.])(?<!, ){}=([\"'])([\w.-]+)\2", r"OPTION \3"),  # use method="auto"
-    (r"(?<![\w(.])(?<!, ){}=(?=[,;.]? |$)", "OPTION"),  # give targets=, a bound of |y|
-    (r"(?<![\w(.])(?<!, ){}=", "OPTION "),  # for example rtol=0.01
+    # 'use method="auto"'
+    (r"(?<![\w(.])(?<!, ){}=([\"'])([\w.-]+)\2", r"OPTION \3"),
+    # "give targets=, a bound of |y|"
+    (r"(?<![\w(.])(?<!, ){}=(?=[,;.]? |$)", "OPTION"),
+    # "for example rtol=0.01"
+    (r"(?<![\w(.])(?<!, ){}=", "OPTION "),
 )
-# A name with an underscore is no word of a sentence, so it is an argument wherever it stands,
-# except in quotes and in names of files: give max_rounds or time_limit.
+# A name with an underscore is not an English word, so that it is an argument wherever it stands,
+# except in quotes and in names of files. An example is "give max_rounds or time_limit".
 _NAMES = ((r"(?<![\w'\"/.-]){}(?![\w'\"/=]|\.\w)", "OPTION"),)
 
 
 def in_options(message: str) -> str:
-    """Return a message in which options of the running command replace Python arguments."""
+    """Return an error message in which options of the running command replace Python arguments."""
     context = click.get_current_context(silent=True)
     if context is None:
         return message
@@ -43,7 +54,7 @@ def in_options(message: str) -> str:
     for parameter in context.command.params:
         if isinstance(parameter, click.Option):
             option = max(parameter.opts, key=len)
-            # The argument of Python has the name of the option: time_limit for --time-limit.
+            # The Python argument is named like the option, for example time_limit for --time-limit.
             argument = option.removeprefix("--").replace("-", "_")
             options[argument] = option
             # A rule is reworded only if the user gave its option: for --relaxation 'Capped(k=0)',
@@ -69,11 +80,16 @@ def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mappin
 
 
 Words = Mapping[str, str | Callable[[re.Match[str]], str]]
-"""A mapping from regular expressions for parts of messages to replacements, as in `re.sub`."""
+"""The type of a mapping from regular expressions for parts of error messages to replacements, as in
+`re.sub`."""
 
 
 def reworded(message: str, words: Words) -> str:
-    """Return the message in which each match of a key of `words` is replaced by the key's value."""
+    """Return an error message after some replacements.
+
+    Each match of a regular expression, which is a key of the mapping `words`, is replaced by the
+    value of this key.
+    """
     for pattern, replacement in words.items():
         message = re.sub(pattern, replacement, message)
     return message
@@ -81,9 +97,10 @@ def reworded(message: str, words: Words) -> str:
 
 @contextmanager
 def spoken(words: Words, note: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Reword the errors of the library within the context by `reworded`.
+    """Reword the messages of errors that the library raises within this context, as `reworded`
+    does.
 
-    Pass each reworded warning to the function `note` once.
+    Each warning is reworded too, and passed to the function `note` once.
     """
     caught = None
     try:

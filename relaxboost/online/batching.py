@@ -32,21 +32,22 @@ MB."""
 
 
 class _Piece(NamedTuple):
-    """Consecutive rows of a stream, from which the learner has not learned yet."""
+    """Consecutive rows of a stream of examples, from which the learner has not learned yet."""
 
     first: int
-    """The index of the first row of the piece in the stream."""
+    """The index in the stream of the first of these rows."""
     H: Matrix
     y: Vector
     is_stop: bool
-    """Whether the caller reads the learner's weights before the learner learns this piece."""
+    """Whether the caller reads the learner's weights before the learner learns from these rows."""
 
 
 class _Pass:
-    """One pass of a new learner through a stream of examples."""
+    """One pass of a new online learner through a stream of examples."""
 
     learner: Learner
-    """The learner of the pass. It is created when the first row is read."""
+    """The learner that learns from the stream in this pass. It is created when the first row is
+    read."""
 
     def __init__(self, method: OnlineMethod, opened: Callable[[], Iterable[Any]]) -> None:
         self.method = method
@@ -55,18 +56,20 @@ class _Pass:
         self.wrong = 0
 
     def pieces(self, stops: Iterable[int]) -> Iterator[_Piece]:
-        """Yield the rows in pieces, and learn each piece after it has been yielded.
+        """Yield consecutive rows of the stream, and learn from them after they have been yielded.
 
-        `stops` contains increasing indices of rows. A piece begins at each stop i, so that the
-        caller can read the weights w_i.
+        The argument `stops` contains increasing indices of rows. At each index i in `stops`, new
+        rows begin, so that the caller can read the weights w_i.
         """
-        # The stops may be an infinite iterator, as for a reservoir.
+        # The stops are read one by one, because they may come from an infinite iterator such as
+        # `reservoir`.
         ahead = iter(stops)
         stop = next(ahead, None)
         for given in self._opened():
             H, given_targets = _arrays(given)
             if not self.rows and len(H):
-                # The first row determines the number of weights.
+                # The learner is created now, because the first row determines the number of
+                # weights.
                 self.learner = self.method.start(H.shape[1])
             if len(H) and H.shape[1] != self.learner.size:
                 raise InputError(
@@ -101,19 +104,22 @@ class BatchHypothesis:
 
     rule: Rule
     w: Vector | None
-    """The weights of the hypothesis, one for each base function. They are None for "majority"."""
+    """The weights of the hypothesis, one for each base function. They are None if the rule that
+    made the hypothesis is "majority"."""
     index: int | None
     """The index i if the hypothesis is an iterate w_i of the learner, and None otherwise."""
     examples: int
-    """The number m of examples in the stream."""
+    """The number m of examples in the stream from which the hypothesis was learned."""
     among: int
-    """The number of iterates that the rule uses, for example to compute their mean."""
+    """The number of iterates of the learner from which the hypothesis was made, for example as
+    their mean."""
     loss: float
-    """The mean loss of the iterates that the rule uses, each on the next example."""
+    """The mean loss of the iterates from which the hypothesis was made. The loss of an iterate is
+    that on the next example."""
     wrong: float | None
-    """The fraction of the iterates w that misclassify the next example, that is, have y<w, h> <= 0
-    for its label y and its values h of the base functions. The fraction is None for targets that
-    are not labels, and for the rule "validation"."""
+    """The fraction of the iterates that misclassify the next example. An iterate w misclassifies an
+    example with the label y and the values h of the base functions if y<w, h> <= 0. The fraction is
+    None for targets that are not labels, and for the rule "validation"."""
     score: float | None = None
     """For the rule "validation": the mean loss of the chosen iterate on later examples, plus
     `validation_radius`."""
@@ -237,6 +243,7 @@ def batch(
     >>> method = rb.online.ExponentiatedGradient("hinge")
     >>> found = rb.online.batch(method, (H, np.array([1.0, -1.0, 1.0])), "uniform", rng=1)
     >>> found.index, found.examples
+    (2, 3)
     """
     _check_options(method, rule, snapshots, delta, loss_range)
     if isinstance(method, HedgedDescent):
@@ -263,7 +270,7 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
         raise InputError(f"method must be an OnlineMethod such as GradientDescent, got {method!r}")
     if rule not in get_args(Rule):
         raise InputError(f"rule must be one of {', '.join(get_args(Rule))}, got {rule!r}")
-    # These rules use all iterates in one pass and store none.
+    # The rules "mean" and "uniform" use all iterates in one pass, and store none of them.
     if rule in ("mean", "uniform") and snapshots is not None:
         raise InputError(
             f"snapshots cannot be used with the rule {rule!r}, which uses all iterates in one "
@@ -281,7 +288,7 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
             "delta and loss_range can be used only with the rule 'validation'; leave them out "
             f"for {rule!r}"
         )
-    # Only labels have signs to vote on.
+    # A majority needs labels, because the votes are signs.
     if rule == "majority" and method.loss.task != "binary":
         raise InputError(
             f"the rule 'majority' needs labels -1 and +1, but the targets of {method.loss!r} are "
@@ -304,10 +311,10 @@ def _streamed(one: _Pass, rule: Rule, rng: np.random.Generator) -> BatchHypothes
 
 
 def reservoir(rng: Rng) -> Iterator[int]:
-    """Yield increasing indices, which draw one random row from a stream of unknown length.
+    """Draw a random row from a stream of unknown length, by yielding increasing indices of rows.
 
-    The first index is 0. For every length m, the last index below m is uniformly distributed on 0,
-    ..., m − 1, up to 2^−53.
+    The first index is 0. If the stream has m rows, the last index below m is the drawn row. It is
+    uniformly distributed on 0, ..., m − 1, up to 2^−53.
     """
     rng = generator(rng)
     i = 1
@@ -319,17 +326,18 @@ def reservoir(rng: Rng) -> Iterator[int]:
 
 
 class _Plan(NamedTuple):
-    """The iterates w_i that vote in a majority or are compared by validation."""
+    """The iterates w_i of a learner that vote in a majority or are compared by validation."""
 
     places: list[int]
-    """The indices i of the iterates w_i that vote or are compared."""
+    """The indices i of the iterates w_i that vote in a majority or are compared by validation."""
     together: int
-    """The number of iterates that are compared in one pass through the stream."""
+    """The number of iterates that validation compares in one pass through the stream."""
     rows: int | None
     """The number m of examples in the stream, or None if the examples were not counted."""
 
     def check_reached(self, rows: int) -> None:
-        """Raise an InputError if the number of rows has changed, or is too small for the plan."""
+        """Raise an InputError if the stream has another number of rows than when it was counted, or
+        too few rows for the requested iterates."""
         if self.rows not in (None, rows):
             raise InputError(
                 f"the stream had {self.rows} examples in the first pass, but now has {rows}; pass "
@@ -343,7 +351,8 @@ class _Plan(NamedTuple):
 
 
 def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
-    """Return the plan for the given indices, or for the given number of evenly spaced iterates."""
+    """Return the iterates that vote or are compared, given their indices or the number of evenly
+    spaced iterates."""
     if isinstance(snapshots, Iterable):
         places = [natural("snapshots", i) for i in snapshots]
         if not places or any(a >= b for a, b in itertools.pairwise(places)):
@@ -422,7 +431,7 @@ def _validated(
 def _later_losses(
     one: _Pass, group: list[int], c: float, next_losses: list[float]
 ) -> tuple[list[Vector], Vector]:
-    """Return the iterates of a group, and the sum of each iterate's losses on later examples.
+    """Return the weights of each iterate in a group, and the sum of its losses on later examples.
 
     The loss of each iterate on the next example is appended to the list `next_losses`.
     """

@@ -13,12 +13,13 @@ from relaxboost._core.errors import InputError, RowError
 
 
 def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterable[Any]], bool]:
-    """Return a function that opens a stream of blocks, and whether the stream is in memory.
+    """Return a function that opens a stream of blocks of examples, and whether the stream is in
+    memory.
 
     `remedy` is the advice in the error message for a stream that can be read only once. Without
     advice, such a stream is accepted.
     """
-    # A tuple of a matrix and further arrays is one block.
+    # A tuple that starts with a matrix is a single block and not an iterable of blocks.
     is_pair = isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) == 2
     if is_pair or isinstance(source, np.ndarray):
         return (lambda: (source,)), True
@@ -41,7 +42,8 @@ def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterabl
 
 
 def checked_weights(weight: Any, rows: int) -> Vector:
-    """Return the weight of each example of a block. By default all weights are 1."""
+    """Return the checked weights of a block of examples, with an entry for each example. By default
+    all weights are 1."""
     if weight is None:
         return np.ones(rows)
     weights = np.array(np.broadcast_to(doubles("weight", weight), (rows,)))
@@ -60,7 +62,10 @@ def checked_weights(weight: Any, rows: int) -> Vector:
 
 
 def pieces(weights: Vector) -> Iterator[tuple[int, int, Vector]]:
-    """Yield ranges of rows with their weights, for calls of at most `ROWS_PER_BLOCK` steps each.
+    """Divide a block of examples into ranges of rows, so that the compiled code takes at most
+    `ROWS_PER_BLOCK` steps for each range.
+
+    Each range is yielded as its first row, the row after its last, and the weights of its rows.
 
     A row with a larger weight is in several ranges, one after the other. The weights subtracted
     from it are integers, so the remainders are exact.

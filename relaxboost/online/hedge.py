@@ -56,7 +56,8 @@ class ScheduledHedge(Method):
             object.__setattr__(self, "schedule", as_schedule(self.schedule))
 
     def chosen(self, game: Game, tol: float) -> ScheduledHedge:
-        """Return the method with its horizon set.
+        """Return the method with the number of rounds set for which its constant temperature is
+        optimal.
 
         The horizon is 2 D (L/tol)² rounds, after which the bound on the gap is `tol`. L bounds the
         margins, and D is the range of the entropy.
@@ -77,7 +78,8 @@ class ScheduledHedge(Method):
         return run
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a number of rounds after which the mean regret is at most `tol`.
+        """Return a number of rounds after which the mean regret of the distributions is at most
+        `tol`.
 
         For β_i = c √(i + 1) and for `Adaptive`, the regret after t rounds is at most (cD + L²/c)
         √t. L bounds the margins, and D is the range of the entropy. The result also counts the
@@ -108,7 +110,10 @@ class ScheduledHedge(Method):
 
 
 def _constants(game: Game) -> Constants:
-    """Return the bound L on the margins, the modulus 1, and the range D of the entropy."""
+    """Return the constants of the game on which a schedule depends.
+
+    They are the bound L on the margins, the modulus 1, and the range D of the entropy.
+    """
     spread = game.entropy_range
     # If f allows one distribution only (m = 1, or k = m), the range is 0 and any β is good.
     # Schedules divide by the range, so a tiny number replaces 0.

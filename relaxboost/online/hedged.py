@@ -19,13 +19,14 @@ from relaxboost.online.losses import OfPrediction
 from relaxboost.online.schedules import Constants
 
 PREDICTION_LIMIT = 16.0
-"""The limit R if the targets are labels: predictions are clipped to [−R, R]. At this prediction,
-the logistic loss of a correct label is only 1e-7."""
+"""The limit R of the predictions of `HedgedDescent` if the targets are labels. Predictions are
+clipped to [−R, R]. At this prediction, the logistic loss of a correct label is only 1e-7."""
 KINDS = np.repeat([shares.CONSTANT, shares.FADING, shares.AVERAGED], [8, 4, 4])
-"""The kind of steps that each of the 16 learners takes, as a code from `kernels.shares`."""
+"""The kind of steps that each of the 16 learners of `HedgedDescent` takes, as a code from
+`kernels.shares`."""
 MULTIPLES = np.concatenate([8.0 * 2.0 ** -np.arange(8), *2 * [256.0 * 4.0 ** -np.arange(4)]])
-"""The step sizes η of the 16 learners. A step of size 1 moves a prediction by at most the range of
-the targets.
+"""The step sizes η of the 16 learners of `HedgedDescent`. A step of size 1 moves a prediction by at
+most the range of the targets.
 
 The constant steps follow drift in the data at eight speeds. The other steps are suitable for
 streams without drift. They start large, because they are divided by the square root of the number
@@ -125,7 +126,7 @@ class HedgedDescent(OnlineMethod):
 
     @property
     def limit(self) -> float:
-        """The limit R: predictions are clipped to [−R, R]."""
+        """The limit R of the predictions of the learners, which are clipped to [−R, R]."""
         return PREDICTION_LIMIT if self.loss.task == "binary" else self.targets
 
     def start(self, size: int) -> Learner:
@@ -133,7 +134,8 @@ class HedgedDescent(OnlineMethod):
 
 
 class HedgedLearner(Learner):
-    """The learner of `HedgedDescent`, which averages K learners. `w` is the mean of their weights.
+    """The online learner of `HedgedDescent`, which averages K learners. The weights `w` are the
+    mean of their weights.
 
     In the average, the weights after example i count i times (Lacoste-Julien, Schmidt & Bach 2012),
     because some of the first steps are far too large.
@@ -143,7 +145,8 @@ class HedgedLearner(Learner):
         self.method: Any = method
         self.size = size
         self.origin: dict[str, str] = {}
-        # Only the slopes at the limit count, and the losses there may overflow.
+        # Only the slopes at the limit are used, so that an overflow of the losses there does no
+        # harm.
         with np.errstate(over="ignore"):
             lipschitz = method.loss.lipschitz(method.limit, method.bound, method.targets)
         # Gradients and weights are squared, so their squares must neither overflow nor vanish.
@@ -165,12 +168,13 @@ class HedgedLearner(Learner):
 
     @property
     def filled(self) -> float:
-        return 0.0  # there is no radius
+        return 0.0  # The domain does not limit the weights, so that there is no radius.
 
     def predict(self, H: Any, average: bool = True) -> Any:
         if average:
             return super().predict(H)
-        # Each row is predicted as if it were the next example of the learner.
+        # Each row is predicted as if it were the next example, because the shares and the steps
+        # depend on the number of examples.
         H = doubles("H", H)
         self._check_width(H)
         p = np.empty(KINDS.size)
@@ -206,7 +210,7 @@ class HedgedLearner(Learner):
         )
 
     def compiled(self) -> None:
-        return None  # the compiled rounds of mirror descent do not apply
+        return None  # The compiled rounds of mirror descent do not apply to this learner.
 
     def _learn(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
         loss = self.method.loss.loss

@@ -32,7 +32,7 @@ _DOMAINS: dict[tuple[type, type], int] = {
     (Entropy, L1Ball): kernels.L1_BALL,
     (SquaredL2, L2Ball): kernels.L2_BALL,
 }
-"""The code of each combination of a proxy and a domain for which rounds are compiled."""
+"""The codes of the pairs of a proxy and a domain for which online learning is compiled."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class OnlineMethod(ABC):
         The loss, such as "hinge", "logistic", "squared" or "inner". Labels of two classes are −1
         and +1.
     over : Domain
-        The domain: the set of permitted weights.
+        The domain, which is the set of permitted weights.
     proxy : str or Proxy
         The proxy, a strongly convex function on `over`.
     schedule : str or Schedule
@@ -71,8 +71,8 @@ class OnlineMethod(ABC):
     targets: float = math.inf
 
     greedy: ClassVar[bool] = False
-    """Whether each step starts from the previous weights (Eq. 22). If False, the new weights are
-    computed from the sum of the gradients."""
+    """Whether each step of the method starts from the previous weights (Juditsky et al. 2005, Eq.
+    22). If False, the new weights are computed from the sum of the gradients."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", as_online_loss(self.loss))
@@ -97,7 +97,8 @@ class OnlineMethod(ABC):
 
         def __getattr__(self, name: str) -> Any:
             if not hasattr(Learner, name):
-                return object.__getattribute__(self, name)  # repeats the original error
+                # This line raises the usual AttributeError.
+                return object.__getattribute__(self, name)
             message = (
                 f"{type(self).__name__} has only the options of the method; its learners have "
                 f"{name!r}, as in learner = method.start(M) for M weights"
@@ -116,7 +117,7 @@ class OnlineMethod(ABC):
         return Learner(self, count("M", size))
 
     def restored(self, state: Mapping[str, Any]) -> Learner:
-        """Return a learner restored from a `Learner.state`.
+        """Return a learner restored from a state that `Learner.state` returned.
 
         The later results are bitwise equal to those of the learner that had this state.
 
@@ -132,17 +133,17 @@ class OnlineMethod(ABC):
             given = np.asarray(state[name])
             if given.dtype.kind not in "iuf" or given.shape != array.shape:
                 raise InputError(
-                    f"its {name} must be an array of numbers and have shape {array.shape}"
+                    f"the saved {name} must be an array of numbers of shape {array.shape}"
                 )
             array[:] = given
         learner.origin = dict(state.get("origin", {}))
         if not all(isinstance(text, str) for pair in learner.origin.items() for text in pair):
-            raise InputError("its field origin must be a dictionary of strings")
+            raise InputError("the saved origin must be a dictionary of strings")
         return learner
 
 
 class Learner:
-    """A learner: weights that are updated with each example, their average, and proved bounds.
+    """An online learner: weights that change with each example, and proved bounds on the regret.
 
     Learners are created by `OnlineMethod.start`. Example i is predicted with the weights w_{i−1},
     before the learner learns from it.
@@ -150,7 +151,7 @@ class Learner:
     Attributes
     ----------
     method : OnlineMethod
-        The method with its options.
+        The method of the learner, with its options.
     size : int
         The number M of weights.
     constants : Constants
@@ -205,38 +206,38 @@ class Learner:
 
     @property
     def w(self) -> Vector:
-        """The current weights, one for each base function, which predict the next example."""
+        """The learner's current weights of the base functions, which predict the next example."""
         return self._w.copy()
 
     @property
     def average(self) -> Vector:
-        """The weighted mean of w_0, ..., w_{t−1} (Eq. 12), or w_0 before the first example."""
-        # Before the first example there is no mean.
+        """The weighted mean of the learner's weights in all rounds so far, w_0, ..., w_{t−1}."""
+        # Before the first example there is no mean, so that the current weights are returned.
         return self._mean.copy() if self._sums[kernels.WEIGHT] else self.w
 
     @property
     def rounds(self) -> int:
-        """The number of steps so far. For instance, an example of weight 2.5 takes three steps."""
+        """The number of the learner's steps. An example of weight 2.5 takes three steps."""
         return int(self._sums[kernels.ROUNDS])
 
     @property
     def weight(self) -> float:
-        """The total weight of all examples so far."""
+        """The total weight of all examples from which the learner has learned."""
         return float(self._sums[kernels.WEIGHT])
 
     @property
     def loss(self) -> float:
-        """The cumulative loss: the sum of l_i(w_{i−1}) times the weight of example i."""
+        """The cumulative loss of the learner, which is the weighted sum of its losses so far."""
         return float(self._sums[kernels.LOSS])
 
     @property
     def beta(self) -> float:
-        """The current temperature β_t of the schedule."""
+        """The learner's current temperature. The higher it is, the less the weights change."""
         return float(self._sums[kernels.BETA])
 
     @property
     def filled(self) -> float:
-        """The norm of the average weights divided by the radius, if the domain is a ball.
+        """The norm of the learner's average weights divided by the radius, if the domain is a ball.
 
         For other domains, the result is 0. If the ratio is close to 1, a larger radius may lead to
         smaller losses.
@@ -248,7 +249,7 @@ class Learner:
         return float(np.linalg.norm(self.average, order)) / float(over.radius)
 
     def predict(self, H: Any, average: bool = True) -> Any:
-        """Return the prediction <w, h> for an example, or for each row of a block.
+        """Return the prediction <w, h> for an example h, or for each row of a block of examples.
 
         By default w is the average of the weights. If `average` is False, the current weights are
         used.
@@ -359,13 +360,13 @@ class Learner:
         return w
 
     def state(self) -> dict[str, Any]:
-        """Return the state as a dictionary from which `OnlineMethod.restored` makes a learner."""
+        """Return the state of the learner as a dictionary, for `OnlineMethod.restored`."""
         arrays = {name: a.copy() for name, a in zip("wzms", self.arrays(), strict=True)}
         origin = {"origin": dict(self.origin)} if self.origin else {}
         return {"method": repr(self.method), **origin, **arrays}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file for `load`. An interruption never leaves a partial file.
+        """Write the learner to a file for `load`. An interruption leaves no partial file behind.
 
         Raises
         ------
@@ -375,7 +376,8 @@ class Learner:
         write_state(check_output(path), self.state())
 
     def arrays(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """Return the arrays w, z, mean and sums of the state, without copying them."""
+        """Return the weights, the sum of the gradients, the average weights and the running totals
+        of the learner, without copying these arrays."""
         return self._w, self._z, self._mean, self._sums
 
     def _check_width(self, H: Array) -> None:
@@ -386,10 +388,10 @@ class Learner:
             )
 
     def _check_rows(self, H: Array) -> Vector:
-        """Return the dual norms of the rows, or raise a RowError for the first invalid row."""
+        """Return the dual norm of each row of H, or raise a RowError for the first invalid row."""
         is_euclidean = self.method.proxy.norm == "l2"
         sizes: Vector = dual_norms(H, is_euclidean)
-        # The comparison is False for nan.
+        # The comparison is False for nan, so that nan is rejected too.
         wrong = ~(sizes <= self.method.bound)
         if wrong.any():
             row = int(np.argmax(wrong))
@@ -404,7 +406,7 @@ class Learner:
         return sizes
 
     def compiled(self) -> kernels.Codes | None:
-        """Return the method encoded for compiled rounds, or None if its rounds are not compiled."""
+        """Return the method as numbers for compiled code, or None if there is no such code."""
         method = self.method
         loss = method.loss
         law = method.schedule.law(self.constants)
@@ -441,14 +443,14 @@ class Learner:
         return predictions
 
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
-        """Take a step for a loss with a given value and subgradient u at the current weights w.
+        """Change the learner's weights for a loss with the given value and subgradient at them.
 
         The number `step` is the weight of the example, which is at most 1.
         """
         method = self.method
         sums = self._sums
         norm = float(dual_norms(np.array([u], dtype=np.float64), method.proxy.norm == "l2")[0])
-        # The average contains the weights before the step (Eq. 12).
+        # The average contains the weights before the step (Juditsky et al. 2005, Eq. 12).
         sums[kernels.WEIGHT] += step
         self._mean += step / sums[kernels.WEIGHT] * (self._w - self._mean)
         before = self.beta

@@ -37,7 +37,8 @@ class OnlineLoss(ABC):
 
     @abstractmethod
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
-        """Return a bound L on the dual norm of the subgradients, or inf if there is none.
+        """Return a bound L on the dual norm of the subgradients of the loss, or inf if no bound
+        exists.
 
         Parameters
         ----------
@@ -87,7 +88,8 @@ class OfPrediction(OnlineLoss):
 
     @property
     def task(self) -> str:  # type: ignore[override]
-        """The task of the loss φ, "binary" or "regression"."""
+        """The kind of targets of the loss φ: "binary" for labels ±1, or "regression" for
+        numbers."""
         return self.loss.task
 
     def __repr__(self) -> str:
@@ -100,7 +102,7 @@ class OfPrediction(OnlineLoss):
 
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
         if self.task == "regression" and not (self.loss.of_differences and targets < math.inf):
-            # Without a bound on the targets, only a global bound on the slopes is valid.
+            # If the targets have no bound, only a global bound on the slopes is valid.
             return self.loss.gradient_bound * size
         # The slopes of a convex φ are steepest at the ends of the interval of predictions.
         labels = (-1.0, 1.0) if self.task == "binary" else (-targets, targets)
@@ -120,7 +122,8 @@ class Inner(OnlineLoss):
 
 
 def as_online_loss(given: Any) -> OnlineLoss:
-    """Return the `OnlineLoss` for a name, a `PointwiseLoss` or an `OnlineLoss`."""
+    """Return the loss for online learning that a name, a `PointwiseLoss` or an `OnlineLoss`
+    specifies."""
     if isinstance(given, str):
         kinds = {name: kind for name, kind in LOSSES.items() if issubclass(kind, PointwiseLoss)}
         if given == "inner":
@@ -136,9 +139,10 @@ def as_online_loss(given: Any) -> OnlineLoss:
 
 
 def losses_of(loss: OnlineLoss, W: Matrix, H: Matrix, y: Vector | None) -> Matrix:
-    """Return the losses of several vectors of weights, the rows of W, for the examples in H.
+    """Return the losses of several vectors of weights for several examples.
 
-    The result has a row for each vector of weights and a column for each example.
+    The vectors of weights are the rows of W, and the examples are the rows of H. The result has a
+    row for each vector of weights and a column for each example.
     """
     if isinstance(loss, Inner):
         return W @ H.T

@@ -1,4 +1,5 @@
-"""Mirror descent with averaging. The weights depend on the sum of all gradients so far."""
+"""Mirror descent with averaging, an online learner whose weights depend on the sum of all gradients
+so far."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from relaxboost.online.learner import OnlineMethod
 
 @dataclass(frozen=True)
 class MirrorDescent(OnlineMethod):
-    """Mirror descent with averaging, also known as dual averaging (Eqs. 11 and 12).
+    """The online learning method of mirror descent with averaging, also known as dual averaging
+    (Juditsky et al. 2005, Eqs. 11 and 12).
 
     The sum of the gradients is z_i = z_{i−1} + u_i(w_{i−1}). The weights w_i = −∇W_{β_i}(z_i) are
     the mirror image of this sum, where β_i is the temperature after example i, and W_β is the
@@ -23,7 +25,8 @@ class MirrorDescent(OnlineMethod):
     loss, over
         See `OnlineMethod`.
     proxy : str or Proxy
-        The proxy. The default is the entropy, for simplices and the l1 ball.
+        The proxy, a strongly convex function on the domain. The default is the entropy, for
+        simplices and the l1 ball.
     schedule : str or Schedule
         The schedule of the temperatures. The default is "growing" (Eqs. 17 and 18).
     bound, targets

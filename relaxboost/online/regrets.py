@@ -1,4 +1,5 @@
-"""Brackets of the regret of a learner, compared with the best fixed weights in hindsight."""
+"""Lower and upper bounds on the regret of an online learner, compared with the best fixed weights
+in hindsight."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from relaxboost.online.learner import Learner, OnlineMethod
 
 @dataclass(frozen=True, eq=False)
 class Regret:
-    """Bounds on the regret of a learner, Σ l_i(w_{i−1}) − min over w of Σ l_i(w).
+    """Bounds on the regret of an online learner, which is Σ l_i(w_{i−1}) − min over w of Σ l_i(w).
 
     Here l_i is the loss of example i, and w_{i−1} are the weights with which the learner predicts
     this example.
@@ -32,20 +33,24 @@ class Regret:
     lower: float
     upper: float
     loss: float
-    """The cumulative loss Σ l_i(w_{i−1}) of the learner."""
+    """The cumulative loss Σ l_i(w_{i−1}) of the online learner, where w_{i−1} are the weights that
+    predict example i."""
     bound: float
-    """A proved upper bound on the regret of this run, compared with any weights w of the domain."""
+    """A proved upper bound on the regret of the learner for these examples, compared with any
+    weights of the domain."""
     bound_at: float
-    """A proved upper bound on the regret of this run, compared with the comparator's weights."""
+    """A proved upper bound on the regret of the learner for these examples, compared with the best
+    weights that were found."""
     comparator: Comparator
     learner: str
-    """The representation (`repr`) of the learner's method."""
+    """The representation (`repr`) of the method of the learner whose regret this is."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The regrets on the prefixes of the stream that the argument `at` requests, shortest first."""
+    """The regrets after the numbers of examples that the caller of `regret` requested by `at`, in
+    ascending order."""
 
     @property
     def examples(self) -> int:
-        """The number of examples in the stream."""
+        """The number of examples for which the regret is bounded."""
         return self.comparator.examples
 
     @property
@@ -56,27 +61,31 @@ class Regret:
     def __str__(self) -> str:
         lower, upper = show_bracket(self.lower, self.upper)
         least = self.comparator.upper if self.comparator.lower > 0.0 else self.loss - self.lower
-        theorem = f"by theorem at most {self.bound_at:.6g} against it, {self.bound:.6g} against any"
+        theorem = (
+            f"by theorem at most {self.bound_at:.6g} compared with this w, and at most "
+            f"{self.bound:.6g} compared with any w"
+        )
         if math.isinf(self.bound_at):
             theorem = "no theorem bounds it with these steps; Horizon(t) has a bound"
         return (
-            f"{lower} <= regret <= {upper} after {self.examples} examples: loss {self.loss:.6g}, "
-            f"the best w {least:.6g}; {theorem}"
+            f"{lower} <= regret <= {upper} after {self.examples} examples: the learner's loss is "
+            f"{self.loss:.6g}, and the loss of the best w is {least:.6g}; {theorem}"
         )
 
     def show(self) -> None:
-        """Print the regret on each prefix and on all examples, one line each."""
+        """Print the bounds on the regret after each requested number of examples and after all
+        examples, one line each."""
         print(*(*self.along, self), sep="\n")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the regret as a dictionary for JSON.
+        """Return the bounds on the regret as a dictionary that can be written as JSON.
 
-        The entry "along" lists the regrets on prefixes of the stream. A bound that does not exist
-        is None.
+        The entry "along" lists the regrets after the requested smaller numbers of examples. A bound
+        that does not exist is None.
         """
         names = ("examples", "lower", "upper", "loss", "bound", "bound_at", "learner")
         return {
-            # JSON has no infinity.
+            # JSON has no infinity, so that infinite bounds become None.
             **{name: None if (x := getattr(self, name)) == math.inf else x for name in names},
             "comparator": {
                 "lower": self.comparator.lower,
@@ -109,7 +118,8 @@ def regret(
         Additional numbers of examples after which the regret is computed. They require a method,
         or a learner that has not learned from any example.
     tol : float
-        The requested width of the bracket, relative to the loss of the comparator.
+        The requested difference between the two bounds, relative to the loss of the best fixed
+        weights.
     time_limit : float, optional
         The time limit in seconds for all comparators together.
 
@@ -175,7 +185,8 @@ def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
 def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[str, Any]]:
     states = []
     for rows, H, y, weight in replay:
-        # The state is stored at the stops, so a block is cut there.
+        # The learner's state is copied after each requested number of examples, so that blocks are
+        # divided there.
         cuts = [k - rows.start for k in stops if rows.start < k < rows.stop]
         for a, b in pairwise([0, *cuts, len(y)]):
             learner.update(H[a:b], y[a:b], weight[a:b])
@@ -187,10 +198,10 @@ def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[st
 def _bracketed(learner: Learner, comparator: Comparator) -> Regret:
     loss = learner.loss
     method = learner.method
-    # The error of a prediction is the roundoff of Σ |w_j h_j|, and that of a loss is its slope
-    # times the error of the prediction. `HedgedDescent` does not sum squares. Its predictions are
-    # no products <w, h>, but the means that `update` returns, so they have no error, and the error
-    # of a loss is relative to the loss.
+    # The error of a prediction is the roundoff of Σ |w_j h_j|, and the error of a loss is its slope
+    # times the error of the prediction. The predictions of `HedgedDescent` are means that `update`
+    # returns and not products <w, h>. They have no error, so that the sum of squares is 0 and the
+    # error of a loss is relative to the loss.
     steep = math.sqrt(learner.rounds * float(learner.arrays()[3][SQUARES]))
     size = abs(loss) + steep * method.over.reach(learner.size)
     noise = roundoff(learner.rounds + learner.size + 64) * size

@@ -67,7 +67,7 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
     Dekel (2011), Eq. 1; Cesa-Bianchi, Conconi & Gentile (2004).
     """
     c = ranged("Eq. 1", assumptions)
-    # Such a mean contradicts the assumption.
+    # A mean loss outside [0, c] contradicts the assumption that all losses are in this range.
     if not 0.0 <= loss <= c:
         raise InputError(
             f"loss must be a mean of losses in [0, {c:g}], got {loss:g}; check loss_range"
@@ -170,7 +170,11 @@ def validation_excess_bound(m: int, among: int, delta: float, assumptions: Assum
 
 
 def ordered(what: str, assumptions: Any) -> Assumptions:
-    """Return the assumptions, or raise an InputError if the order may depend on the examples."""
+    """Return the declared assumptions about the examples.
+
+    An InputError is raised if the assumptions do not exclude that the order of the examples depends
+    on their values.
+    """
     if not isinstance(assumptions, Assumptions):
         raise InputError(
             f"{what} needs assumptions that data cannot prove; pass Assumptions(iid_order=..., "
@@ -185,7 +189,10 @@ def ordered(what: str, assumptions: Any) -> Assumptions:
 
 
 def ranged(what: str, assumptions: Any) -> float:
-    """Return c, the bound on the losses, or raise an InputError if it was not declared."""
+    """Return the declared upper bound c on the losses.
+
+    An InputError is raised if the assumptions contain no such bound.
+    """
     c = ordered(what, assumptions).loss_range
     if c is None:
         raise InputError(
@@ -209,7 +216,8 @@ def promised(learner: Learner, t: int) -> float:
     Juditsky et al. (2005), Thms 1 and 2, Eqs. 25, 33 and 38; Dekel (2011), Thms 1 and 3.
     """
     method = learner.method
-    # The learner has no schedule, and its weights are not in a fixed ball.
+    # The learner has no schedule, and its weights are not in a fixed ball, so that no bound
+    # applies.
     if isinstance(method, HedgedDescent):
         return math.inf
     schedule = method.schedule

@@ -1,4 +1,5 @@
-"""Files of learners. A learner loaded from a file continues with bitwise the same results."""
+"""Files of online learners. A learner that was loaded from a file gives bitwise the same results as
+the saved learner."""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import shallow, write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""The name of the file format. The version number at its end changes whenever the content of the
-files changes."""
+"""The name of the format of files with online learners. It ends with a version number, which
+changes whenever the content of the files changes."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write the state of a learner to a file, which is a NumPy archive.
+    """Write the state of an online learner to a file, which is a NumPy archive.
 
     Values other than arrays are stored in the archive as JSON.
     """
@@ -36,11 +37,14 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove partial files that killed runs have left next to `path`."""
+    """Remove partially written files of learners that killed runs have left next to the file
+    `path`."""
     for part in path.parent.glob(".*"):
-        # `write_atomically` uses names of this form.
+        # The function `write_atomically` gives names of this form to the files that it writes
+        # first.
         if re.fullmatch(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}", part.name):
-            # A file of a user may have such a name, but it is not the beginning of an archive.
+            # A user's own file may have such a name, but its content is not the beginning of an
+            # archive.
             with part.open("rb") as file:
                 is_ours = b"PK\x03\x04".startswith(file.read(4))
             if is_ours:
@@ -48,7 +52,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the state of a learner from a file that `write_state` has written."""
+    """Read the state of an online learner from a file that `write_state` has written."""
     try:
         # Pickles could run code, so they are not permitted.
         file = io.BytesIO(Path(path).read_bytes())
@@ -58,7 +62,8 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
         known = header.pop("format")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    except Exception:  # damaged archives raise errors of ten kinds, and more by version
+    # Damaged archives raise errors of many kinds, which depend on the version of NumPy.
+    except Exception:
         remedy = "pass a file that Learner.save wrote, or a checkpoint"
         raise InputError(f"{path} is not a file of a learner, or is damaged; {remedy}") from None
     if known != FORMAT:
@@ -67,23 +72,27 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def check_method(kept: str, here: str) -> None:
-    """Raise an InputError that names the options in which two methods, given by `repr`, differ."""
+    """Raise an InputError if a file contains a learner of another method than the caller passed.
+
+    Both methods are given by their representation (`repr`). The error names the options in which
+    they differ.
+    """
     if kept == here:
         return
     was, now = _options(kept), _options(here)
     names = [name for name in now if was.get(name) != now[name]]
-    # Methods of two kinds have other options, too.
+    # If the classes of the methods differ, a comparison of the options would not help.
     if "method" in names:
         names = ["method"]
     before, after = (
         ", ".join(f"{name}={options.get(name)}" for name in names) or said
         for options, said in ((was, kept), (now, here))
     )
-    raise InputError(f"it was saved with {before}, and this method has {after}")
+    raise InputError(f"the learner was saved with {before}, and this method has {after}")
 
 
 def _options(said: str) -> dict[str, str]:
-    # The representation of a method is a call with keywords.
+    # The options are read from the representation of the method, which is a call with keywords.
     try:
         call: Any = ast.parse(said, mode="eval").body
         options = {str(option.arg): ast.unparse(option.value) for option in call.keywords}
@@ -94,17 +103,18 @@ def _options(said: str) -> dict[str, str]:
 
 
 def load(path: str | os.PathLike[str], method: Any) -> Any:
-    """Load a learner from a file that `Learner.save` or a checkpoint of `progressive` wrote.
+    """Load an online learner from a file that `Learner.save` wrote, or from a checkpoint of
+    `progressive`.
 
     The later results of the learner are bitwise the same as those of the saved learner.
 
     Parameters
     ----------
     path : path
-        The file.
+        The path of the file with the learner.
     method : OnlineMethod
-        The method of the learner. The file contains only the representation (`repr`) of the
-        method.
+        The method of the learner, which must be passed because the file contains only its
+        representation (`repr`).
 
     Raises
     ------

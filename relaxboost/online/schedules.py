@@ -1,4 +1,5 @@
-"""Schedules of the temperatures β_i. The higher a temperature, the less the weights change."""
+"""Schedules of the temperatures β_i of mirror descent. The higher a temperature, the less the
+weights change."""
 
 from __future__ import annotations
 
@@ -13,18 +14,20 @@ from relaxboost._core.parameters import count, positive
 from relaxboost._core.registry import Registry
 
 SCHEDULES: Registry[Schedule] = Registry("schedule")
-"""The registry of schedules by name. A name selects the schedule with its default parameters."""
+"""The registry of schedules, which give the temperatures of mirror descent. A name selects a
+schedule with its default parameters."""
 
 
 class Constants(NamedTuple):
-    """The constants of a learning problem, on which a schedule may depend."""
+    """The constants of an online learning problem, on which the temperatures of a schedule may
+    depend."""
 
     lipschitz: float
-    """A bound L on the dual norm of the gradients, or inf if it is unknown."""
+    """A bound L on the dual norm of the gradients of the loss. It is inf if no bound is known."""
     modulus: float
-    """The modulus α of strong convexity of the proxy."""
+    """The modulus α of strong convexity of the proxy, the function that defines mirror descent."""
     largest: float
-    """The maximum V_max of the proxy over the domain."""
+    """The maximum V_max over the domain of the proxy, the function that defines mirror descent."""
 
     @property
     def balance(self) -> float:
@@ -33,7 +36,8 @@ class Constants(NamedTuple):
 
 
 class Schedule(ABC):
-    """A sequence β_0 <= β_1 <= ..., where β_i is the temperature after example i.
+    """A schedule of the temperatures of mirror descent: a sequence β_0 <= β_1 <= ..., where β_i is
+    the temperature after example i.
 
     Subclasses should be frozen dataclasses. If a subclass has a class attribute `name` and all its
     parameters have defaults, users can select it by its name.
@@ -43,14 +47,14 @@ class Schedule(ABC):
     steady: ClassVar[bool] = False
     """Whether all temperatures β_i of the schedule are equal."""
     needs_lipschitz: ClassVar[bool] = True
-    """Whether the temperatures depend on the bound L on the gradients."""
+    """Whether the temperatures of the schedule depend on the bound L on the gradients."""
 
     def __init_subclass__(cls) -> None:
         SCHEDULES.add(cls)
 
     @abstractmethod
     def temperature(self, i: int, squares: float, known: Constants) -> float:
-        """Return the temperature β_i > 0, which is at least β_{i−1}.
+        """Return the temperature β_i > 0 after i examples, which is at least β_{i−1}.
 
         Parameters
         ----------
@@ -63,10 +67,11 @@ class Schedule(ABC):
         """
 
     def law(self, known: Constants) -> tuple[float, float, float, float] | None:
-        """Return (b, p, q, r) with β_i = b √(p + q i + r squares), which compiled rounds need.
+        """Return the numbers b, p, q and r of the formula β_i = b √(p + q i + r squares) for the
+        temperatures.
 
-        `squares` is the sum of the squared norms of the gradients. The result is None if β_i has
-        another formula.
+        Here `squares` is the sum of the squared norms of the gradients. Compiled rounds need this
+        formula. The result is None if β_i has another formula.
         """
         return None
 
@@ -109,7 +114,8 @@ class Growing(_Root):
 
     @property
     def needs_lipschitz(self) -> bool:  # type: ignore[override]
-        """Whether the schedule needs the bound L. It does unless the user passed β_0."""
+        """Whether the schedule needs the bound L on the gradients. It does unless the user passed
+        β_0."""
         return self.beta is None
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
@@ -189,7 +195,8 @@ class Adaptive(_Root):
 
 
 def as_schedule(given: Any) -> Schedule:
-    """Return the schedule for a name, or the given schedule object."""
+    """Return the schedule that a name selects. If a schedule object is given, return it
+    unchanged."""
     if isinstance(given, Schedule):
         return given
     if isinstance(given, str) and given in SCHEDULES:

@@ -1,4 +1,5 @@
-"""Greedy mirror steps, which start at the previous weights and keep no earlier gradients."""
+"""Online learners with greedy mirror steps, which start at the previous weights and do not store
+earlier gradients."""
 
 from __future__ import annotations
 
@@ -12,14 +13,14 @@ from relaxboost.online.learner import OnlineMethod
 
 @dataclass(frozen=True)
 class MirrorSteps(OnlineMethod):
-    """Greedy mirror descent, w_i = −∇W_1(−∇V(w_{i−1}) + η_i u_i) (Eqs. 22 and 24).
+    """Online learning by greedy mirror descent (Juditsky et al. 2005, Eqs. 22 and 24).
 
-    V is the proxy, and W_1 is its conjugate. The weights w_i minimise η_i <u_i, w> + B(w,
-    w_{i−1}), where u_i is the gradient and B is the Bregman divergence of V. The step is
-    η_i = 1/β_{i−1}, where β_{i−1} is the temperature. With a constant temperature and a steep proxy
-    (`Proxy.steep`), the weights are those of `MirrorDescent`. With decreasing steps, there is a
-    bound on the regret if the Bregman divergences of the proxy are bounded. The divergences of the
-    entropy are unbounded.
+    The weights after example i are w_i = −∇W_1(−∇V(w_{i−1}) + η_i u_i). V is the proxy, and W_1 is
+    its conjugate. The weights w_i minimise η_i <u_i, w> + B(w, w_{i−1}), where u_i is the gradient
+    and B is the Bregman divergence of V. The step is η_i = 1/β_{i−1}, where β_{i−1} is the
+    temperature. With a constant temperature and a steep proxy (`Proxy.steep`), the weights are
+    those of `MirrorDescent`. With decreasing steps, there is a bound on the regret if the Bregman
+    divergences of the proxy are bounded. The divergences of the entropy are unbounded.
 
     Parameters
     ----------
@@ -39,14 +40,15 @@ class MirrorSteps(OnlineMethod):
 
     greedy: ClassVar[bool] = True
     own_proxy: ClassVar[str] = ""
-    """The name of the only proxy that the method accepts, or "" if it accepts all proxies."""
+    """The name of the only proxy that the learning method accepts. The name is empty if the method
+    accepts all proxies."""
 
     proxy: Any = "squared-l2"
     schedule: Any = "growing"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # The published algorithms are defined for one proxy each.
+        # Each published algorithm is defined for a single proxy.
         if self.own_proxy not in ("", self.proxy.name):
             raise InputError(
                 f"{type(self).__name__} requires the proxy {self.own_proxy!r}, not "
@@ -56,7 +58,7 @@ class MirrorSteps(OnlineMethod):
 
 @dataclass(frozen=True)
 class GradientDescent(MirrorSteps):
-    """Projected gradient descent, w_i = Π(w_{i−1} − η_i u_i).
+    """Online learning by projected gradient descent, w_i = Π(w_{i−1} − η_i u_i).
 
     Here Π is the projection onto the domain, u_i is the gradient, and η_i is the step size. The
     default domain is the unit l2 ball. If all gradients have ‖u_i‖_2 <= L and the ball has the
@@ -74,7 +76,7 @@ class GradientDescent(MirrorSteps):
 
 @dataclass(frozen=True)
 class ExponentiatedGradient(MirrorSteps):
-    """The exponentiated gradient method, where w_ij is proportional to w_{i−1,j} exp(−η_i u_ij).
+    """Online learning by exponentiated gradients: w_ij is proportional to w_{i−1,j} exp(−η_i u_ij).
 
     Here u_i is the gradient, and η_i is the step size. The default domain is the unit simplex. If L
     bounds the gradients, then with ``Horizon(m)`` over the unit simplex, the step is

@@ -18,26 +18,31 @@ from relaxboost.planning.starting import ChosenRounds, LinearStart
 
 
 class FlooredCosts(UserWarning):
-    """The warning that negative costs of some sites were raised to a tiny positive floor."""
+    """The warning that learned costs were negative for some sites, which are arcs or cells of a
+    grid, and were raised to a tiny positive number."""
 
 
 @dataclass(frozen=True)
 class BoostedCosts(LearnedCosts):
-    """Costs of sites that `boost` learned: base + F, or base · exp(F), where F is a boosted sum of
-    weak hypotheses of the features, and the base gives the costs before the first round.
+    """Nonlinear costs of sites, which `boost` learned from demonstrations.
+
+    The sites are the arcs of a graph, or the cells of a grid. Their costs are base + F or base ·
+    exp(F), where F is a boosted sum of weak hypotheses of the features, and the base gives the
+    costs before the first round.
 
     Attributes
     ----------
     boosted : Boosted
-        The function F: weak hypotheses with coefficients, and the state that a warm start needs.
+        The function F: a sum of weak hypotheses with coefficients, and the state from which a later
+        run can continue.
     loss : PlanningLoss
-        The loss, including its link and its base.
+        The loss that `boost` minimised, with its link and its base.
     names : tuple of str
-        The names of the features.
+        The names of the features from which the costs are computed.
     status : str
         The reason why the run ended, such as "max_rounds" or "interrupted"; see `Boosted`.
     scale : float
-        The factor by which the size of every step was multiplied.
+        The factor by which `boost` multiplied the size of every step.
     inexact : int
         The number of demonstrations whose plans at these costs were relaxed. For these
         demonstrations, the history contains a convex upper bound on the loss; see `Oracle`.
@@ -75,7 +80,8 @@ class BoostedCosts(LearnedCosts):
 
     @property
     def history(self) -> tuple[BoostRecord, ...]:
-        """The records of the run: one for the state before round 1, and one for each round."""
+        """The records of the boosting run: one for the state before round 1, and one for each
+        round."""
         return self.boosted.history
 
     @property

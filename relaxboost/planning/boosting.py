@@ -33,11 +33,11 @@ from relaxboost.planning.starting import (
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FOLDS = "folds"
-"""The value of `Stopping.validation` that requests cross-validation over the tasks, which chooses
-the number of rounds."""
+"""The value of `Stopping.validation` with which `boost` chooses the number of rounds by
+cross-validation over the tasks."""
 
 STOPPING = "pass the number of rounds as stopping=, as in boost(tasks, learner, stopping=100)"
-"""The remedy for users who pass a number of rounds under another name."""
+"""The remedy in the error for callers of `boost` who pass a number of rounds under another name."""
 
 
 @accepts_seed
@@ -196,7 +196,7 @@ class _Run:
     seed: int
 
     def choose(self, begun: LinearStart | None) -> ChosenRounds:
-        """Choose the number of rounds by cross-validation."""
+        """Choose the number of boosting rounds by cross-validation over the tasks."""
         average = self.method.iterate == "average"
         # The training loss of the mean of the rounds is not computed, because the scores do not
         # need it and it costs a third of the time.
@@ -215,14 +215,13 @@ class _Run:
     def finish(
         self, choice: ChosenRounds | None, before: BoostedCosts | None
     ) -> tuple[Boosted, PlanningRisk, float]:
-        """Run the chosen number of rounds in the remaining time, and return the result of
-        `descend`.
+        """Boost for the chosen number of rounds in the remaining time.
 
-        If there is no choice, run as many rounds as the limits allow.
+        If there is no choice, the limits alone end the run. The result is that of `descend`.
         """
         stop = self.stop
         if choice is not None and choice.rounds == 0:
-            # The run ends before the first round and calls no learner.
+            # If the chosen number of rounds is 0, the run ends before it calls the weak learner.
             stop = replace(stop, time_limit=None, callback=lambda state: True)
         elif choice is not None:
             stop = replace(stop, max_rounds=choice.rounds)
@@ -233,8 +232,8 @@ class _Run:
     def descend(
         self, stop: Stopping, before: BoostedCosts | None = None
     ) -> tuple[Boosted, PlanningRisk, float]:
-        """Boost, and return the boosted function, the risk of the tasks, and the factor of the
-        steps."""
+        """Boost, and return the boosted function, the loss of the tasks as a function, and the
+        factor by which the sizes of all steps were multiplied."""
         # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
         risk = self.loss.bind(self.tasks, self.loss.bind(self.tasks).visited())
         scale = self.method.scale
@@ -264,7 +263,8 @@ def _reported(
 ) -> BoostedCosts:
     if choice is not None:
         boosted = _with_choice(replace(boosted, seconds=clock.seconds), choice)
-    # The numbers are those of the iterate that predictions use, not of the last.
+    # These numbers describe the iterate that predictions use, which may differ from the last
+    # iterate.
     F = boosted.decision(risk.features)
     usual = float(np.abs(risk.site_costs(risk.zero())).mean())
     return BoostedCosts(
@@ -276,7 +276,7 @@ def _reported(
         inexact=sum(not one.exact for one in risk.oracle.evaluate(risk.arc_costs(F)).each),
         negative=int((risk.site_costs(F) < 0.0).sum()),
         sites=risk.sites,
-        # The floor has the unit of costs; without any cost there is no unit.
+        # The floor is a fraction of the mean cost. If all costs are 0, it is a fraction of 1.
         floor=MIN_RELATIVE_COST * (usual or 1.0),
         choice=choice,
         begun=begun,
@@ -304,7 +304,8 @@ def _stopping(
     loss: PlanningLoss,
     warm_start: BoostedCosts | None,
 ) -> tuple[Stopping, bool]:
-    """Return the limits for `functional.boost`, and whether folds choose the number of rounds."""
+    """Return the limits of the boosting run, and whether cross-validation chooses the number of
+    rounds."""
     if given is None:
         # A warm start continues the rounds that were chosen before.
         given = Stopping(validation=FOLDS) if warm_start is None else Stopping()

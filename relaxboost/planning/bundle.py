@@ -1,4 +1,4 @@
-"""The options of the bundle method, with which `fit` learns linear costs."""
+"""The options of the bundle method, with which `fit` learns linear costs from demonstrations."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from relaxboost.planning.problem import Problem
 from relaxboost.solvers.bundle.method import BundleRound, CuttingPlanes
 
 FitState = BundleRound
-"""The argument that `fit` passes to its callback in each round. The field `point` is the `FitPoint`
-of the round, and the field `lower` is the best lower bound on the optimum so far."""
+"""The argument that `fit` passes to its callback in each round. Its field `point` is the `FitPoint`
+of the round, and its field `lower` is the best lower bound on the optimum so far."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Bundle:
         count("patience", self.patience)
 
     def first(self, problem: Problem) -> Array:
-        """Return the weights at which the loss is evaluated first, a point in the problem's
-        domain."""
+        """Return the weights at which `fit` first evaluates the loss. They are in the domain of the
+        problem."""
         if self.start is None:
             return np.zeros(problem.d)
         given = self.start
@@ -75,7 +75,8 @@ class Bundle:
         return problem.project(w)
 
     def model(self, problem: Problem) -> CuttingPlanes:
-        """Return a cutting-plane model of the problem, without any cuts."""
+        """Return the piecewise linear model of the loss with which the bundle method starts. It has
+        no cutting planes yet."""
         # Features in units of their root mean squares change costs by comparable amounts.
         floors = problem.floors
         return CuttingPlanes(problem, floors.size, self.max_cuts, 1.0 / problem.rms, floors)

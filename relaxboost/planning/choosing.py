@@ -26,20 +26,22 @@ class Chosen(NamedTuple):
 
     strength: float
     strengths: tuple[float, ...]
-    """The strengths that were tried, from strong to weak. If `folds` is 0, `strength` is the only
-    entry."""
+    """The strengths of the ridge that cross-validation tried, from strong to weak. If there was no
+    cross-validation, because `folds` is 0, `strength` is the only entry."""
     scores: tuple[float, ...]
-    """The score of each strength, or nan if `folds` is 0. A score is the mean over the held-out
-    trips of the F1 score of the plan's arcs, compared with the arcs of the trip. `strength` is the
-    weakest strength with a score within 0.005 of the best score."""
+    """The score of each strength of the ridge in cross-validation, or nan if `folds` is 0. A score
+    is the mean over the held-out trips of the F1 score of the plan's arcs, compared with the arcs
+    of the trip. `strength` is the weakest strength with a score within 0.005 of the best score."""
     folds: int
-    """The number of folds, or 0 if there were too few trips for folds."""
+    """The number of folds of the cross-validation, or 0 if there were too few trips for folds."""
     ended: str
-    """The reason why smaller strengths were not tried: "time_limit", "interrupted", or ""."""
+    """The reason why cross-validation ended early: "time_limit" or "interrupted". It is empty if
+    all strengths were tried."""
 
     @property
     def cut_short(self) -> str:
-        """A warning if the time limit ended the cross-validation, and otherwise ""."""
+        """The text of a warning if the time limit ended the cross-validation, and otherwise an
+        empty string."""
         if self.ended != "time_limit":
             return ""
         count = number_of(len(self.strengths), "strength")
@@ -63,20 +65,24 @@ class StrengthSearch:
     """The settings of the cross-validation that chooses the strength of the ridge."""
 
     ratios: tuple[float, ...] = (1e-2, 1e-4, 1e-6, 1e-8)
-    """The strengths to try, from strong to weak, as multiples of `natural_strength`."""
+    """The strengths of the ridge to try, from strong to weak, as multiples of
+    `natural_strength`."""
     clusters: int = 6
     """The minimum number of clusters of overlapping trips that cross-validation needs."""
     untried: float = 1e-5
-    """The strength that is used without cross-validation, as a multiple of `natural_strength`."""
+    """The strength of the ridge that is used if there is no cross-validation, as a multiple of
+    `natural_strength`."""
     folds: int = 3
     level: float = 0.005
-    """The tolerance for scores. A score within this amount of the best counts as equally good."""
+    """The tolerance for scores in cross-validation. A score within this amount of the best score
+    counts as equally good."""
     tol: float = 0.05
-    """The relative gap at which the fit on a fold ends."""
+    """The relative gap between the bounds on the optimum at which the fit on a fold ends."""
     rounds: int = 8
     """The maximum number of rounds of the fit on a fold."""
     least: float = 2e-3
-    """The absolute gap at which the fit on a fold ends, as a multiple of the loss at w = 0."""
+    """The absolute gap between the bounds on the optimum at which the fit on a fold ends, as a
+    multiple of the loss at w = 0."""
 
 
 def choose(
@@ -95,7 +101,8 @@ def choose(
     # Multiples of a natural strength make the choice independent of the units of features.
     natural = natural_strength(problem)
     strengths = tuple(natural * ratio for ratio in search.ratios)
-    # Otherwise a held-out trip could share most of its arcs with a training trip.
+    # Folds keep clusters together. Otherwise a held-out trip could share most of its arcs with a
+    # training trip.
     groups = clusters(problem.tasks)
     tried: list[tuple[float, Array]] = []
 
@@ -114,7 +121,7 @@ def choose(
         strength = natural * search.untried
         return Chosen(strength, (strength,), (np.nan,), 0, ended), np.zeros(problem.d)
     scores = tuple(score for score, _ in tried)
-    # Of equal scores the weakest strength wins, because it fits the trips best.
+    # If scores are equally good, the weakest strength is chosen, because it fits the trips best.
     best = max(k for k, score in enumerate(scores) if score >= max(scores) - search.level)
     found = Chosen(strengths[best], strengths[: len(scores)], scores, search.folds, ended)
     return found, tried[best][1]
@@ -137,7 +144,8 @@ def _trials(
     clock: Clock,
     search: StrengthSearch,
 ) -> Iterator[tuple[float, Array]]:
-    """Yield the mean F1 score of the held-out trips and the mean w of the folds, per strength."""
+    """Yield, for each strength of the ridge, the mean F1 score of the held-out trips and the mean
+    of the weights w over the folds."""
     tasks = problem.tasks
     folds = [
         _Fold(problem.changed([tasks[i] for i in fold.train]), [tasks[i] for i in fold.test])
@@ -160,7 +168,10 @@ class _Fold:
         self.start_value = 0.0
 
     def fit(self, strength: float, clock: Clock, search: StrengthSearch) -> tuple[Array, Array]:
-        """Return the F1 scores of the held-out trips at the given strength, and the weights w."""
+        """Fit linear costs to the training tasks of this fold with the given strength of the ridge.
+
+        Return the F1 scores of the held-out trips, and the learned weights w.
+        """
         # Only the regulariser changes, so that the cuts of the model stay valid.
         problem = self.problem.changed(regulariser=Ridge(strength))
         self.model = self.model.of(problem)
@@ -181,11 +192,15 @@ class _Fold:
 
 
 def f1_scores(tasks: Sequence[Task], found: dict[Graph, Array], clock: Clock) -> Array:
-    """Return the arc F1 score of each task's plan at the given arc costs of its graph."""
+    """Return the F1 score of the arcs of a shortest path for each task.
+
+    The dictionary `found` has the arc costs for each graph. The demonstrations are the truth.
+    """
     ordered = {graph: costs[graph.forward.arcs] for graph, costs in found.items()}
     scores = []
     for task in tasks:
-        # Planning for held-out trips takes as long as a round, and the time may end here.
+        # Planning for held-out trips takes as long as a round of the fit, so that the time limit is
+        # checked here too.
         clock.check()
         plan = plan_of(task, found[task.graph], ordered[task.graph])
         scores.append(arc_f1(task, plan))

@@ -16,19 +16,20 @@ class LearnedCosts(ABC):
     """The base class of costs that were learned from features.
 
     The costs apply to every graph that has these features, in any order. Other features of the
-    graph are ignored, with an `ExtraFeatures` warning. A missing feature raises an InputError.
+    graph are ignored, with an `ExtraFeatures` warning. If the graph lacks a feature, an InputError
+    is raised.
 
     Attributes
     ----------
     names : tuple of str
-        The names of the features.
+        The names of the features from which the costs are computed.
     """
 
     names: tuple[str, ...]
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The names of the features that a graph must have."""
+        """The names of the features that a graph must have, so that these costs apply to it."""
         return self.names
 
     @abstractmethod
@@ -52,15 +53,15 @@ class LinearCosts(LearnedCosts):
     w : array of shape (d,)
         The weight of each feature.
     names : tuple of str
-        The names of the features.
+        The names of the features from which the costs are computed.
     lower, upper : float
         A lower and an upper bound on the minimum of the objective.
     status : str
         The reason why the run ended, as in `Fit`.
     method : str
-        The name of the method.
+        The name of the method that learned the costs.
     rounds : int
-        The number of rounds of the run.
+        The number of rounds in which the costs were learned.
     exact : bool
         Whether every loss-augmented plan at w is exact; see `Fit`.
     """
@@ -81,7 +82,7 @@ class LinearCosts(LearnedCosts):
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weights w as a dictionary from feature names to numbers."""
+        """The learned weights, as a dictionary from the name of each feature to its weight."""
         # Plain floats make the dictionary readable and fit for JSON.
         return dict(zip(self.names, self.w.tolist(), strict=True))
 

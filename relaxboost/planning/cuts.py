@@ -14,9 +14,11 @@ from relaxboost.solvers.bundle.cuts import Cuts
 
 
 class PlanFunctions:
-    """A collection of affine functions of the weights w, each from a demonstration and a plan.
+    """A collection of affine functions of the weights w, which are lower bounds on the losses of
+    demonstrations.
 
-    Each function is a number, called its loss, plus the inner product of w with a slope.
+    Each function comes from a demonstration and a plan. It is a number, called its loss, plus the
+    inner product of w with a slope.
     """
 
     def __init__(self, features: Sequence[Array]) -> None:
@@ -47,18 +49,20 @@ class PlanFunctions:
         self._terms = max(self._terms, taken.size, shown.size)
 
     def add_constant(self, value: float) -> None:
-        """Add a constant function, for example the loss of a demonstration that is its own plan."""
+        """Add a constant function, for example 0 for a demonstration that is its own loss-augmented
+        plan."""
         zero = np.zeros(self._features[0].shape[1])
         self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
-        """Return a cutting plane for each row of `rates`: a weighted sum of the functions.
+        """Return a cutting plane for each row of `rates`, which is a weighted sum of the affine
+        functions.
 
         A row has a weight >= 0 for each function. Each cutting plane has bounds on its rounding
         errors.
         """
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
-        # A number of the result has at most this many roundings on the way of each term.
+        # Each term passes through at most this many roundings before it is part of a result.
         γ = roundoff(self._terms + rates.shape[1] + 8)
         size = rates @ loss_size
         offset = rates @ loss - γ * size

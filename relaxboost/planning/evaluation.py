@@ -32,26 +32,28 @@ class PerTask(NamedTuple):
     """
 
     exact: Array
-    """1 if the plan of the task has the same arcs as a demonstration, and 0 otherwise."""
+    """For each task, 1 if its plan has the same arcs as a demonstration, and 0 otherwise."""
     optimal: Array
-    """1 if a demonstration of the task costs no more than the plan, up to rounding, and 0
+    """For each task, 1 if a demonstration costs no more than the plan, up to rounding, and 0
     otherwise."""
     shared_arcs: Array
-    """The number of arcs that the plan and the demonstration share, with repetitions."""
+    """The number of arcs that the plan of the task and its demonstration share. An arc that both
+    take twice counts twice."""
     shown_arcs: Array
-    """The number of arcs of the task's demonstration."""
+    """The number of arcs of the demonstration of each task."""
     planned_arcs: Array
-    """The number of arcs of the task's plan."""
+    """The number of arcs of the plan of each task."""
     shared_nodes: Array
-    """The number of nodes that the plan and the demonstration share, without the target."""
+    """The number of nodes that the plan of the task and its demonstration share. The target is not
+    counted."""
     shown_nodes: Array
-    """The number of nodes of the task's demonstration, without the target."""
+    """The number of nodes of the task's demonstration. The target is not counted."""
     shown_cost: Array
     """The cost of the task's demonstration, or the cost of the plan if the plan costs more."""
     planned_cost: Array
-    """The cost of the task's plan."""
+    """The cost of the plan of each task."""
     margin: Array
-    """The margin loss of the task at the given costs, which is >= 0."""
+    """The margin loss of the task at the evaluated costs, which is >= 0."""
 
 
 _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
@@ -64,14 +66,15 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
     "regret": lambda r: (r.shown_cost - r.planned_cost, 1.0),
     "margin_loss": lambda r: (r.margin, 1.0),
 }
-"""The metrics by name. Each value is a function that returns a numerator and a denominator for
-each task. The metric is the sum of the numerators divided by the sum of the denominators."""
+"""The metrics of an `Evaluation` by name. Each value is a function that returns a numerator and a
+denominator for each task. The metric is the sum of the numerators divided by the sum of the
+denominators."""
 
 METRICS = tuple(_RATIOS)
-"""The names of the metrics."""
+"""The names of the metrics that an `Evaluation` computes."""
 
 UNITLESS = tuple(name for name in METRICS if name not in ("regret", "margin_loss"))
-"""The metrics that do not change if all costs are multiplied by a number > 0."""
+"""The names of the metrics that do not change if all arc costs are multiplied by a number > 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +86,7 @@ class Evaluation:
     tasks : tuple of Task
         The tasks that were planned.
     plans : tuple of Path
-        The shortest path for each task, planned without the loss.
+        A path of least cost for each task. The loss of the task is not subtracted from the costs.
     each : PerTask
         The numbers of each task from which the metrics are computed.
     """
@@ -109,7 +112,7 @@ class Evaluation:
         return float(numerator.sum() / denominator.sum())
 
     def metrics(self) -> dict[str, float]:
-        """Return the values of all `METRICS`, as a dictionary by name."""
+        """Return a dictionary from the name of each metric to its value for these tasks."""
         return {name: self.metric(name) for name in METRICS}
 
     @property
@@ -119,8 +122,10 @@ class Evaluation:
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the evaluation of some tasks, given their indices, or a mask with an entry per
-        task."""
+        """Return the evaluation of some of the tasks.
+
+        The argument `places` has the indices of these tasks, or a Boolean for each task.
+        """
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
@@ -215,11 +220,14 @@ class Difference(NamedTuple):
     first: float
     second: float
     difference: float
-    """The value in `second` minus the value in `first`."""
+    """The difference of the metric between two evaluations: the value `second` minus the value
+    `first`."""
     low: float
-    """The lower end of the interval: the 2.5th percentile of the differences over the draws."""
+    """The lower end of the bootstrap interval: the 2.5th percentile of the differences of the
+    metric over the bootstrap draws."""
     high: float
-    """The upper end of the interval: the 97.5th percentile of the differences over the draws."""
+    """The upper end of the bootstrap interval: the 97.5th percentile of the differences of the
+    metric over the bootstrap draws."""
 
 
 @accepts_seed
@@ -291,7 +299,10 @@ def compare(
 
 
 def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
-    """Return the numerator and the denominator of a metric for each task."""
+    """Return the numerator and the denominator of a metric for each task, as two arrays.
+
+    The metric is the sum of the numerators divided by the sum of the denominators.
+    """
     if name not in _RATIOS:
         raise InputError(f"{name!r} is not a metric; the metrics are {', '.join(_RATIOS)}")
     numerator, denominator = _RATIOS[name](each)
@@ -299,16 +310,19 @@ def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
 
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Draw as many rows of `sums` as there are, with replacement, and return the sum of each
-    draw."""
+    """Return the sum of the rows of each bootstrap draw, as an array with a row for each draw.
+
+    A bootstrap draw takes n rows of `sums` with replacement, if `sums` has n rows.
+    """
     n = sums.shape[0]
     parts = []
     left = draws
     while left > 0:
-        # The counts of rows are made in parts of at most 2 million numbers, 16 MB.
+        # The array of counts has at most 2 million numbers at a time, which take 16 MB.
         some = min(left, max(1, 2_000_000 // n))
         rows = rng.integers(0, n, (some, n)) + n * np.arange(some)[:, None]
-        # Counting how often a row is drawn turns the sums into a single product.
+        # If the number of times that each row is drawn is known, a single matrix product gives all
+        # sums.
         times = np.bincount(rows.ravel(), minlength=some * n).reshape(some, n)
         parts.append(times.astype(np.float64) @ sums)
         left -= some
@@ -341,7 +355,10 @@ def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -
 
 
 def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
-    """Return the entries of `PerTask` for a task, except the margin loss."""
+    """Return the numbers that compare a plan with the demonstrations of its task.
+
+    They are the entries of `PerTask` for the task, except the margin loss.
+    """
     cost = plan.cost(costs)
     size = float(np.abs(costs[plan.arcs]).sum())
     nodes = plan.numbers[:-1]
@@ -362,7 +379,8 @@ def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
 
 
 def arc_f1(task: Task, plan: Path) -> float:
-    """Return the F1 score of the arcs of a task's plan, with the demonstrations as the truth."""
+    """Return the F1 score of the arcs of a plan, with the arcs of the task's demonstrations as the
+    truth."""
     pairs = [(_shared(plan.arcs, shown.arcs), len(shown)) for shown in task.demonstrations]
     shared, length = np.mean(pairs, axis=0)
     return float(2.0 * shared / (length + len(plan)))

@@ -20,9 +20,9 @@ def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -
     """Return the features of a graph's sites or, if `arcs` is true, of its arcs, in the order of
     `names`.
 
-    The result has a row for each site or arc, and a column for each name.
-
-    Other features cause one `ExtraFeatures` warning per graph, and missing ones an InputError.
+    The result has a row for each site or arc, and a column for each name. If the graph has other
+    features, an `ExtraFeatures` warning is given once per graph. If a feature is missing, an
+    InputError is raised.
     """
     X = graph.arc_features if arcs else graph.features
     if graph.names == names:

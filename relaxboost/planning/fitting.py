@@ -29,17 +29,17 @@ class FitRecord(NamedTuple):
 
     round: int
     value: float
-    """The value of the objective, the regulariser plus the mean loss, at the weights of this
-    round."""
+    """The value of the objective at the weights of this round. The objective is the regulariser
+    plus the mean margin loss."""
     lower: float
-    """The best lower bound on the minimum of the objective so far."""
+    """The best lower bound on the minimum of the objective that `fit` has proved so far."""
     upper: float
-    """The least objective value found so far."""
+    """The least value of the objective that `fit` has found so far."""
     seconds: float
 
 
 class Ends(TypedDict, total=False):
-    """The limits that end a call of `fit`."""
+    """The optional limits that end a call of `fit`: rounds, seconds, and a callback."""
 
     max_rounds: int | None
     time_limit: float | None
@@ -226,7 +226,8 @@ def _warnings(found: Fit, problem: Problem, clock: Clock) -> Iterator[str]:
 
 
 def _as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
-    """Return the problem of a list of tasks. A given `Problem` is returned unchanged."""
+    """Return the problem of learning costs from a list of tasks. If a `Problem` is given, return it
+    unchanged."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
     if regulariser is not None:
@@ -249,7 +250,8 @@ class _Bracket:
         self.show: Callable[[float, int], None] = lambda gap, round: None
 
     def keep(self, state: FitState) -> str:
-        """Record a round. Return "optimal" if the gap is small enough, and "" otherwise."""
+        """Record a round of `fit`. Return "optimal" if the gap is small enough, and an empty string
+        otherwise."""
         point = state.point
         if self.best is None or point.value < self.best.value:
             self.best = point

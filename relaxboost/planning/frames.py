@@ -21,8 +21,8 @@ MAX_CATEGORIES = 100
 becomes a separate feature. A column with more values probably has names of arcs."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
-"""The type of the argument `features`: names of columns, or a graph or learned costs that have the
-wanted features."""
+"""The type of the argument `features` of `from_pandas`: names of columns, or a graph or learned
+costs that have the wanted features."""
 
 
 def from_pandas(
@@ -83,7 +83,7 @@ def from_pandas(
     ``pd.read_csv("net.tntp", sep="\\t", skiprows=8)``, with the columns ``init_node`` and
     ``term_node``.
     """
-    # Nodes and keys are labels, and never features.
+    # The columns with labels of nodes and edges never become features.
     used = [source, target] if edge is None else [source, target, edge]
     check_table("edges", edges, used)
     ends = [edges[source].tolist(), edges[target].tolist()]
@@ -91,7 +91,7 @@ def from_pandas(
     others = []
     if features is None:
         others = [name for name in edges.columns if name not in used]
-        # Column names may be numbers, but features have names of text.
+        # The names of columns may be numbers, but the names of features are strings.
         features = list(map(str, others))
     X, names = encoded(edges, features, unseen)
     position = None if nodes is None else _positions(nodes)
@@ -153,7 +153,8 @@ def _warn_of_names(edges: str, column: Any) -> None:
 
 
 def columns_of(features: Wanted, known: Iterable[Hashable] = ()) -> list[str]:
-    """Return the distinct names of the columns from which the requested features are made."""
+    """Return the names of the table columns from which the requested features are made, without
+    repetitions."""
     return list(dict.fromkeys(c for name in _terms(features) for c in _parts(name, known)[0]))
 
 
@@ -171,15 +172,17 @@ def _terms(features: Wanted) -> list[str]:
 
 
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
-    """Return the names of the columns that a feature multiplies, and the text value of the last
-    column.
+    """Split the name of a feature into the names of the columns that it multiplies and a text
+    value.
 
-    If no column of the feature has a text value, None is returned instead of the value.
+    The name ``length*highway=primary`` multiplies the columns ``length`` and ``highway``, and the
+    text value of the last column is ``primary``. The value is None if the name contains no text
+    value.
     """
     if name in known:
         return [name], None
     left, equals, value = name.partition("=")
-    # A column called "a=b" wins over the class "b" of a column "a".
+    # The name of a column may itself contain "=" or "*", so that known columns are tried first.
     whole = next((column for column in known if name.startswith(f"{column}=")), None)
     if whole is not None:
         return [str(whole)], name[len(str(whole)) + 1 :]
@@ -187,13 +190,13 @@ def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]
 
 
 def encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]]:
-    """Return the features that are made from the columns of a table, and their names.
+    """Return an array of features made from the columns of a table, and the names of the features.
 
-    The features are an array with a row for each row of the table.
+    The array has a row for each row of the table, and a column for each feature.
     """
     if unseen not in ("refuse", "ignore"):
         raise InputError(f'unseen must be "refuse" or "ignore", got {unseen!r}')
-    # Features are found by text, whatever the names of columns are.
+    # Features are found by the text of their names, because the names of columns may be numbers.
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     names = _terms(features)
     check_table("edges", table, columns_of(names, table.columns))
@@ -211,8 +214,8 @@ def encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]
 
 
 class _Columns:
-    """The columns of a table, which are converted to numbers or to categories when they are
-    needed."""
+    """The columns of a pandas table. A column is converted to numbers or to categories when a
+    feature needs the column."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
@@ -230,7 +233,7 @@ class _Columns:
                     f"{few(known, 10)}"
                 )
             return [term]
-        # Columns of Booleans and of numbers have kinds b, i, u and f.
+        # The NumPy kinds b, i, u and f are those of Booleans and numbers.
         texts = [x for x in parts if self.table[x].infer_objects().dtype.kind not in "biuf"]
         if not texts:
             return [term]

@@ -17,18 +17,23 @@ from relaxboost._core.parameters import is_given
 from relaxboost.planning.labels import Labels, Numbered
 
 PLACES = 'give the graph position=, from_networkx position=("x", "y"), or from_pandas nodes='
-"""The advice given in error messages if a graph has no coordinates but needs them."""
+"""The remedy in error messages about a graph that lacks the coordinates of its nodes."""
 
 
 class Adjacency(NamedTuple):
-    """The arcs of a graph, sorted by their tail (forward adjacency) or by their head (backward)."""
+    """The list of the arcs of a graph, sorted by tail or by head.
+
+    The forward adjacency is sorted by tail, and the backward adjacency by head.
+    """
 
     start: Whole
-    """The entries from start[v] to start[v + 1] − 1 belong to node v."""
+    """For each node v, the position start[v] of its first arc in the sorted list of arcs. Its last
+    arc has the position start[v + 1] − 1."""
     far: Whole
-    """For each entry, the node at the end of the arc that is not v."""
+    """For each arc in the sorted list, its other end: the head if the list is sorted by tail, and
+    the tail if it is sorted by head."""
     arcs: Whole
-    """The index of the arc of each entry in the graph."""
+    """For each arc in the sorted list, the index of the arc in the graph."""
 
 
 class Path:
@@ -50,7 +55,7 @@ class Path:
     def __init__(self, graph: Graph, arcs: Whole) -> None:
         self.graph = graph
         self.arcs = np.array(arcs, dtype=np.int64)
-        # A path that changed would no longer be a path.
+        # The array is read-only, because changed arcs might not form a path.
         self.arcs.flags.writeable = False
         if self.arcs.size == 0:
             raise InputError("a path needs at least one arc")
@@ -90,13 +95,15 @@ class Path:
         return [self.graph.label(node) for node in self.numbers]
 
     def features(self) -> Array:
-        """Return the sum of the features of the path's arcs, as an array with an entry per
-        feature."""
+        """Return the sum of each feature over the arcs of the path, as an array with an entry for
+        each feature."""
         return self.graph.arc_features[self.arcs].sum(axis=0)
 
     def cost(self, costs: Array) -> float:
-        """Return the sum of the costs of the path's arcs. `costs` has the cost of each arc of the
-        graph."""
+        """Return the cost of the path, which is the sum of the costs of its arcs.
+
+        The array `costs` has the cost of each arc of the graph.
+        """
         return float(costs[self.arcs].sum())
 
     def __len__(self) -> int:
@@ -121,10 +128,11 @@ class Path:
 class Graph:
     """A directed graph with features of its arcs or, more generally, of its sites.
 
-    Arc e leads from node ``tail[e]`` to node ``head[e]``; parallel arcs are allowed. Each *site*
-    has features, a row of the matrix X. The sites are the arcs by default, the cells of a grid, or
-    the edges of an undirected graph. Costs C of the sites give the costs c = B C of the arcs, where
-    B = `sites` is a non-negative matrix of shape (E, S). Linear costs are C = X w.
+    Arc e leads from node ``tail[e]`` to node ``head[e]``; parallel arcs are allowed. Features
+    belong to *sites*, which are the arcs by default, the cells of a grid, or the edges of an
+    undirected graph. The graph has E arcs and S sites. Row s of the matrix X has the features of
+    site s. Costs C of the sites give the costs c = B C of the arcs, where B = `sites` is a
+    non-negative matrix of shape (E, S). Linear costs are C = X w.
 
     The functions `from_pandas`, `from_osmnx`, `from_networkx`, `grid` and `turns` create graphs.
 
@@ -149,7 +157,7 @@ class Graph:
     Attributes
     ----------
     ignored : set of str
-        The names of the features for which an `ExtraFeatures` warning has been given.
+        The names of the features that learned costs ignored with an `ExtraFeatures` warning.
     notes : tuple of str
         Sentences about the values that `from_osmnx` replaced or left out.
 
@@ -212,7 +220,7 @@ class Graph:
         return self.arcs if self.sites is None else self.sites.shape[1]
 
     def costs(self, site_costs: ArrayLike) -> Array:
-        """Return the cost of each arc, given the cost of each site.
+        """Return the cost of each arc of the graph, given the cost of each site.
 
         The cost of an arc is the sum of the costs of the sites, weighted by the row of the matrix
         `sites` of the arc.
@@ -229,14 +237,18 @@ class Graph:
         return C if self.sites is None else self.sites @ C
 
     def gathered(self, per_arc: Array) -> Array:
-        """Return a number for each site: the sum of `per_arc` over the arcs, weighted by the column
-        of the matrix `sites` of the site. This linear map is the adjoint of `costs`."""
+        """Return a number for each site, given a number for each arc.
+
+        The number of a site is the sum of the numbers of the arcs, weighted by the column of the
+        matrix `sites` of the site. This linear map is the adjoint of `costs`.
+        """
         return per_arc if self.sites is None else self.sites.T @ per_arc
 
     # The product is cached, because every fit and every prediction needs it.
     @cached_property
     def arc_features(self) -> Array:
-        """The features of the arcs, with a row for each arc and a column for each feature.
+        """The features of the arcs of the graph, with a row for each arc and a column for each
+        feature.
 
         The costs of the arcs for the weights w are ``arc_features @ w``.
         """
@@ -244,29 +256,32 @@ class Graph:
 
     @cached_property
     def forward(self) -> Adjacency:
-        """The arcs grouped by their tail, in ascending order within each group."""
+        """The list of the arcs of the graph, sorted by tail, then by index."""
         return _adjacency(self.tail, self.head, self.nodes)
 
     @cached_property
     def place(self) -> Whole:
-        """The position of each arc among the entries of the adjacency `forward`."""
+        """The position of each arc in the list `forward`, in which the arcs of the graph are sorted
+        by tail."""
         made = np.empty(self.arcs, dtype=np.int64)
         made[self.forward.arcs] = np.arange(self.arcs)
         return made
 
     @cached_property
     def near(self) -> Whole:
-        """The node at which each arc starts, with the arcs in the order of `forward`."""
+        """The node at which each arc of the graph starts. The arcs are in the order of
+        `forward`."""
         return self.tail[self.forward.arcs]
 
     @cached_property
     def backward(self) -> Adjacency:
-        """The arcs grouped by their head, in ascending order within each group."""
+        """The list of the arcs of the graph, sorted by head, then by index."""
         return _adjacency(self.head, self.tail, self.nodes)
 
     @cached_property
     def incidence(self) -> Any:
-        """The sparse incidence matrix, with a row for each node and a column for each arc.
+        """The sparse incidence matrix of the graph, with a row for each node and a column for each
+        arc.
 
         The column of an arc has +1 in the row of its tail and −1 in the row of its head.
         """
@@ -274,12 +289,16 @@ class Graph:
 
         ends = np.stack([self.tail, self.head], axis=1).ravel()
         signs = np.tile([1.0, -1.0], self.arcs)
-        # Each column has two entries, so that the arrays of the sparse format are known.
+        # Each column has two entries, so that the arrays of the sparse format can be written
+        # directly.
         starts = np.arange(0, 2 * self.arcs + 1, 2)
         return csc_array((signs, ends, starts), shape=(self.nodes, self.arcs))
 
     def node(self, label: Hashable) -> int:
-        """Return the index of the node with a label, or raise an InputError."""
+        """Return the index of the node with the given label.
+
+        An InputError is raised if no node has this label.
+        """
         return self.labels.number(label)
 
     def label(self, node: int) -> Hashable:
@@ -287,7 +306,8 @@ class Graph:
         return self.labels.label(int(node))
 
     def arc_name(self, arc: int) -> str:
-        """Return a description of an arc for messages: its index and its nodes' labels."""
+        """Return a description of an arc for error messages: its index, and the labels of its two
+        nodes."""
         return f"arc {arc} ({self.label(self.tail[arc])!r} -> {self.label(self.head[arc])!r})"
 
     def arc(self, tail: Hashable, head: Hashable, key: Hashable = None) -> int:
@@ -309,7 +329,7 @@ class Graph:
         v = self.node(head)
         what = f"{tail!r} -> {head!r}"
         start, far, arcs = self.forward
-        # Only the arcs that leave the node are compared.
+        # Comparing only the arcs that leave the node saves time in large graphs.
         here = slice(start[u], start[u + 1])
         joining = arcs[here][far[here] == v].tolist()
         others: Any = ""
@@ -334,11 +354,9 @@ class Graph:
     def path(
         self, nodes: Sequence[Hashable] | None = None, *, arcs: ArrayLike | None = None
     ) -> Path:
-        """Return the path through the given nodes, or along the given arcs.
+        """Return the path through the given nodes of the graph, or along the given arcs.
 
-        Parameters
-        ----------
-        nodes : sequence of labels
+        Parameters ---------- nodes : sequence of labels
             The nodes of the path, at least two.
         arcs : array of int
             The indices of the arcs, for paths with parallel arcs; `arc` returns an index.
@@ -395,7 +413,7 @@ class Graph:
         B = csr_array(sites, dtype=np.float64)
         if B.shape[0] != self.arcs:
             raise InputError(f"sites must have {self.arcs} rows, one per arc, got {B.shape[0]}")
-        # Costs of sites >= 0 must give costs of arcs >= 0.
+        # The entries must be >= 0, so that costs of sites >= 0 give costs of arcs >= 0.
         if not (B.data >= 0.0).all() or not np.isfinite(B.data).all():
             raise InputError("the matrix sites must have finite entries >= 0")
         return B
@@ -404,7 +422,7 @@ class Graph:
         if features is None:
             return np.ones((self.size, 1))
         X = np.array(doubles("features", features))
-        # A single feature may be given without its second axis.
+        # A single feature may be passed as an array with one axis.
         X = X[:, None] if X.ndim == 1 else X
         if X.ndim != 2 or X.shape[0] != self.size or X.shape[1] == 0:
             raise InputError(
@@ -438,7 +456,7 @@ class Graph:
 def check_graph(given: object) -> None:
     """Raise an InputError if a value is not a `Graph`."""
     if not is_given(given, Graph):
-        # The class of networkx is also called Graph.
+        # The message names the module, because the class of networkx is also called Graph.
         package = type(given).__module__.partition(".")[0]
         kind = f"{package}.{type(given).__name__}".removeprefix("builtins.")
         raise InputError(
@@ -447,7 +465,11 @@ def check_graph(given: object) -> None:
 
 
 def weights_hint(graph: Graph, given: Array) -> str:
-    """Return the remedy if weights of the features may have been passed as costs, or ""."""
+    """Return the remedy for callers who may have passed weights of features instead of costs of
+    arcs.
+
+    The remedy is an empty string if the array does not have an entry for each feature.
+    """
     d = graph.features.shape[1]
     hint = f"; if these are weights of the {d} features, pass graph.arc_features @ weights"
     return hint if given.shape == (d,) else ""

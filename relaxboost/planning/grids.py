@@ -14,8 +14,8 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""The values of the argument `corners` of `grid`: of the two cells next to a diagonal step, both,
-one or none must be passable."""
+"""The values of the argument `corners` of `grid`. They say whether both, one or none of the two
+cells next to a diagonal step must be passable."""
 
 
 def grid(
@@ -102,8 +102,11 @@ def grid(
 
 
 def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flags]:
-    """Return the layers as an array with the axes layer, row and column, and the passable cells as
-    a mask with the axes row and column."""
+    """Return the checked features of a grid's cells, and its passable cells.
+
+    The features are an array with the axes layer, row and column. The passable cells are a Boolean
+    array with the axes row and column.
+    """
     X = doubles("layers", layers)
     X = X[None] if X.ndim == 2 else X
     if X.ndim != 3 or 0 in X.shape:
@@ -135,7 +138,8 @@ def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flag
 def _arcs(free: Flags, neighbours: int, corners: str) -> tuple[Whole, Whole, Array]:
     """Return the tails, heads and lengths of all arcs of a grid, sorted by tail, then by head."""
     H, W = free.shape
-    around = list(product((-1, 0, 1), repeat=2))  # in the order of the cells' numbers
+    # The steps are in the order of the numbers of the cells to which they lead.
+    around = list(product((-1, 0, 1), repeat=2))
     steps = np.array([step for step in around if any(step) and (neighbours == 8 or 0 in step)])
     # A frame of blocked cells gives every cell eight neighbours.
     framed = np.pad(free, 1)

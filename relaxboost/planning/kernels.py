@@ -1,6 +1,7 @@
-"""Compiled searches for shortest paths in an `Adjacency`, whose entries are arcs.
+"""Compiled searches for shortest paths.
 
-Costs are in the order of the entries.
+Their arguments `start` and `far` are the arrays of an `Adjacency`, which lists the arcs of a graph
+by node. Their costs are in the order of this list.
 """
 
 from __future__ import annotations
@@ -11,19 +12,20 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""The argument `ahead` of `search` if there are no distance estimates. It is an empty array and not
-None, because compiled code needs a fixed type."""
+"""An empty array, which is passed to `search` if there are no estimates of the distance to the
+target. It is not None, because compiled code needs a fixed type."""
 
 HEAP_ARITY = 4
-"""The number of children that a node of the heap has. Four children cause fewer cache misses than
-two."""
+"""The number of children of each node of the heap in Dijkstra's algorithm. Four children cause
+fewer cache misses than two."""
 
 
 @njit(nogil=True)
 def search(
     start: Whole, far: Whole, cost: Array, source: int, target: int, ahead: Array
 ) -> tuple[Array, Whole]:
-    """Return the distances from `source`, and the adjacency entry by which each node was reached.
+    """Return the distance of each node from `source`, and the position in the adjacency of the arc
+    by which each node was reached.
 
     The search is Dijkstra's algorithm for costs >= 0 on an indexed heap. If `ahead` is not empty,
     the search is A*, and `ahead` holds admissible estimates of the distance to the target, or inf.
@@ -58,7 +60,7 @@ def search(
             if through < distance[v]:
                 estimate = through
                 if guided:
-                    # From here no path leads to the target.
+                    # An infinite estimate says that no path leads from this node to the target.
                     if ahead[v] == np.inf:
                         continue
                     estimate += ahead[v]
@@ -130,11 +132,12 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return the distances from `source`, the adjacency entry by which each node was reached last,
-    and a node on a negative cycle. The node is −1 if no negative cycle was found.
+    """Return the distance of each node from `source`, the position in the adjacency of the last arc
+    by which each node was reached, and a node on a negative cycle. The node is −1 if no negative
+    cycle was found.
 
-    The search is the Bellman–Ford algorithm with a queue, restricted to the nodes for which
-    `inside` is true.
+    The search is the Bellman–Ford algorithm with a queue. Nodes for which `inside` is false are not
+    visited.
     """
     # Distances are pairs of doubles, because in plain doubles the distances on a cycle of cost 0
     # could decrease forever. An improvement counts only if it exceeds the rounding errors that can
@@ -164,7 +167,8 @@ def relax(
             error = (high[u] - (plain - back)) + (cost[entry] - back) + low[u]
             total = plain + error
             rest = error - (total - plain)
-            # Differences of leading parts are exact enough, because the distances are close.
+            # The difference of the leading doubles of both pairs is exact enough, because the
+            # distances are close.
             gain = (high[v] - total) + (low[v] - rest)
             if high[v] != np.inf and not gain > rate * max(abs(total), abs(high[v])):
                 continue
@@ -184,7 +188,8 @@ def relax(
 
 @njit(nogil=True)
 def _cycle(via: Whole, near: Whole) -> int:
-    """Return a node on a cycle formed by the last arcs into the nodes, or −1 if there is none."""
+    """Return a node on a cycle of arcs by which a search reached the nodes last, or −1 if there is
+    no such cycle."""
     seen = np.zeros(via.size, dtype=np.int64)
     for first in range(via.size):
         # Each walk back stops at a node of an earlier walk, so that all walks take linear time.
@@ -220,8 +225,8 @@ def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple
             return -np.inf, e, size
         slack = cost[e] + here - there
         largest = max(abs(cost[e]), abs(here), abs(there))
-        # On other arcs the slack exceeds all rounding errors. A huge cost far from the path
-        # therefore does not widen the bracket.
+        # On other arcs the slack exceeds all rounding errors. Therefore a huge cost far from the
+        # path does not make the proved bounds worse.
         if not slack > 1e-6 * largest:
             size = max(size, largest)
         if slack < worst:

@@ -13,7 +13,7 @@ from relaxboost._core.parameters import is_given
 
 
 def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
-    """Return a hint for the message about an unknown label, or "" if there is none.
+    """Return a hint for the error message about an unknown node label, or an empty string.
 
     The hint names a label of the graph that differs only in its type, such as 1 and '1'.
     """
@@ -31,7 +31,8 @@ def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
 
 
 def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
-    """Return a hint for the message about an unknown label. It names similar known labels."""
+    """Return a hint for the error message about an unknown node label. The hint names similar
+    labels of the graph."""
     if same := same_label(label, known):
         return same
     texts = [one for one in known if isinstance(one, str)]
@@ -54,7 +55,10 @@ class Labels:
         return len(self._labels)
 
     def number(self, label: Hashable) -> int:
-        """Return the index of the node with this label, or raise an InputError."""
+        """Return the index of the node with the given label.
+
+        An InputError is raised if no node has this label.
+        """
         try:
             return self._numbers[label]
         except (KeyError, TypeError):
@@ -64,7 +68,7 @@ class Labels:
             ) from None
 
     def label(self, number: int) -> Hashable:
-        """Return the label of the node with this index."""
+        """Return the label of the node with the given index."""
         return self._labels[number]
 
 

@@ -1,4 +1,4 @@
-"""Structured losses, which measure how much a path differs from a demonstration."""
+"""Losses for planning, which measure how much a path differs from a demonstration."""
 
 from __future__ import annotations
 
@@ -27,19 +27,22 @@ class Gains(NamedTuple):
 
     constant: float
     arcs: Whole | None
-    """The distinct indices of the arcs with a nonzero gain, or None for all arcs of the graph."""
+    """The indices of the arcs to which `values` belong, without repetitions. All other arcs have
+    the gain 0. None means all arcs of the graph, in order."""
     values: Array
     """The gains: one for each entry of `arcs`, or one for each arc of the graph if `arcs` is
     None."""
 
     def at(self, arcs: Whole) -> Array:
-        """Return the gains of the given arcs."""
+        """Return the gain of each of the given arcs, which is the amount that the arc adds to the
+        loss of a path."""
         if self.arcs is None:
             return self.values[arcs]
         if not self.arcs.size:
             return np.zeros(arcs.size)
         at = np.searchsorted(self.arcs, arcs)
-        # Beyond the last entry any index will do, because its entry differs from the arc.
+        # An arc above the last entry of `arcs` has no entry. Index 0 is valid, and its entry is
+        # another arc, so that the gain is 0.
         at[at == self.arcs.size] = 0
         return np.where(self.arcs[at] == arcs, self.values[at], 0.0)
 
@@ -48,8 +51,10 @@ class Gains(NamedTuple):
         return self.constant + float(self.at(path).sum())
 
     def floor(self, path: Whole) -> float:
-        """Return 0, or a lower bound on the loss of a path in exact arithmetic if this loss is
-        negative."""
+        """Return a lower bound on the loss of a path that is at most 0.
+
+        The bound is 0 unless the loss is negative in exact arithmetic.
+        """
         # The constant is a rounded sum, which may not cancel the gains of a demonstration exactly.
         # The result of fsum is the nearest double to the exact sum.
         exact = math.fsum([self.constant, *self.at(path).tolist()])
@@ -88,15 +93,18 @@ class PathLoss(ABC):
 
     @abstractmethod
     def gains(self, demonstration: Path) -> Gains:
-        """Return the constant of the loss and the gains of arcs for a demonstration."""
+        """Return the loss of all paths for one demonstration, as a constant and a number for each
+        arc."""
 
     def value(self, path: Path, demonstration: Path) -> float:
-        """Return the loss of a path, compared with a demonstration."""
+        """Return the loss of a path, which measures how much the path differs from a
+        demonstration."""
         return self.gains(demonstration).total(path.arcs)
 
 
 LOSSES: Registry[PathLoss] = Registry("path loss")
-"""The registry of path losses, with their classes by name."""
+"""The registry of path losses. It contains the class of each loss under the name that the command
+line accepts."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +235,11 @@ class NoLoss(PathLoss):
 
 
 def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
-    """Return the gains with sorted arcs, or raise an InputError if the loss is not valid."""
+    """Return the result of the method `gains` of a loss, with sorted arcs.
+
+    An InputError is raised if the result is not valid, for example if the demonstration itself does
+    not have the loss 0.
+    """
     graph = demonstration.graph
     if not isinstance(gains, Gains):
         raise InputError(f"{loss!r}: the method gains must return Gains(constant, arcs, values)")
@@ -249,7 +261,7 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
     made = Gains(float(gains.constant), arcs, values)
     own = made.total(demonstration.arcs)
     size = abs(made.constant) + np.abs(values).max(initial=0.0)
-    # The sum of a user-defined loss may have rounding errors.
+    # The loss of the demonstration may differ from 0 by rounding errors.
     if abs(own) > 1e-9 * size:
         raise InputError(
             f"with {loss!r}, the demonstration itself has the loss {own:g}, but this loss must be "

@@ -119,7 +119,8 @@ def _tasks(where: Any) -> Sequence[Task]:
 
 
 class _Drawing:
-    """The data of a picture: a graph with node coordinates, and the paths to draw, by kind."""
+    """The data of a map: a graph with the coordinates of its nodes, and the paths to draw, which
+    are demonstrations and plans."""
 
     def __init__(self, where: Any, planned: Any) -> None:
         tasks = _tasks(where)
@@ -160,7 +161,8 @@ class _Drawing:
         return made
 
     def values(self, costs: Any) -> Array | None:
-        """Return the costs that the colours show, or None if no costs were passed."""
+        """Return the costs that the colours of a map show, or None if the caller passed no
+        costs."""
         if costs is None:
             return None
         graph = self.graph
@@ -171,7 +173,8 @@ class _Drawing:
                 f"costs must have shape ({graph.size},), one per site, or ({graph.arcs},), one per "
                 f"arc, got {C.shape}{weights_hint(graph, C)}"
             )
-        if self.grid is not None and C.size == graph.size == graph.nodes:  # sites are cells
+        # The sites of a grid are its cells.
+        if self.grid is not None and C.size == graph.size == graph.nodes:
             return np.where(self.used, C, np.nan)
         # Costs per site become costs per arc before means over lines or cells are taken.
         c = C
@@ -185,7 +188,7 @@ class _Drawing:
             return np.bincount(graph.head, c / length, graph.nodes) / entered
 
     def panel(self) -> Any:
-        """Return the axes of a new figure with the proportions of the graph."""
+        """Return the axes of a new figure, whose ratio of width to height suits the graph."""
         check_drawing()
         from matplotlib.figure import Figure
 
@@ -194,8 +197,10 @@ class _Drawing:
         return Figure(figsize=(6.6, 5.6 * ratio + 0.9), layout="constrained").subplots()
 
     def cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the cells of a grid. Return the image for the colour bar, or None without
-        colours."""
+        """Draw the cells of a grid, and return the image from which a colour bar is made.
+
+        The result is None if the cells have no colours.
+        """
         from matplotlib.colors import ListedColormap
 
         free = self.used.reshape(self.grid)
@@ -207,7 +212,10 @@ class _Drawing:
         return axes.imshow(shown, cmap=_heat_colours(), norm=norm, zorder=2)
 
     def lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the edges of a network. Return the lines for the colour bar, or None."""
+        """Draw the edges of a network, and return the lines from which a colour bar is made.
+
+        The result is None if the edges have no colours.
+        """
         from matplotlib.collections import LineCollection
 
         count = len(self.edges)
@@ -243,7 +251,7 @@ class _Drawing:
             )
 
     def paths(self, axes: Any) -> None:
-        """Draw the demonstrations and the plans."""
+        """Draw the demonstrated paths and the planned paths on the map."""
         from matplotlib import patheffects
 
         for kind, some in self.routes.items():
@@ -260,7 +268,7 @@ class _Drawing:
                 axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
 
     def marks(self, axes: Any) -> None:
-        """Mark the sources and targets of tasks."""
+        """Mark the sources and the targets of tasks on the map."""
         size = 85 if len(self.ends) <= MAX_THICK_PATHS else 12
         order = 8.0
         # Markers are behind the labels of the nodes, and large enough to be seen around them.

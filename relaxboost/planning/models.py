@@ -36,25 +36,27 @@ from relaxboost.planning.risk import Linear, PlanningLoss
 FORMAT = "relaxboost.planning.linear"
 BOOSTED = "relaxboost.planning.boosted"
 VERSION = 1
-"""The version number of the two file formats, for linear and for boosted costs."""
+"""The version number of the two formats of files with learned costs, linear and boosted."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(LinearCosts):
-    """Linear costs that were read from a file.
+    """Linear costs that `load_model` read from a file.
 
     Unlike a `Fit`, they have no tasks, and the bounds `lower` and `upper` cannot be proved again.
 
     Attributes
     ----------
     regulariser : str
-        A description of the regulariser, such as ``"Ridge(strength=0.01), w times [2.5, 0.1]"``.
+        A description of the regulariser of the fit, such as ``"Ridge(strength=0.01), w times [2.5,
+        0.1]"``.
     losses : tuple of str
-        The kinds of losses of the tasks, such as ``"Missed(weight=None, scale=1.0)"``.
+        The losses of the tasks from which the costs were learned, such as ``"Missed(weight=None,
+        scale=1.0)"``.
     nonnegative : bool
-        Whether the weights were restricted to w >= 0, as in `Problem`.
+        Whether the weights were restricted to w >= 0 in the fit, as in `Problem`.
     negative : str
-        The treatment of negative costs, as in `Problem`.
+        The treatment of negative costs in the fit, as in `Problem`.
     power : int
         The power of the losses: 1, or 2 in files of earlier versions, in which losses were squared.
     """
@@ -93,7 +95,8 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
         content = {"format": FORMAT, "version": VERSION} | {name: held[name] for name in _LINEAR}
     try:
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    except ValueError as error:  # JSON has no NaN and no infinity.
+    # JSON has no nan and no infinity, so that `dumps` rejects costs with such numbers.
+    except ValueError as error:
         raise InputError(f"these costs cannot be saved: {error}") from None
     # The content is validated first, so that only files are written that `load_model` accepts.
     _model(target, json.loads(text))
@@ -142,7 +145,8 @@ def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
             f"only format version {VERSION}"
         )
     rules = _LINEAR if kind == FORMAT else _BOOSTED
-    if kind == BOOSTED and content.get("power") == 1:  # files of earlier versions
+    # Boosted costs of earlier versions have the field `power`, which is 1.
+    if kind == BOOSTED and content.get("power") == 1:
         del content["power"]
     for name, (rule, holds) in rules.items():
         if name not in content:
@@ -280,7 +284,8 @@ def _history(rows: Any, rounds: int) -> tuple[BoostRecord, ...]:
 
 
 def _learner(given: Any, width: int) -> tuple[Any, Any]:
-    """Return the weak learner that a file describes, and the class of its hypotheses."""
+    """Return the weak learner that a file of boosted costs describes, and the class of its
+    hypotheses."""
     options = dict(given)
     made, kind = _LEARNERS[options.pop("name")]
     if "monotone" in options:
@@ -323,7 +328,7 @@ def _check(
 def _is_number(x: Any) -> bool:
     try:
         return type(x) in (int, float) and math.isfinite(float(x))
-    except OverflowError:  # a whole number may be too large for a double
+    except OverflowError:  # A whole number may be too large for a double.
         return False
 
 
@@ -361,8 +366,8 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "negative": _NEGATIVE,
     "power": ("1 or 2", lambda x: type(x) is int and x in (1, 2)),
 }
-"""The fields of a file of linear costs, in order. Each field has a rule in words, and a function
-that checks the rule."""
+"""The fields of a file of linear costs, in order. The value for each field is a rule in words, for
+error messages, and a function that checks the rule."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "base": (
@@ -382,4 +387,5 @@ _LEARNERS: dict[str, tuple[type, Any]] = {
     "ClassificationStumps": (ClassificationStumps, StumpHypothesis),
     "Trees": (Trees, Tree),
 }
-"""The weak learners whose hypotheses a file can hold, and the classes of these hypotheses."""
+"""The weak learners whose hypotheses a file of boosted costs can hold, by name, with the classes of
+these hypotheses."""

@@ -117,10 +117,11 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     # A DiGraph would keep only one of several parallel arcs.
     many = np.unique(graph.tail * graph.nodes + graph.head).size < graph.arcs
     G = nx.MultiDiGraph() if many else nx.DiGraph()
-    # An empty position stands for none.
+    # A graph without coordinates has an empty position.
     at = [()] * graph.nodes if graph.position is None else map(tuple, graph.position.tolist())
     G.add_nodes_from((graph.label(v), {"pos": xy} if xy else {}) for v, xy in enumerate(at))
-    keys = graph.keys or (None,) * graph.arcs  # networkx replaces None by 0, 1, ...
+    # If the key is None, networkx numbers parallel edges 0, 1, and so on.
+    keys = graph.keys or (None,) * graph.arcs
     for u, v, key, *values in zip(graph.tail, graph.head, keys, *data.values(), strict=True):
         which = (key,) if many else ()
         edge = (graph.label(u), graph.label(v), *which, dict(zip(data, values, strict=True)))
@@ -142,7 +143,10 @@ def edges_of(G: Any) -> list[tuple[Any, ...]]:
 def _encoded(
     G: Any, edges: list[tuple[Any, ...]], features: Wanted | None, unseen: str
 ) -> tuple[Array | None, list[str] | None]:
-    """Return the features of the edges and their names, or None for both if there are none."""
+    """Return an array with the features of each edge, and the names of the features.
+
+    Both are None if no features were requested.
+    """
     import pandas as pd
 
     if features is None:

@@ -27,11 +27,13 @@ from relaxboost.planning.plans import NegativeCycle, Plan, arc_costs, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 
 NEGATIVE = ("exact", "simple", "relaxed")
-"""The ways to treat costs that become negative when the gains are subtracted; see `Oracle`."""
+"""The values of the argument `negative` of `Oracle`: the ways to treat arc costs that become
+negative when the loss of a path is subtracted."""
 
 
 class Demonstration(NamedTuple):
-    """A demonstration, with the indices of the task and of the graph, and with a weight.
+    """A demonstrated path, with the indices of its task and its graph, and with its weight in the
+    loss.
 
     The weights of all demonstrations sum to 1.
     """
@@ -46,34 +48,40 @@ class Demonstration(NamedTuple):
 
 
 class AugmentedPlan(NamedTuple):
-    """A loss-augmented plan: the path whose cost minus loss is least, with the margin loss."""
+    """A loss-augmented plan for a demonstration: the path whose cost minus loss is least.
+
+    The loss measures how much a path differs from the demonstration.
+    """
 
     taken: Whole
-    """The arcs of the path. A relaxed plan also contains all other arcs of negative cost."""
+    """The indices of the arcs of the plan. A relaxed plan contains the arcs of a path, and all
+    other arcs of negative cost."""
     value: float
-    """The margin loss of the demonstration."""
+    """The margin loss of the demonstration: its cost minus the least value of cost minus loss over
+    all paths."""
     exact: bool
-    """Whether the plan is exact. If the plan was relaxed, `value` is only an upper bound on the
-    loss."""
+    """Whether the plan has the least cost minus loss of all paths. If the plan was relaxed, `value`
+    is only an upper bound on the margin loss."""
     bound: float
-    """An upper bound on the margin loss over paths that visit no node twice, proved by potentials.
-    It is nan if no proof was requested."""
+    """A proved upper bound on the margin loss, in which only paths that visit no node twice are
+    considered. It is nan if no proof was requested."""
 
 
 class AugmentedPlans(NamedTuple):
-    """The loss-augmented plans of all demonstrations at given costs, and their losses."""
+    """A loss-augmented plan for each demonstration at given arc costs, with the margin losses."""
 
     value: float
-    """The mean of the margin losses, weighted by the weights of the demonstrations."""
+    """The mean of the margin losses of all demonstrations, weighted by their weights."""
     bound: float
-    """An upper bound on the exact mean, proved by potentials. It is nan if no proof was
-    requested."""
+    """A proved upper bound on the mean of the margin losses in exact arithmetic. It is nan if no
+    proof was requested."""
     each: tuple[AugmentedPlan, ...]
-    """The plan of each demonstration."""
+    """The loss-augmented plan of each demonstration."""
 
     @property
     def exact(self) -> bool:
-        """Whether every plan is exact, so that no plan was relaxed."""
+        """Whether every loss-augmented plan has the least cost minus loss, so that no plan was
+        relaxed."""
         return all(answer.exact for answer in self.each)
 
 
@@ -86,7 +94,8 @@ OTHER_TREATMENTS = (
 
 
 class Oracle:
-    """The planner that minimises cost minus loss for all demonstrations of given tasks.
+    """A planner that finds, for each demonstration of given tasks, the path of least cost minus
+    loss.
 
     Parameters
     ----------
@@ -107,7 +116,7 @@ class Oracle:
         self.tasks = checked_tasks(tasks)
         self.negative = negative
         number: dict[Graph, int] = {}
-        # Weights divided by the largest have a finite sum.
+        # The weights are divided by the largest weight, because their sum may overflow.
         largest = max(task.weight for task in self.tasks)
         total = sum(task.weight / largest for task in self.tasks)
         rows = []
@@ -120,17 +129,18 @@ class Oracle:
         self.rows = tuple(rows)
         self.graphs = tuple(number)
         self.weights = np.array([row.weight for row in rows])
-        """The weights of the demonstrations, which sum to 1."""
+        """The weights of the demonstrations in the mean margin loss, which sum to 1."""
 
     def evaluate(
         self, costs: Sequence[Array], prove: bool = False, *, clock: Clock | None = None
     ) -> AugmentedPlans:
-        """Return the loss-augmented plans and the losses at given arc costs.
+        """Return a loss-augmented plan and the margin loss for each demonstration at given arc
+        costs.
 
         Parameters
         ----------
         costs : sequence of arrays
-            The arc costs, an array of finite numbers of shape (E,) for each of `graphs`.
+            An array for each of `graphs`, with a finite cost for each arc of the graph.
         prove : bool
             Whether to check the potentials of every plan, and to compute `AugmentedPlans.bound`.
         clock : Clock, optional
@@ -152,7 +162,7 @@ class Oracle:
         return AugmentedPlans(float(self.weights @ values), bound, each)
 
     def _chunks(self, threads: int) -> list[list[list[int]]]:
-        """Return the work of each thread as a list of groups of demonstrations.
+        """Divide the demonstrations among threads: return a list of groups for each thread.
 
         A group contains the indices of the demonstrations that share a graph and a target.
         """
@@ -162,7 +172,7 @@ class Oracle:
             members[row.graph, row.target].append(i)
         groups = list(members.values())
         size = sum(self.graphs[row.graph].arcs for row in self.rows)
-        # For fewer arcs than this the plans take less time than the start of the threads.
+        # In graphs with few arcs, planning takes less time than starting the threads.
         few = size < 20_000 and self.negative != "simple"
         # The groups of a chunk are interleaved, so that every chunk has large and small graphs.
         step = 1 if few else 4 * threads
@@ -173,8 +183,9 @@ class Oracle:
     ) -> list[tuple[int, AugmentedPlan]]:
         priced = ready[self.rows[rows[0]].graph]
         target = self.rows[rows[0]].target
-        # If all gains are <= 0, the distances without loss never exceed those with it. They are
-        # estimates for A*, and worth a search if at least two demonstrations use them.
+        # If all gains are <= 0, subtracting them only raises costs, so that the distances for the
+        # original costs are estimates for A*. Computing these distances pays if at least two
+        # demonstrations use them.
         ahead = NOTHING
         if sum(_is_guided(self.rows[i].gains) for i in rows) > 1 and priced.sorted.min() >= 0.0:
             start, far, arcs = priced.graph.backward
@@ -224,7 +235,8 @@ class Oracle:
             least = down(down(least) + down(sum_bounds(low)[0] * (1.0 + 2.0 * UNIT)))
         shown = priced.costs[row.path.arcs]
         value = float(shown.sum() - priced.costs[taken].sum()) + row.gains.total(taken)
-        # Costs of different signs may cancel in the sum, but not in its rounding errors.
+        # The allowance for rounding uses absolute values, because costs of different signs may
+        # cancel in a sum while its rounding errors do not.
         size = np.abs(shown).sum() + abs(row.gains.constant) + abs(least)
         bound = float(shown.sum()) + row.gains.constant - least
         bound += 4.0 * UNIT * (len(row.path) + 2) * float(size)
@@ -241,7 +253,10 @@ class _Priced:
         self.sorted = self.costs[graph.forward.arcs]
 
     def less(self, gains: Gains) -> Array:
-        """Return the costs minus the gains in a new array, in the order of `graph.forward`."""
+        """Return the cost minus the gain of each arc, in the order of `graph.forward`.
+
+        The gain of an arc is the amount that the arc adds to the loss of a path.
+        """
         if gains.arcs is None:
             return np.asarray(self.sorted - gains.values[self.graph.forward.arcs])
         made = self.sorted.copy()

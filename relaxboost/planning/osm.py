@@ -19,7 +19,8 @@ _SOURCES = {
     "speed_kph": "ox.add_edge_speeds(G, hwy_speeds=...)",
     "travel_time": "ox.add_edge_speeds(G, hwy_speeds=...) and ox.add_edge_travel_times(G)",
 }
-"""For each attribute with values >= 0, the calls of OSMnx that set it on all edges."""
+"""A dictionary from edge attributes with values >= 0 to the OSMnx calls that set them on all edges.
+Error messages about missing attributes suggest these calls."""
 
 
 def from_osmnx(G: Any, features: Wanted = FEATURES, *, unseen: str = "refuse") -> Graph:
@@ -85,7 +86,8 @@ def from_osmnx(G: Any, features: Wanted = FEATURES, *, unseen: str = "refuse") -
 
 
 def _table(edges: list[tuple[Any, ...]], features: Wanted) -> Any:
-    """Return the attributes that the features need, as a table with a row for each edge."""
+    """Return a table with a row for each street, and a column for each attribute that the features
+    need."""
     import pandas as pd
 
     names = [edge[:3] for edge in edges]
@@ -98,7 +100,7 @@ def _table(edges: list[tuple[Any, ...]], features: Wanted) -> Any:
 
 
 def _lists(table: Any, edges: list[tuple[Any, ...]]) -> list[str]:
-    """Return a note about each text attribute of which some edges have a list."""
+    """Return a note for each text attribute that is a list on some edges."""
     notes = []
     for name in table.columns[3:]:
         several = sum(isinstance(_list(edge[3].get(name)), list) for edge in edges)
@@ -137,7 +139,8 @@ def _column(name: str, edges: list[tuple[Any, ...]], values: list[Any]) -> Any:
     if known == 0:
         raise InputError(f"no edge has the attribute {name!r}; remove it from features")
     wrong = ~np.isfinite(numbers)
-    # A few odd tags do not turn a column of numbers into text.
+    # An attribute is numeric if most of its tags are numbers, because a few tags in OpenStreetMap
+    # are often malformed.
     if 2 * (~wrong).sum() <= known:
         return list(map(_tag, values))
     if wrong.any():
@@ -167,7 +170,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _tag(value: Any) -> str:
-    """Return a tag as a string. A missing tag becomes "missing".
+    """Return a tag of OpenStreetMap as a string. A missing tag becomes "missing".
 
     For a list of tags, the result is the first tag in alphabetical order.
     """
@@ -179,7 +182,7 @@ def _tag(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    """Return the number in a tag, or nan for text that is not a number.
+    """Return the number in a tag of OpenStreetMap, or nan for text that is not a number.
 
     For a list of numbers, return their mean.
     """

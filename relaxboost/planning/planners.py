@@ -23,8 +23,10 @@ from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, arc_costs
 
 
 def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
-    """Return the indices of the source and of the target, or raise an InputError if they are
-    equal."""
+    """Return the indices of the source and of the target, given their labels.
+
+    An InputError is raised if both labels name the same node.
+    """
     s = graph.node(source)
     t = graph.node(target)
     if s == t:
@@ -40,8 +42,8 @@ def shortest_arcs(
 ) -> tuple[Whole, Array]:
     """Return the arcs of a shortest path, and the distances of all nodes from the source.
 
-    The costs `ordered` are >= 0, in the order of `graph.forward`. `ahead` are the estimates of
-    `search`.
+    The array `ordered` has the costs of the arcs, which are >= 0, in the order of `graph.forward`.
+    The array `ahead` has estimates of the distance from each node to the target; see `search`.
     """
     start, far, arcs = graph.forward
     distance, via = search(start, far, ordered, source, target, ahead)
@@ -52,7 +54,8 @@ def shortest_arcs(
 
 
 def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
-    """Return masks of the nodes that the source reaches, and of those that reach the target.
+    """Return two Boolean arrays: the nodes that the source reaches, and those that reach the
+    target.
 
     Raise `NoPath` if the source does not reach the target.
     """
@@ -68,7 +71,7 @@ def _reached(along: Adjacency, root: int) -> Flags:
 
 
 def no_path(graph: Graph, source: int, target: int) -> NoPath:
-    """Return the `NoPath` error for a source and a target."""
+    """Return the error which says that no path leads from the source to the target."""
     why = ""
     if not (graph.tail == source).any():
         why = "; no arc leaves the source"
@@ -78,8 +81,8 @@ def no_path(graph: Graph, source: int, target: int) -> NoPath:
 
 
 Planner = Callable[[Graph, Array, int, int], Plan]
-"""The type of a function that returns a plan. Its arguments are a graph, checked costs, and the
-indices of the source and the target."""
+"""The type of a planner: a function that returns a shortest path. Its arguments are a graph, the
+checked costs of the arcs, and the indices of the source and the target."""
 
 
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
@@ -93,25 +96,29 @@ def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
         taken, distance = shortest_arcs(graph, costs[arcs], source, target)
-        # Nodes that were not taken from the heap are at least as far as the target. Among them the
-        # target's distance satisfies all inequalities.
+        # Nodes that were not taken from the heap are at least as far as the target. If they get the
+        # distance of the target as potential, all inequalities hold.
         potential = np.minimum(distance, distance[target])
         return Plan(Path(graph, taken), costs, potential, "dijkstra")
     reached, reaching = between(graph, source, target)
-    # Cycles off all ways from source to target do no harm.
+    # A cycle that lies on no way from the source to the target does no harm.
     inside = reached & reaching
     distance, via, on = relax(start, far, graph.near, costs[arcs], source, inside)
     if on >= 0:
         raise _around(graph, costs, via, on)
-    # The infinite values separate the parts that no path passes.
+    # The potential is infinite at the nodes that lie on no path from the source to the target.
     potential = np.where(reached, np.where(reaching, distance, -np.inf), np.inf)
     path = Path(graph, trace(via, arcs, graph.tail, source, target))
     return Plan(path, costs, potential, "bellman-ford")
 
 
 def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negative: str) -> Plan:
-    """Return a shortest path. If a cycle is negative and negative="simple", the planner is
-    `Simple`."""
+    """Return a shortest path for arc costs of any sign.
+
+    If there is a cycle of negative cost and `negative` is "simple", the path is shortest among the
+    paths that visit no node twice. With other values of `negative`, the cycle raises a
+    `NegativeCycle`.
+    """
     c = arc_costs(graph, costs)
     try:
         return by_sign(graph, c, source, target)
@@ -148,18 +155,20 @@ class Simple:
     def __call__(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
         reached, reaching = between(graph, source, target)
         inside = reached & reaching
-        # No simple path enters its source, leaves its target, or passes a node off all ways.
+        # A path that visits no node twice never enters its source or leaves its target. Nodes on no
+        # way from the source to the target are left out.
         usable = inside[graph.tail] & inside[graph.head]
         usable &= (graph.head != source) & (graph.tail != target)
-        # The cheapest of parallel arcs is enough. HiGHS finds some programs with parallel arcs
-        # infeasible that are not.
+        # The cheapest of parallel arcs is enough. With parallel arcs, HiGHS reports some feasible
+        # programs as infeasible.
         cheapest = np.flatnonzero(usable)[np.argsort(costs[usable], kind="stable")]
         pairs = graph.tail[cheapest] * graph.nodes + graph.head[cheapest]
         kept = np.sort(cheapest[np.unique(pairs, return_index=True)[1]])
         # A path with the fewest arcs is a start for the case that time runs out.
         hops = np.where(usable, 1.0, np.inf)[graph.forward.arcs]
         best = shortest_arcs(graph, hops, source, target)[0]
-        # HiGHS closes gaps to 1e-6. With costs up to 2^13 this is 1e-10 of the largest cost.
+        # HiGHS stops at an absolute gap of 1e-6. After costs are scaled to at most 2^13, this is
+        # 1e-10 of the largest cost.
         tolerance = 1e-6
         exponent = np.frexp(np.abs(costs[kept]).max())[1] - 13
         scaled = np.ldexp(costs[kept], -exponent)
@@ -207,7 +216,7 @@ def _solved(
     rows = block_array([[flow, None], [flow.maximum(0.0), None], rising], format="csc")
     low = np.concatenate([balance, np.zeros(nodes), np.full(kept.size, 1.0 - most)])
     high = np.concatenate([balance, np.ones(nodes), np.full(kept.size, np.inf)])
-    # With the default gap of 1e-4 HiGHS reports paths as optimal that are not.
+    # With its default relative gap of 1e-4, HiGHS would stop before it has found a shortest path.
     options = {"mip_rel_gap": 0.0} | ({} if seconds is None else {"time_limit": seconds})
     return milp(
         np.append(costs, np.zeros(nodes)),
@@ -219,7 +228,7 @@ def _solved(
 
 
 PLANNERS: dict[str, Planner] = {"auto": by_sign, "simple": Simple()}
-"""The planners by name."""
+"""The planners that the argument `planner` of `shortest_path` accepts by name."""
 
 
 def shortest_path(
@@ -234,7 +243,7 @@ def shortest_path(
     Parameters
     ----------
     graph : Graph
-        The graph of the path.
+        The graph in which the path is planned.
     costs : array of shape (E,)
         The cost of each arc, a finite number. `graph.costs` converts costs per site to arc costs.
     source, target : labels of nodes

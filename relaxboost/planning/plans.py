@@ -51,18 +51,19 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
 
 
 class NoPath(InputError):
-    """The error raised if no path leads from the source to the target."""
+    """The error that a planner raises if no path leads from the source to the target."""
 
 
 POSITIVE_COSTS = (
     "raise the costs to >= 0, or plan over paths that visit no node twice "
     '(planner="simple", or negative="simple" in evaluate)'
 )
-"""The remedy in the message about a cycle of negative cost."""
+"""The remedy in the error message about a cycle of negative cost."""
 
 
 class NegativeCycle(InputError):
-    """The error raised if a cycle has negative cost, because then no path is shortest.
+    """The error that a planner raises if a cycle has negative cost, because then no path is
+    shortest.
 
     Attributes
     ----------
@@ -95,7 +96,7 @@ class Plan:
     path : Path
         The path that was found.
     costs : array of shape (E,)
-        The costs for which the path was planned.
+        The cost of each arc of the graph, for which the path was planned.
     potential : array of shape (nodes,)
         The potentials π, which satisfy π_head <= π_tail + c on every arc, so that no path costs
         less than π_target − π_source. They may be +inf at nodes that the source does not reach, and
@@ -124,7 +125,7 @@ class Plan:
 
     @property
     def cost(self) -> float:
-        """The sum of the plan's costs along its path."""
+        """The cost of the planned path, which is the sum of the costs of its arcs."""
         return self.path.cost(self.costs)
 
 
@@ -132,13 +133,15 @@ class PlanCheck(NamedTuple):
     """The result of checking a plan, with the bounds on the least cost that the plan proves."""
 
     ok: bool
-    """Whether `lower` and `upper` are as close to each other as rounding allows."""
+    """Whether the plan is proved to be a shortest path: `lower` and `upper` are as close to each
+    other as rounding allows."""
     lower: float
     """The proved lower bound on the least cost of a path that visits no node twice."""
     upper: float
-    """The upper bound on the least cost of a path that visits no node twice."""
+    """The upper bound on the least cost of a path that visits no node twice. It is the cost of the
+    plan's path, rounded upwards."""
     reason: str
-    """The reason why the check failed, or an empty string."""
+    """The reason why the check of the plan failed, or an empty string if the check succeeded."""
 
 
 def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
@@ -177,7 +180,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     if not np.isfinite(π[[source, target]]).all():
         return nothing("the potential of the source or of the target is not finite")
     worst, arc, size = worst_slack(graph.tail, graph.head, c, π)
-    # An arc leads out of the part that the potentials declare closed.
+    # An arc contradicts the infinite potentials, which say that no path takes this arc.
     if worst == -math.inf:
         return nothing(f"{graph.arc_name(arc)} shows that the infinite potentials are wrong")
     # The error of each slack is at most that of three roundings of numbers up to 3 · size.

@@ -1,5 +1,5 @@
-"""The convex problem of learning linear costs: values, cutting planes, and bounds on the
-optimum."""
+"""The convex problem of learning linear costs from demonstrations. It evaluates the objective,
+cutting planes, and bounds on the optimum."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ programs of the bundle method larger."""
 
 
 class FitPoint(NamedTuple):
-    """The objective of a `Problem` at given weights w: the regulariser plus the mean margin
-    loss."""
+    """The objective of a `Problem` at given weights w of the features, with its cutting planes. The
+    objective is the regulariser plus the mean margin loss."""
 
     w: Array
     value: float
-    """The value of the objective at w."""
+    """The value of the objective at the weights w."""
     bound: float
-    """An upper bound on the exact objective at w, proved by potentials. It is nan without a
-    proof."""
+    """A proved upper bound on the objective at the weights w in exact arithmetic. It is nan if no
+    proof was requested."""
     cuts: Cuts
-    """The cutting planes, one for each group of demonstrations. A cutting plane is an affine
-    function of the weights that is at most the weighted sum of the group's losses everywhere, and
-    equal to this sum at w."""
+    """The cutting planes of the loss at the weights w, one for each group of demonstrations. A
+    cutting plane is an affine function of the weights that is at most the weighted sum of the
+    group's losses everywhere, and equal to this sum at w."""
     plans: AugmentedPlans
-    """The loss-augmented plan for each demonstration."""
+    """The loss-augmented plan for each demonstration: the path of least cost minus loss at the
+    weights w."""
 
 
 class Problem:
@@ -127,14 +128,15 @@ class Problem:
         self.rates = np.zeros((min(MAX_CUT_GROUPS, place.size), place.size))
         self.rates[place % MAX_CUT_GROUPS, place] = oracle.weights
         self.least = np.array([row.gains.floor(row.path.arcs) for row in oracle.rows])
-        # No term is above 0, so that the factor covers the rounding of the sums.
+        # No term of the sum is above 0, so that the factor covers the rounding errors of the sum.
         self.floors: Array = self.rates @ self.least * (1.0 + 2.0 * roundoff(place.size + 8))
         self.arc_features = [graph.arc_features for graph in oracle.graphs]
 
     def changed(
         self, tasks: Sequence[Task] | None = None, regulariser: Regulariser | None = None
     ) -> Problem:
-        """Return a copy with the same `scale`, but with other tasks or another regulariser."""
+        """Return a copy of the problem with other tasks or another regulariser, and with the same
+        `scale` of features."""
         made = copy(self)
         if regulariser is not None:
             made.regulariser = regulariser
@@ -145,39 +147,44 @@ class Problem:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """The tasks from which the problem was made."""
+        """The tasks from whose demonstrations the problem learns costs."""
         return self.oracle.tasks
 
     @property
     def described(self) -> str:
-        """A description of the regulariser and the scale in words."""
+        """A description of the regulariser and of the scale of the features, such as
+        ``"Ridge(strength=0.01), w times [2.5, 0.1]"``."""
         by = "" if (self.scale == 1.0).all() else f", w times {self.scale.tolist()}"
         return f"{self.regulariser!r}{by}"
 
     @property
     def d(self) -> int:
-        """The number d of features."""
+        """The number d of features, which is the number of weights to learn."""
         return len(self.names)
 
     @property
     def floor(self) -> float:
-        """A lower bound <= 0 on the objective for all weights w: the sum of `floors`, rounded
-        down."""
+        """A lower bound <= 0 on the objective that holds for all weights w. It is the sum of
+        `floors`, rounded down."""
         return float(self.floors.sum()) * (1.0 + 2.0 * roundoff(MAX_CUT_GROUPS + 8))
 
     @property
     def tight(self) -> bool:
-        """Whether the loss is exact for all weights w, and not a convex upper bound; see
-        `Oracle`."""
+        """Whether the loss of the problem is the exact margin loss for all weights w. Otherwise it
+        may be a convex upper bound on the margin loss; see `Oracle`."""
         return self.oracle.negative != "relaxed" or self.never_negative
 
     @property
     def never_negative(self) -> bool:
-        """Whether the costs minus the gains of the losses are >= 0 for every w in the domain."""
+        """Whether arc costs stay >= 0 after the loss is subtracted, for all weights w in the domain
+        of the problem."""
         return self.nonnegative and all((x.gains.values <= 0.0).all() for x in self.oracle.rows)
 
     def weights(self, w: ArrayLike) -> Array:
-        """Return w as an array, or raise an InputError if w is outside the domain."""
+        """Return the weights w as an array.
+
+        An InputError is raised if w is outside the domain of the problem.
+        """
         weights = np.array(w, dtype=np.float64)
         if weights.shape != (self.d,) or not np.isfinite(weights).all():
             raise InputError(f"w must have {self.d} finite entries, one per feature, got {w!r}")
@@ -190,7 +197,7 @@ class Problem:
         return weights
 
     def project(self, w: Array) -> Array:
-        """Return the point of the domain that is nearest to w.
+        """Return the weights in the domain of the problem that are nearest to the weights w.
 
         The distance is Euclidean after both points are multiplied by `scale`. The weight of a
         feature that is 0 on every arc becomes 0.
@@ -200,7 +207,7 @@ class Problem:
 
     @property
     def feasible(self) -> Feasible:
-        """The domain of the weights and the regulariser, in the form that the bundle method
+        """The domain of the weights and the regulariser, as the object that the bundle method
         needs."""
         return Feasible(self.scale, self.nonnegative, *self.regulariser.form)
 
@@ -238,10 +245,10 @@ class Problem:
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
     def revalued(self, point: FitPoint) -> FitPoint:
-        """Return a point of a problem with another regulariser, with the value for this problem.
+        """Return an evaluation of a problem with another regulariser, updated to the regulariser of
+        this problem.
 
-        The plans and the cutting planes stay the same, because they do not depend on the
-        regulariser.
+        Only the value changes, because plans and cutting planes do not depend on the regulariser.
         """
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
@@ -249,7 +256,7 @@ class Problem:
     def _cuts(self, found: AugmentedPlans) -> Cuts:
         # The cut of a group is Σ weight · (ℓ_i + <f_shown − f_taken, w>), where f_shown and f_taken
         # are the sums of the features along the demonstration and along the plan. It is a lower
-        # bound on the group's part of R, because R_i is at least each term for any path.
+        # bound on the losses of the group, because R_i is at least the term of every path.
         functions = PlanFunctions(self.arc_features)
         for row, answer, own in zip(self.oracle.rows, found.each, self.least, strict=True):
             # The plan of a demonstration without loss is the demonstration itself.
@@ -260,8 +267,8 @@ class Problem:
         return functions.combined(self.rates)
 
     def _above(self, found: AugmentedPlans, w: Array) -> float:
-        """Return an upper bound on the mean margin loss at exact costs, given plans for rounded
-        costs."""
+        """Return an upper bound on the mean margin loss for exact arc costs, given plans that were
+        computed for rounded arc costs."""
         # The errors of the arc costs add up along each demonstration and along an optimal plan,
         # which takes no arc twice.
         γ = 2.0 * roundoff(self.d + 2)
@@ -277,14 +284,15 @@ class Problem:
         return float(self.oracle.weights @ bounds) * (1.0 + 2.0 * roundoff(bounds.size + 6))
 
     def lower(self, cut: Cut) -> float:
-        """Return the lower bound on the least objective that a cutting plane proves.
+        """Return the lower bound on the minimum of the objective that a cutting plane of the loss
+        proves.
 
         For the cutting plane a + <G, w> and the scale s, the bound is a − Ω*(−G/s), where Ω* is the
         conjugate of the regulariser. The rounding errors of the cutting plane and of this function
         are subtracted.
         """
         v = -cut.slope
-        # The slope moves in the direction that lowers the bound.
+        # The slope is changed by its rounding error, in the direction that lowers the bound.
         wide = np.abs(cut.error) * (1.0 + 4.0 * UNIT) + 4.0 * UNIT * np.abs(v)
         v = (v + (wide if self.nonnegative else np.copysign(wide, v))) / self.scale
         # If Ω* is infinite, the cut is averaged with the constant lower bound on R, with weights
@@ -301,7 +309,10 @@ class Problem:
 
 
 def zero_features(graphs: Sequence[Graph]) -> str:
-    """Return a sentence about the features that are 0 on every arc, or an empty string."""
+    """Return a sentence for a warning about features that are 0 on every arc of the given graphs.
+
+    The sentence is empty if there are no such features.
+    """
     used = np.any([graph.features.any(axis=0) for graph in graphs], axis=0)
     names = [name for name, is_used in zip(graphs[0].names, used, strict=True) if not is_used]
     if not names:
@@ -315,12 +326,16 @@ def zero_features(graphs: Sequence[Graph]) -> str:
 
 
 def root_mean_squares(features: Sequence[Array]) -> Array:
-    """Return the root mean square of each column over all rows, or 1 for a column of zeros."""
+    """Return the root mean square of each feature over the rows of the given arrays.
+
+    For a feature that is 0 everywhere, the result is 1.
+    """
     rows = sum(map(len, features))
     made = np.ones(features[0].shape[1])
     for j in range(made.size):
         largest = max(float(np.abs(x[:, j]).max(initial=0.0)) for x in features)
-        if largest > 0.0:  # after the division no square leaves the range of doubles
+        # The division by the largest size keeps the squares in the range of doubles.
+        if largest > 0.0:
             squares = sum(float(np.square(x[:, j] / largest).sum()) for x in features)
             made[j] = largest * math.sqrt(squares / rows)
     return made

@@ -108,18 +108,19 @@ def _check(problem: Problem) -> None:
 
 
 class _Part(NamedTuple):
-    """The inequalities of one demonstration."""
+    """The inequalities of one demonstration in the convex program."""
 
     row: Demonstration
     arcs: Whole
-    """The arcs that have an inequality."""
+    """The indices of the arcs that have an inequality in the convex program for this
+    demonstration."""
 
 
 def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
-    """Return the matrix that maps the potentials π to π_head − π_tail for all inequalities.
+    """Return a matrix, a list of indices, and the inequalities of each demonstration.
 
-    The index of π_target for each demonstration, and the inequalities of each demonstration, follow
-    the matrix.
+    The matrix maps the potentials π of all demonstrations to π_head − π_tail for each inequality.
+    The list contains the index of the target's potential for each demonstration.
     """
     blocks = []
     parts = []

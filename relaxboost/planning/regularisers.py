@@ -16,8 +16,8 @@ from relaxboost._core.registry import Registry
 
 
 class Form(NamedTuple):
-    """The numbers >= 0 that define a `Regulariser`: two coefficients, and the radius of an l1
-    ball."""
+    """The three numbers >= 0 that define a `Regulariser`: the coefficients of the squared l2 norm
+    and of the l1 norm, and the radius of an l1 ball."""
 
     square: float = 0.0
     absolute: float = 0.0
@@ -42,7 +42,8 @@ class Regulariser(ABC):
     @property
     @abstractmethod
     def form(self) -> Form:
-        """The coefficients of Ω, and the radius of the l1 ball outside which Ω is infinite."""
+        """The coefficients of the regulariser, and the radius of the l1 ball outside which the
+        regulariser is infinite."""
 
     def __init_subclass__(cls) -> None:
         REGULARISERS.add(cls)
@@ -52,17 +53,20 @@ class Regulariser(ABC):
             positive(name, size)
 
     def value(self, w: Array) -> float:
-        """Return the value Ω(w), which is inf outside the l1 ball."""
+        """Return the value of the regulariser at the weights w. The value is inf outside the l1
+        ball."""
         square, absolute, radius = self.form
         if radius < math.inf and math.fsum(np.abs(w).tolist()) > radius:
             return math.inf
-        # Without an l1 part the sum is left out, because 0 times an overflow is nan.
+        # If the coefficient of the l1 norm is 0, its sum is not computed, because 0 times an
+        # overflow is nan.
         return _half_square(w, square, 1.0) + (absolute and absolute * float(np.abs(w).sum()))
 
     def conjugate(self, v: Array, nonnegative: bool) -> float:
-        """Return the supremum of <v, w> − Ω(w) over all w or, if `nonnegative`, over w >= 0.
+        """Return the conjugate of the regulariser at v: the supremum of <v, w> − Ω(w) over w, which
+        may be inf.
 
-        The supremum is the conjugate Ω*(v). It may be inf.
+        The supremum is over all weights w or, if `nonnegative`, over w >= 0.
         """
         # If Ω has a ball, Ω*(v) is the minimum over μ >= 0 of radius · μ + Ω₁*(v), where Ω₁ is Ω
         # without the ball and with the coefficient absolute + μ. Every μ >= 0, even a rounded one,
@@ -79,7 +83,8 @@ class Regulariser(ABC):
         return (radius * μ if μ else 0.0) + (_half_square(over, 1.0, square) if square else 0.0)
 
     def reach(self, v: Array, nonnegative: bool) -> float:
-        """Return the largest factor s in [0, 1] with Ω*(s v) < inf."""
+        """Return the largest factor s in [0, 1] for which the conjugate of the regulariser is
+        finite at s v."""
         square, absolute, radius = self.form
         largest = float(_size(v, nonnegative).max())
         if square > 0.0 or radius < math.inf or largest <= absolute:
@@ -88,7 +93,8 @@ class Regulariser(ABC):
         return absolute / largest * (1.0 - 1e-15)
 
     def expression(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return Ω(w) as a cvxpy expression of the variable w, and the constraints on w."""
+        """Return the regulariser as a cvxpy expression of the variable w, and a list of the
+        constraints on w."""
         square, absolute, radius = self.form
         size = square / 2.0 * cp.sum_squares(w) if square > 0.0 else cp.Constant(0.0)
         # A radius of inf is no constraint.
@@ -96,7 +102,8 @@ class Regulariser(ABC):
         return size + absolute * cp.norm1(w), rules
 
     def project(self, w: Array, nonnegative: bool) -> Array:
-        """Return the nearest point of the domain to w, up to a few rounding errors."""
+        """Return the weights in the domain of the regulariser that are nearest to w, up to a few
+        rounding errors."""
         w = np.maximum(w, 0.0) if nonnegative else w
         radius = self.form.radius
         size = np.abs(w)
@@ -109,7 +116,8 @@ class Regulariser(ABC):
 
 
 REGULARISERS: Registry[Regulariser] = Registry("regulariser")
-"""The registry of regularisers, with their classes by name."""
+"""The registry of regularisers. It contains the class of each regulariser under the name that the
+command line accepts."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +178,8 @@ class L1Radius(Regulariser):
 
 
 def _half_square(v: Array, times: float, over: float) -> float:
-    """Return `times` · ‖v‖²/(2 · `over`), even if ‖v‖² overflows or underflows."""
+    """Return ‖v‖² multiplied by `times` and divided by 2 · `over`. The result is correct even if
+    ‖v‖² itself overflows or underflows."""
     # After the scaling by a power of two, the largest square is between 1/4 and 1.
     exponent = math.frexp(float(np.abs(v).max()))[1]
     scaled = np.ldexp(v, -exponent)
@@ -183,7 +192,10 @@ def _size(v: Array, nonnegative: bool) -> Array:
 
 
 def _height(size: Array, radius: float) -> float:
-    """Return max(size) − θ, where θ is the solution of Σ (size − θ)₊ = radius."""
+    """Return max(size) − θ, where the threshold θ solves Σ (size − θ)₊ = radius.
+
+    Subtracting θ from the sizes of the weights projects them onto the l1 ball.
+    """
     # Only differences from the largest size are exact enough if the sizes are far above the radius.
     less = np.sort(size.max() - size)
     kept = (radius + np.cumsum(less)) / np.arange(1, less.size + 1)

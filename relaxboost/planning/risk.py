@@ -24,12 +24,13 @@ LINKS = ("additive", "exponential")
 
 @dataclass(frozen=True)
 class Linear:
-    """Linear costs as the base of boosted costs. Unlike a `Fit`, they do not contain the tasks."""
+    """Linear costs from which boosting starts. Unlike a `Fit`, they do not contain the tasks."""
 
     w: tuple[float, ...]
     names: tuple[str, ...]
     floor: float = 0.0
-    """The minimum cost. With the exponential link, lower costs are raised to this value."""
+    """The least cost of a site. With the exponential link, lower costs are raised to this value,
+    because costs must be > 0."""
 
     def __call__(self, graph: Graph) -> Array:
         C = features_by_name(graph, self.names) @ np.array(self.w)
@@ -80,7 +81,9 @@ class PlanningLoss(Loss):
         if self.link not in LINKS:
             raise InputError(f"link must be one of {', '.join(LINKS)}, got {self.link!r}")
         if self.negative not in NEGATIVE:
-            raise InputError(f"negative must be one of {', '.join(NEGATIVE)}")
+            raise InputError(
+                f"negative must be one of {', '.join(NEGATIVE)}, got {self.negative!r}"
+            )
         if isinstance(self.base, LinearCosts):
             # The tasks of a fit would make copies of the loss large.
             object.__setattr__(self, "base", Linear(tuple(self.base.w.tolist()), self.base.names))
@@ -105,7 +108,11 @@ class PlanningLoss(Loss):
             positive("strength", self.strength)
 
     def start(self, graph: Graph) -> Array:
-        """Return the costs of a graph's sites at F = 0, as an array with an entry for each site."""
+        """Return the costs of a graph's sites before the first round of boosting.
+
+        They are the costs at F = 0, where F is the boosted function, as an array with an entry for
+        each site.
+        """
         base = 1.0 if self.base is None else self.base
         made = np.array(base(graph) if callable(base) else base, dtype=np.float64)
         if made.ndim == 0:
@@ -125,13 +132,14 @@ class PlanningLoss(Loss):
         return made
 
     def linked(self, start: Array, F: Array) -> Array:
-        """Return the costs of sites, given their base costs and the values of F at the sites."""
+        """Return the costs of sites, given their costs before the first round and the values of the
+        boosted function F at the sites."""
         return start * np.exp(F) if self.link == "exponential" else start + F
 
     def bind(
         self, y: Any, weights: Any = None, *, groups: Any = None, classes: Any = None
     ) -> PlanningRisk:
-        """Return the loss of some tasks, as a function of the boosted function F.
+        """Return the planning loss of the given tasks, as a function of the boosted function F.
 
         Parameters
         ----------
@@ -153,8 +161,8 @@ class PlanningLoss(Loss):
 
 
 class PlanningRisk(Risk):
-    """The margin loss R of some tasks, as a function of the boosted function F of
-    `PlanningLoss`."""
+    """The margin loss of some tasks as a function of the boosted function F, which gives the costs
+    of the sites. See `PlanningLoss`."""
 
     closed_form = False
 
@@ -175,27 +183,31 @@ class PlanningRisk(Risk):
         # A weak learner cannot distinguish sites with equal features. Adding 0 turns -0.0 into 0.0.
         X = np.concatenate([graph.features for graph in graphs]) + 0.0
         self.features, entry = np.unique(X, axis=0, return_inverse=True)
-        """The distinct feature vectors of the sites. F has one entry for each of them."""
+        """The distinct feature vectors of the sites of all graphs. The boosted function F has one
+        entry for each of these vectors."""
         self._entry = entry.ravel()
         self.measure = Empirical(len(self.features), self._shared(p))
         self._shown = [row.path.arcs for row in self.oracle.rows]
 
     @property
     def sites(self) -> int:
-        """The number of sites of all graphs. Sites with equal features share an entry of F."""
+        """The number of sites of all graphs together. Sites are arcs of graphs, or cells of
+        grids."""
         return int(self._ends[-1])
 
     def site_costs(self, F: Array) -> Array:
-        """Return the costs of all sites, given the values of F. The graphs follow one another."""
+        """Return the costs of the sites of all graphs, one graph after another, given the values of
+        the boosted function F."""
         return self.loss.linked(self._start, F[self._entry])
 
     def arc_costs(self, F: Array) -> list[Array]:
-        """Return the arc costs of each graph, given the values of F."""
+        """Return an array of arc costs for each graph, given the values of the boosted function
+        F."""
         parts = np.split(self.site_costs(F), self._ends[1:-1])
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk R at F, and the L² gradient with respect to F.
+        """Return the margin loss at the boosted function F, and its L² gradient with respect to F.
 
         For the exponential link, the gradient is with respect to the costs C of the sites instead.
         """
@@ -204,19 +216,19 @@ class PlanningRisk(Risk):
         # The gradient of a margin loss is the demonstration minus the plan.
         away = self._passed(self._shown) - self._passed([one.taken for one in found.each])
         gradient = self._shared(self._gathered(away)) / self.measure.p
-        # The regulariser is measured in the same geometry as the gradient.
+        # The norm of the penalty is that in which the gradient is taken.
         if self.loss.strength:
             value += 0.5 * self.loss.strength * self.measure.inner(F, F)
             gradient += self.loss.strength * F
         return value, gradient
 
     def visited(self) -> Array:
-        """Return a weight > 0 for each site. The weights sum to 1, or to less if no demonstration
-        or no plan passes a site.
+        """Return a weight > 0 for each site, which is large for sites that many paths visit.
 
-        Nine tenths of the weight are proportional to the visits of the demonstrations and of the
-        plans at F = 0. One tenth is spread evenly. A path that takes an arc visits each site with
-        the amount that the matrix `sites` of the graph has in the row of the arc.
+        The weights sum to 1, or to less if no demonstration or no plan passes a site. Nine tenths
+        of the weight are proportional to the visits of the demonstrations and of the plans at F =
+        0. One tenth is spread evenly. A path that takes an arc visits each site with the amount
+        that the matrix `sites` of the graph has in the row of the arc.
         """
         # Each site gets some weight, because the gradient is divided by weights.
         unvisited = 0.1
@@ -228,7 +240,7 @@ class PlanningRisk(Risk):
         return 0.5 * (1.0 - unvisited) * each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole]) -> Array:
-        """Return the flow on all arcs, given a path for each demonstration.
+        """Return the flow on the arcs of all graphs, given a path for each demonstration.
 
         Each path carries a flow equal to the weight of the demonstration.
         """
@@ -242,7 +254,7 @@ class PlanningRisk(Risk):
         return np.concatenate([graph.gathered(part) for graph, part in parts])
 
     def _shared(self, each: Array) -> Array:
-        # The sites that share an entry of F add up their values.
+        # Sites with equal features share an entry, which is the sum of their values.
         return np.bincount(self._entry, each, len(self.features)).astype(np.float64, copy=False)
 
     def conjugate(self, Z: Any) -> Any:

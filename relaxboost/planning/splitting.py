@@ -16,7 +16,8 @@ from relaxboost.planning.tasks import Task, checked_tasks
 
 
 class Fold(NamedTuple):
-    """One fold of a list of tasks: the indices of the training tasks and of the test tasks."""
+    """One fold of a cross-validation over a list of tasks: the indices of the training tasks and of
+    the test tasks."""
 
     train: Whole
     test: Whole
@@ -81,30 +82,33 @@ def split(
 
 
 def clusters(tasks: Sequence[Task]) -> list[int]:
-    """Return, for each task, the index of its cluster of overlapping tasks, as `split` defines
-    them."""
+    """Return the index of a cluster for each task. Tasks that overlap, as `split` defines this, are
+    in the same cluster."""
     from scipy.sparse.csgraph import connected_components
 
     rows, owner = arc_rows(tasks)
     size = np.diff(rows.indptr)
     columns = rows.T.tocsr()
     label = np.arange(len(tasks))
-    # A product has 256 rows, because all pairs of many trips may not fit in memory.
+    # Each product compares 256 demonstrations with all others, because all pairs may not fit in
+    # memory.
     for start in range(0, rows.shape[0], 256):
         shared = (rows[start : start + 256] @ columns).tocoo()
         i = shared.row + start
         j = shared.col
-        # Arcs of both divided by arcs of either is the Jaccard index; half of it makes a cluster.
+        # The Jaccard index is the number of arcs of both trips divided by the number of arcs of
+        # either. Trips with an index of at least 0.5 overlap.
         near = shared.data / (size[i] + size[j] - shared.data) >= 0.5
         ends = label[owner[i[near]]], label[owner[j[near]]]
-        # Clusters of earlier blocks grow by the edges of this block.
+        # Pairs of overlapping trips in this block join clusters that were found in earlier blocks.
         joined = sparse.coo_array((np.ones(ends[0].size), ends), shape=(label.size, label.size))
         label = connected_components(joined, directed=False)[1][label]
     return label.tolist()
 
 
 def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:
-    """Return a matrix of the arcs that each demonstration uses, and the task index of each row.
+    """Return a sparse matrix that shows which arcs each demonstration uses, and the index of the
+    task for each row.
 
     The matrix has entries 0 and 1, a row for each demonstration, and a column for each arc of each
     graph.
@@ -135,7 +139,8 @@ _GROUPS: dict[str, Callable[[Sequence[Task]], Iterable[Hashable]]] = {
 
 
 def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
-    """Return, for each task, the index of its group. Groups are numbered in order of appearance."""
+    """Return the index of a group for each task, as the argument `by` of `split` requires. Groups
+    are numbered in order of appearance."""
     if isinstance(by, str | None):
         if by not in _GROUPS:
             raise InputError(f"by must be one of {', '.join(_GROUPS)}, or a callable, got {by!r}")
@@ -144,7 +149,7 @@ def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
         keys = [by(task) for task in tasks] if callable(by) else list(by)
     if len(keys) != len(tasks):
         raise InputError(
-            f"by has {len(keys)} entries for {len(tasks)} tasks; pass one entry per task"
+            f"the list by has {len(keys)} entries for {len(tasks)} tasks; pass one entry per task"
         )
     number: dict[Hashable, int] = {}
     return [number.setdefault(key, len(number)) for key in keys]

@@ -23,8 +23,8 @@ from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
 
 MIN_RELATIVE_COST = 1e-6
-"""The smallest cost of a site, as a fraction of the mean cost. Smaller and negative costs are
-raised to it, because shortest paths need costs that are not negative. It applies to boosted costs
+"""The least cost of a site, as a fraction of the mean cost of all sites. Smaller and negative costs
+are raised to this value, because shortest paths need costs >= 0. The value applies to boosted costs
 with the additive link, and to the linear costs from which `boost` starts with the exponential
 link."""
 
@@ -33,11 +33,14 @@ class LinearStart(NamedTuple):
     """The linear costs from which `boost` starts, and the record of how they were learned."""
 
     base: float | Linear
-    """The linear costs, or the constant 1 if the features allow no linear costs."""
+    """The linear costs from which `boost` starts, or the number 1 if no useful linear costs can be
+    learned from the features."""
     strength: float
-    """The strength of the ridge of the linear costs, or nan if the base is the constant 1."""
+    """The strength of the ridge with which the linear costs were learned. It is nan if the base is
+    the number 1."""
     ended: str
-    """"time_limit" if the time limit ended the fit of the linear costs, or an empty string."""
+    """The string "time_limit" if the time limit ended the fit of the linear costs, and otherwise an
+    empty string."""
 
 
 def linear_start(
@@ -76,17 +79,20 @@ class ChosenRounds(NamedTuple):
     """The record of the cross-validation by which `boost` chose the number of rounds."""
 
     rounds: int
-    """The chosen number of rounds, or 0 if none improves the score by more than `error`."""
+    """The number of boosting rounds that cross-validation chose. It is 0 if no number improves the
+    score by more than `error`."""
     scores: tuple[float, ...]
-    """The score for each number of rounds, starting with 0 rounds. A score is the mean over
-    the held-out trips of the F1 score of the plan's arcs, compared with the arcs of the trip. The
-    tuple is empty if there were too few trips for folds."""
+    """The score in cross-validation for each number of boosting rounds, starting with 0 rounds. A
+    score is the mean over the held-out trips of the F1 score of the plan's arcs, compared with the
+    arcs of the trip. The tuple is empty if there were too few trips for folds."""
     error: float
-    """The standard error of the difference between the best score and the score for 0 rounds."""
+    """The standard error of the difference between the best score in cross-validation and the score
+    for 0 rounds."""
     folds: int
-    """The number of folds, or 0 if there were too few trips for folds."""
+    """The number of folds of the cross-validation, or 0 if there were too few trips for folds."""
     ended: str
-    """The reason why more rounds were not tried: "time_limit", "interrupted", or ""."""
+    """The reason why cross-validation ended early: "time_limit" or "interrupted". It is empty if
+    all numbers of rounds were tried."""
 
     def __repr__(self) -> str:
         shown = ", without folds"
@@ -98,7 +104,8 @@ class ChosenRounds(NamedTuple):
 
 
 Train = Callable[[list[Task], PlanningLoss, Callable[[BoostState], Any]], str]
-"""A function that boosts on tasks with a callback, and returns the status of the run."""
+"""The type of a function that boosts on the training tasks of a fold, calls a callback after each
+round, and returns the reason why it ended."""
 
 
 def choose_rounds(
@@ -146,9 +153,10 @@ def choose_rounds(
 
 
 def _best(held: list[Array], rounds: int, ended: str) -> ChosenRounds:
-    """Choose the number of rounds. `held` has an array of scores for each fold.
+    """Return the choice of the number of rounds, given the scores of held-out trips in each fold.
 
-    An array has a row for each number of rounds, from 0 on, and a column for each held-out trip.
+    The list `held` has an array for each fold. The array has a row for each number of rounds, from
+    0 on, and a column for each held-out trip.
     """
     rows = [np.minimum(np.arange(rounds), len(scores) - 1) for scores in held]
     trips = np.concatenate([x[row] for x, row in zip(held, rows, strict=True)], axis=1)

@@ -14,7 +14,7 @@ from relaxboost._core.tables import FILE
 
 
 def called(what: str, table: Any) -> str:
-    """Return the name of a table for messages.
+    """Return the name by which error messages call a pandas table.
 
     It is the name of the file from which the table was read, or `what` for other tables.
     """
@@ -22,12 +22,14 @@ def called(what: str, table: Any) -> str:
 
 
 def at(what: str, table: Any, row: Any) -> str:
-    """Return the location of a row for messages, such as "edges, row 3" or "roads.csv, line 3"."""
+    """Return the location of a table row for error messages, such as "edges, row 3" or "roads.csv,
+    line 3"."""
     return f"{called(what, table)}, {'line' if FILE in table.attrs else 'row'} {row!r}"
 
 
 def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
-    """Raise an InputError unless a table has rows, and the given columns without missing values."""
+    """Raise an InputError if a table has no rows, lacks a given column, or has a missing value in a
+    given column."""
     if not hasattr(table, "iloc") or len(table) == 0:
         found = f"{type(table).__name__}{' without any' if hasattr(table, 'iloc') else ''}"
         raise InputError(f"{what} must be a pandas.DataFrame with rows, got {found}")
@@ -57,7 +59,10 @@ def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
 
 
 def numbers(what: str, table: Any, name: str) -> Array:
-    """Return a column as an array of finite doubles, or raise an InputError."""
+    """Return a column of a table as an array of doubles.
+
+    An InputError is raised if an entry is not a finite number.
+    """
     try:
         # Columns of pandas may hold its own missing value.
         made: Array = table[name].to_numpy(dtype=np.float64, na_value=np.nan)

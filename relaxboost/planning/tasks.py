@@ -67,13 +67,13 @@ class Task:
                 )
             self.demonstrations = tuple(self._path(one) for one in _several(demonstration))
             if not isinstance(self.loss, PathLoss):
-                raise InputError("loss must be a PathLoss, such as Missed()")
+                raise InputError(f"loss must be a PathLoss, such as Missed(), got {loss!r:.60}")
             self.weight = positive("weight", weight)
 
     @classmethod
     def along(cls, path: Path, loss: PathLoss | None = None, **options: Any) -> Task:
-        """Return the task from the first to the last node of a path, with the path as
-        demonstration."""
+        """Return the task of planning from the first to the last node of a path, with the path as
+        its demonstration."""
         graph = path.graph
         return cls(graph, graph.label(path.source), graph.label(path.target), path, loss, **options)
 
@@ -86,7 +86,7 @@ class Task:
         path = given
         if not isinstance(given, Path):
             path = self.graph.path(cast("Sequence[Hashable]", given))
-        # The indices of arcs have another meaning on another graph.
+        # A path of another graph is rejected, because its arc indices mean other arcs.
         elif given.graph is not self.graph:
             raise InputError(
                 "the demonstration is a path in another graph; pass a path in the task's graph"
@@ -109,7 +109,7 @@ class Task:
 def _several(given: Any) -> list[Any]:
     if isinstance(given, Path):
         return [given]
-    # A text is iterable, but its letters are not a path.
+    # A string is rejected, because its letters would be read as the labels of nodes.
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         raise InputError(f"a demonstration must be a Path or a sequence of nodes, got {given!r}")
     made = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else list(given)
@@ -122,8 +122,11 @@ def _several(given: Any) -> list[Any]:
 
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
-    """Return the tasks as a tuple, or raise an InputError if there is no task or another entry."""
-    # A single task is the likeliest mistake.
+    """Return the given tasks as a tuple.
+
+    An InputError is raised if there is no task, or if an entry is not a `Task`.
+    """
+    # A single task instead of a list is the likeliest mistake, and gets its own message.
     if isinstance(tasks, Task) or not np.iterable(tasks):
         raise InputError(f"tasks must be a list of tasks, such as [task], got {tasks!r:.60}")
     made = tuple(tasks)

@@ -18,7 +18,8 @@ from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 
 STEPS = ("node", "edge")
-"""The columns that can hold the steps of a trip. A table needs one of them."""
+"""The names of the table columns that can hold the steps of a trip. A table with a row for each
+step needs one of these columns."""
 
 
 class Join(NamedTuple):
@@ -26,7 +27,7 @@ class Join(NamedTuple):
 
     trip: Hashable
     row: Hashable
-    """The index of the row after the gap in the table of trips."""
+    """The index, in the table of trips, of the row after the gap."""
     nodes: tuple[Hashable, ...]
     """The nodes of the path that fills the gap, or only one node if both rows are at the same
     node."""
@@ -126,7 +127,8 @@ def paths_from_pandas(
 
 
 def _by_steps(trips: Any) -> tuple[Any, str, dict[Hashable, float]]:
-    """Return the table with a row for each step, the column of the steps, and weights of trips."""
+    """Return a table with a row for each step of a trip, the name of its column with the steps, and
+    the weights of the trips."""
     weights: dict[Hashable, float] = {}
     columns = set(getattr(trips, "columns", ()))
     if "path" in columns and not columns & set(STEPS):
@@ -145,7 +147,7 @@ def _steps(trips: Any) -> tuple[Any, dict[Hashable, float]]:
             "and weight"
         )
     check_table("trips", trips, ["path"])
-    # A trip without a name gets the number of its row.
+    # A trip without a name is named by the number of its row.
     places = [str(place) for place in range(1, len(trips) + 1)]
     names = trips["name"].fillna("") if "name" in trips.columns else ""
     table = trips.assign(trip=names)
@@ -199,7 +201,7 @@ def _checked(trips: Any, step: str) -> Any:
 
 
 class _Reader:
-    """A reader that makes paths from the rows of trips, one trip after another."""
+    """A reader that makes a path from the table rows of a trip, for one trip after another."""
 
     def __init__(self, graph: Graph, by_edge: bool, parallel: str | None, gaps: str | None) -> None:
         self.asked = graph
@@ -220,7 +222,7 @@ class _Reader:
         self.joined: list[Join] = []
         self._searches = True
         self.row: Hashable = None
-        """The index of the current row of the table."""
+        """The index of the table row that is being read, which error messages name."""
 
     def path(self, trip: Hashable, rows: Iterable[Any]) -> Path:
         """Return the path of a trip, whose rows are pairs of an index and a node or an edge."""
@@ -281,7 +283,8 @@ class _Reader:
         return arcs
 
     def _apart(self, u: int, v: int) -> str:
-        """Return a sentence that explains why no arc joins two nodes, with advice."""
+        """Return a sentence for an error message that explains why no arc joins two nodes, with
+        advice."""
         names = self.graph.label(u), self.graph.label(v)
         first = self.graph.names[0]
         if u == v:
@@ -310,7 +313,8 @@ class _Reader:
         raise InputError(f"{what} is not in the graph{remedy}")
 
     def _edges(self) -> dict[Hashable, int]:
-        """Return the index of the arc of each edge key, or −2 if several arcs have the key."""
+        """Return a dictionary from each edge key of the graph to the index of its arc, or to −2 if
+        several arcs have the key."""
         known: dict[Hashable, int] = {}
         if self.graph.keys is None:
             raise InputError(

@@ -26,9 +26,9 @@ class TurnGraph(Graph):
 
     original: Graph
     before: Whole
-    """The arc before each turn, as an arc index of the original graph."""
+    """The arc before each turn of this graph, as an arc index of the original graph."""
     after: Whole
-    """The arc after each turn, as an arc index of the original graph."""
+    """The arc after each turn of this graph, as an arc index of the original graph."""
 
     def start(self, label: Hashable) -> Hashable:
         """Return the label ("start", v) of the node where paths from the original node v start."""
@@ -50,8 +50,8 @@ class TurnGraph(Graph):
                 "TurnGraph.lift needs a path of the original graph, from which the graph of turns "
                 "was made"
             )
-        # A turn, a pair of arcs, becomes a single number. Those of the sorted turns are ascending,
-        # so that bisection finds them.
+        # Each turn, which is a pair of arcs, gets a number. The turns are sorted, so that their
+        # numbers ascend and bisection finds a turn.
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
         there = self.before * self.original.arcs + self.after
         forbidden = np.flatnonzero(~np.isin(wanted, there))
@@ -81,7 +81,11 @@ class TurnGraph(Graph):
 
 
 def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
-    """Return the arc before each turn of a graph, and the arc after it, in ascending order."""
+    """Return the arc before each turn of a graph, and the arc after each turn, as two arrays.
+
+    A turn is a pair of arcs of which the second starts where the first ends. The turns are in
+    ascending order of these pairs.
+    """
     start, _, arcs = graph.forward
     # Every arc is followed by all arcs that leave its head.
     count = np.diff(start)[graph.head]
@@ -147,8 +151,8 @@ def turns(
             f"names must have {many} entries, one per turn feature, that are not used in the "
             f"graph, got {names}"
         )
-    # The sites are those of the graph, then the turns. A turn has the sites of the arc after it,
-    # and its own.
+    # The sites of the new graph are those of the original graph, followed by the turns. A turn uses
+    # the sites of the arc after it, and a site of its own.
     own = eye_array(graph.arcs, format="csr") if graph.sites is None else graph.sites
     turning = eye_array(after.size)
     nothing = csr_array((graph.arcs, graph.size))
@@ -191,7 +195,7 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
         # The arctangent of cross and dot product needs no division by lengths.
         x, y = step[before].T
         a, b = step[after].T
-        # Adding 0 turns −0 into 0. The arctangent of 0 and −0 would be π.
+        # Adding 0 turns −0 into 0, because the arctangent of 0 and −0 would be π.
         return np.abs(np.arctan2(x * b - y * a, x * a + y * b + 0.0))
 
     return angles

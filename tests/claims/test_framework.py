@@ -311,7 +311,7 @@ class TestSpaces:
             ({"A": [[1]]}, "Missing or unknown: k, v$"),
             ({"A": [[1]], "k": 1, "v": [1], "z": 2}, "unknown: z$"),
             ({"A": [[1, 2], [3]], "k": 1, "v": [1, 1]}, r"^A = \[\[1, 2\], \[3\]\] cannot be read"),
-            ({"A": [1, 2], "k": 1, "v": [1, 1]}, "^A = .* needs 2 axes"),
+            ({"A": [1, 2], "k": 1, "v": [1, 1]}, "^A = .* the array needs 2 axes"),
             ({"A": [["one"]], "k": 1, "v": [1]}, "^A = .*'one'"),
             ({"A": [["1/0"]], "k": 1, "v": [1]}, "^A = .* cannot be read"),
             ({"A": None, "k": 1, "v": [1]}, "^A = None cannot be read"),

@@ -393,7 +393,9 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
         progressive(third, stream(frame[list("bacde")], y))
     other = MirrorDescent("hinge", rb.Simplex(2))
     for method in (other, GradientDescent("hinge")):
-        with pytest.raises(InputError, match=r"cannot load .*: it was saved with (over|method)=.*"):
+        with pytest.raises(
+            InputError, match=r"cannot load .*: the learner was saved with (over|method)=.*"
+        ):
             load(path, method)
     for content in (b"", b"nothing", path.read_bytes()[:-40]):
         (tmp_path / "bad").write_bytes(content)
@@ -414,7 +416,11 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path):
     for learner, given, message in (
         (MirrorDescent("hinge", rb.Simplex(2)), stream(X, y), r"saved with over=Simplex\(\), and"),
         (METHOD.start(4), stream(X[:, :4], y), "saved with 5 base functions, and this run has 4;"),
-        (METHOD, stream(X, y).after(3), "its run started at row 0, and this run starts at row 3"),
+        (
+            METHOD,
+            stream(X, y).after(3),
+            "the saved run started at row 0, and this run starts at row 3",
+        ),
         (METHOD, stream(X[:190], y[:190]), "X has 190 rows, but the checkpoint .* after row 200"),
     ):
         with pytest.raises(InputError, match=message):

@@ -49,12 +49,19 @@ def cost(margins: Array, at_zero: float) -> Array:
 
 
 def errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the mean 0-1 risk of the m hypotheses of each run. The shape of w is (runs, m, n)."""
+    """Return the mean 0-1 risk of the m hypotheses of each run of an online learner.
+
+    The array w has the n weights of each hypothesis, in the shape (runs, m, n).
+    """
     return np.asarray((cost((w @ law.A.T) * law.y, at_zero) @ law.p).mean(axis=1))
 
 
 def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the 0-1 risk of the majority vote of each run. The shape of w is (runs, m, n)."""
+    """Return the 0-1 risk of the majority vote of the m hypotheses of each run of an online
+    learner.
+
+    The array w has the n weights of each hypothesis, in the shape (runs, m, n).
+    """
     return np.asarray(cost(np.sign(w @ law.A.T).sum(axis=1) * law.y, at_zero) @ law.p)
 
 

@@ -64,7 +64,8 @@ POINTS = Space(
 
 
 def learned(x: Instance) -> Passed:
-    """Run the gradient descent of `relaxboost.online` on the stream of an instance."""
+    """Return the run of the gradient descent of `relaxboost.online` on the stream of an
+    instance."""
     bound = longest(x.A) * (1.0 + 1e-12)
     schedule = Horizon(len(x.A))
     method = GradientDescent(x.loss, over=L2Ball(x.B), schedule=schedule, bound=bound, targets=1.0)

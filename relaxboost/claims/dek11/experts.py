@@ -31,7 +31,8 @@ def step(x: Instance) -> tuple[float, float]:
 
 
 def learned(x: Instance) -> Passed:
-    """Run the exponentiated gradient of `relaxboost.online` on the stream of an instance."""
+    """Return the run of the exponentiated gradient of `relaxboost.online` on the stream of an
+    instance."""
     schedule = Horizon(len(x.A))
     bound = longest(x.A, math.inf)
     return online(x, ExponentiatedGradient(x.loss, schedule=schedule, bound=bound, targets=1.0))
@@ -48,7 +49,8 @@ def algorithm(x: Instance) -> Slacks:
 
 
 def turned() -> tuple[float, float]:
-    """Return the regret on a stream of alternating costs, and the bound √(2m log 2)."""
+    """Return the regret of the exponentiated gradient on a stream of alternating costs of two
+    experts, and the bound √(2m log 2) on it."""
     # Two experts have costs ±1, which change sign in each round except in the last 240 rounds. If S
     # is the sum of the costs of the first expert, then w_1 − w_2 = tanh(−ηS). So |w_1 − w_2|
     # alternates between 0 and tanh η while the costs alternate.

@@ -48,12 +48,14 @@ LINES = LAWS.but(sizes={"k": (1, 3), "n": (1, 1)})
 
 
 def signs(y: Array) -> Array:
-    """Return the label −1 for each y < 0, and +1 for each y >= 0."""
+    """Return the label of each number in an array: −1 if the number is negative, and +1
+    otherwise."""
     return np.where(y < 0.0, -1.0, 1.0)
 
 
 def longest(A: Array, norm: float = 2) -> float:
-    """Return X, the largest norm of a row of A. Skip instances with X of at most 1e-6."""
+    """Return the largest norm X of an example, which is a row of A. Instances with X <= 1e-6 are
+    skipped."""
     size = float(np.linalg.norm(A, norm, axis=1).max())
     assume(size > 1e-6)
     return size
@@ -65,7 +67,8 @@ def project(v: Array, B: float) -> Array:
 
 
 def rescale(v: Array, B: float) -> Array:
-    """Return B v/‖v‖, the projection as the lecture prints it. For v = 0, return 0."""
+    """Return B v/‖v‖, the projection onto the ball of radius B as the lecture prints it. For v = 0,
+    return 0."""
     size = np.linalg.norm(v, axis=-1, keepdims=True)
     return B * v / np.where(size > 0.0, size, 1.0)
 
@@ -78,7 +81,7 @@ def lipschitz(loss: str, reach: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Sequences:
-    """A batch of streams of m examples each.
+    """A batch of streams for an online learner, with m examples each.
 
     `x` has the shape (streams, m, n), and `y` has the shape (streams, m).
     """
@@ -108,11 +111,13 @@ class Sequences:
         return Passed(w, *self.of(w[:, :-1]))
 
     def descended(self, B: float, eta: float, onto: Callable[..., Array] = project) -> Passed:
-        """Return the run of Algorithm 1 (gradient descent) on all streams."""
+        """Return the run of Algorithm 1 of the lecture (gradient descent) on all streams of the
+        batch."""
         return self.run(np.zeros(self.x.shape[2]), lambda w, g: onto(w - eta * g, B))
 
     def exponentiated(self, eta: float) -> Passed:
-        """Return the run of Algorithm 2 (exponentiated gradient) on all streams."""
+        """Return the run of Algorithm 2 of the lecture (exponentiated gradient) on all streams of
+        the batch."""
 
         def step(w: Array, g: Array) -> Array:
             v = w * np.exp(eta * (g.min(axis=-1, keepdims=True) - g))
@@ -123,7 +128,7 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Passed:
-    """A run on a batch of streams.
+    """The run of an online learner on a batch of streams.
 
     `w` has the weights w_0, ..., w_m, in the shape (streams, m + 1, n). `losses` and `slopes` are
     the losses and the gradients at w_0, ..., w_{m−1}. Their shapes are (streams, m) and (streams,
@@ -136,7 +141,8 @@ class Passed:
 
     @property
     def before(self) -> Array:
-        """The weights w_0, ..., w_{m−1}, with which the learner predicts."""
+        """The weights w_0, ..., w_{m−1} with which the online learner predicts the m examples of
+        each stream."""
         return self.w[:, :-1]
 
     def linear(self) -> Array:
@@ -145,7 +151,7 @@ class Passed:
 
 
 def one(x: Instance) -> Sequences:
-    """Return the stream of an instance as a batch of one stream."""
+    """Return the stream of an instance of a claim, as a batch that contains only this stream."""
     return Sequences(x.A[None], signs(x.y)[None], x.loss)
 
 
@@ -161,7 +167,8 @@ def online(x: Instance, method: Any) -> Passed:
 
 
 class Samples:
-    """A law with finitely many atoms, and the runs of an algorithm on all samples of m examples."""
+    """A probability law of examples with finitely many atoms, and the runs of an online algorithm
+    on all samples of m examples."""
 
     def __init__(self, x: Any) -> None:
         self.A = x.A
@@ -179,23 +186,26 @@ class Samples:
 
     @cached_property
     def samples(self) -> Array:
-        """An array with all possible samples. A row has the indices of the m atoms of a sample."""
+        """All possible samples of m examples from the law, as an array. Each row has the indices of
+        the atoms in a sample."""
         k = len(self.p)
         assume(k**self.m <= 5000)  # More samples would take too long.
         return np.indices((k,) * self.m).reshape(self.m, -1).T
 
     @cached_property
     def chances(self) -> Array:
-        """The probability of each row of `samples`."""
+        """The probability of each possible sample of m examples, in the order of `samples`."""
         return np.asarray(self.p[self.samples].prod(axis=1))
 
     def drawn(self, samples: Array | None = None) -> Sequences:
-        """Return samples, by default all of them, as streams of examples."""
+        """Return the given samples from the law as streams of examples. By default all possible
+        samples are returned."""
         at = self.samples if samples is None else samples
         return Sequences(self.A[at], self.y[at], self.loss)
 
     def run(self, samples: Array | None = None) -> Passed:
-        """Run the algorithm on samples, by default on all of them."""
+        """Run the online algorithm on the given samples from the law. By default it runs on all
+        possible samples."""
         of = self.drawn(samples)
         return of.exponentiated(self.eta) if self.experts else of.descended(self.B, self.eta)
 
@@ -230,7 +240,8 @@ class Samples:
 def never_more(
     deviation: Array, chances: Array, allowed: Callable[[Array], Array], where: str
 ) -> Slack:
-    """Return the smallest slack of P(deviation >= ε) <= allowed(ε) over all ε > 0."""
+    """Return the smallest slack, over all ε > 0, of the claim that a deviation is at least ε with
+    probability at most allowed(ε)."""
     order = np.argsort(-deviation, kind="stable")
     order = order[deviation[order] > 1e-9]
     if not order.size:

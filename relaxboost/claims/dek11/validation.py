@@ -148,7 +148,8 @@ HALVES = Space(h=Whole(2, 500), bits=Whole(0, 27), q=Real(0.01, 0.5), delta=Real
 
 
 def within(successes: int, trials: int, p: float) -> float:
-    """Return P(X <= successes) for a binomial variable X."""
+    """Return the probability that at most `successes` of `trials` independent trials succeed, each
+    with probability p."""
     return float(bdtr(min(successes, trials), trials, p)) if successes >= 0 else 0.0
 
 

@@ -14,7 +14,7 @@ from relaxboost.game.domains import Simplex
 from relaxboost.game.game import Game
 
 K = 3
-"""The number of classes in these checks."""
+"""The number of classes in the checks of multiclass boosting."""
 
 
 class Classes(Matrix):

@@ -17,7 +17,8 @@ from relaxboost.functional.rounds import BoostState, rounds
 
 
 class Hypotheses(Matrix):
-    """A field for a finite class of hypotheses. Each column has the outputs of one hypothesis."""
+    """A field for a finite class of hypotheses, as a matrix. Each column has the outputs of one
+    hypothesis for the examples."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
         m, n = self._shape(sizes)
@@ -68,7 +69,8 @@ class Bowl(Kinks):
 
 
 Step: TypeAlias = Callable[..., float]
-"""A function that returns the step size for a round t, a function f_{t−1}, and a direction h_t."""
+"""The type of a function that returns the step size of a boosting round t, given t, the function
+f_{t−1} and the direction h_t."""
 
 
 class Descent:
@@ -87,22 +89,25 @@ class Descent:
         self.gaps = np.array([state.value for state in self.states])
 
     def moves(self) -> Iterator[tuple[BoostState, BoostState, Direction]]:
-        """Yield the state before each round, the state after it, and the direction of the round."""
+        """Yield, for each round of the run, the function before the round, the function after it,
+        and the direction that the round added."""
         for before, after in pairwise(self.states):
             assert after.direction is not None
             yield before, after, after.direction
 
     @property
     def last(self) -> int:
-        """The number of rounds. It is smaller than requested if a gradient is 0."""
+        """The number of boosting rounds of the run. It is smaller than requested if a gradient is
+        0."""
         return len(self.states) - 1
 
     def norm(self, f: Array) -> float:
-        """Return the norm ‖f‖ in L²(P̂)."""
+        """Return the norm of a function f on the examples, in L² of their empirical distribution
+        P̂."""
         return self.risk.measure.norm(f)
 
     def gradients(self, upto: int) -> float:
-        """Return G, the largest norm of the gradients at f_0, ..., f_upto."""
+        """Return the largest norm G of the gradients of the functional at f_0, ..., f_upto."""
         return max(self.norm(state.gradient) for state in self.states[: upto + 1])
 
     def gamma(self, upto: int) -> float:
@@ -112,12 +117,13 @@ class Descent:
         return min([1.0, *(abs(e) for edges in made for e in edges)])
 
     def radius(self, upto: int) -> float:
-        """Return F, the largest norm of f_0, ..., f_upto and f*."""
+        """Return the largest norm F of the functions f_0, ..., f_upto and of the minimiser f*."""
         points = [state.F for state in self.states[: upto + 1]]
         return max(self.norm(f) for f in [*points, self.risk.y])
 
     def mean(self, upto: int, proof: bool) -> float:
-        """Return the mean gap over f_1..f_upto, or over f_0..f_{upto−1} if `proof` is true."""
+        """Return the mean of the gaps R[f_t] − R[f*] for f_1, ..., f_upto. If `proof` is true, the
+        mean is that for f_0, ..., f_{upto−1}."""
         return float(self.gaps[:upto].mean() if proof else self.gaps[1 : upto + 1].mean())
 
 

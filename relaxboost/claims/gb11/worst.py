@@ -45,7 +45,8 @@ EDGES = ("1/2", "9/10")
 
 
 def fraction(x: float) -> Fraction:
-    """Return the short fraction that equals a parameter. Instances store parameters as floats."""
+    """Return the short fraction that a parameter of an instance stands for. Instances store
+    parameters as floats."""
     return Fraction(x).limit_denominator(1000)
 
 
@@ -108,7 +109,8 @@ class Run:
         return [*self.requirements, *(g @ g <= 1 for g in self.gradients)]
 
     def mean(self, least: Expression, proof: bool) -> Expression:
-        """Return the mean gap over f_1, ..., f_T, or over f_0, ..., f_{T−1} if `proof` is true."""
+        """Return the mean of the gaps R[f_t] − R[f*] for f_1, ..., f_T. If `proof` is true, the
+        mean is that for f_0, ..., f_{T−1}."""
         T = len(self.moves)
         return total(self.values[:T] if proof else self.values[1:]) / T - least
 

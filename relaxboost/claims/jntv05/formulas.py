@@ -13,7 +13,8 @@ from relaxboost.game.domains import Simplex
 from relaxboost.online import hindsight
 
 Mirror = Callable[[Array, float], Array]
-"""A function of the rows z and of β that returns −∇W_β(z) for each row."""
+"""The type of a mirror map: a function of an array and of β that returns −∇W_β(z) for each row z of
+the array."""
 
 
 def entropy(theta: Array, radius: float) -> float:
@@ -51,13 +52,15 @@ def nearest(Z: Array, beta: float, radius: float) -> Array:
 
 
 def p_norm(theta: Array, radius: float) -> float:
-    """Return the proxy function of Eq. 35 at a point θ with at least two entries."""
+    """Return the value of the proxy function of Eq. 35, half the squared p-norm, at a point θ with
+    at least two entries."""
     p = 1.0 + 1.0 / math.log(theta.size)
     return float((np.abs(theta) ** p).sum()) ** (2.0 / p) / 2.0
 
 
 def powers(theta: Array, radius: float) -> float:
-    """Return the proxy function of Eq. 36 at θ, with s = 1/ln M for M entries."""
+    """Return the value of the proxy function of Eq. 36, a sum of powers, at θ, with s = 1/ln M for
+    M entries."""
     s = 1.0 / math.log(theta.size)
     below = -(radius**2) / (math.e * s * (s + 1.0))
     total = float((np.maximum(theta, 0.0) ** (s + 1.0)).sum())
@@ -123,7 +126,8 @@ LOSSES: dict[str, tuple[Callable[[Array], Any], Callable[[Array], Any]]] = {
     ),
     "squared": (np.square, lambda v: 2.0 * v),
 }
-"""The losses by name, each as a pair of the function φ and its right derivative."""
+"""The losses of the checks by name. Each loss is a pair of the function φ and its right
+derivative."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,7 @@ class FiniteLaw:
     y: Array | float = 0.0
 
     def risk(self, theta: Array) -> Array:
-        """Return the risk A(θ) for each row θ of the argument."""
+        """Return the risk A(θ), which is the expected loss, for each row θ of the argument."""
         return np.asarray(LOSSES[self.loss][0](theta @ self.S.T - self.y) @ self.p)
 
     def slopes(self, theta: Array) -> Array:
@@ -208,7 +212,7 @@ simplex, and the first temperature β_0."""
 
 
 def law(x: Instance) -> FiniteLaw:
-    """Return the law described by the fields of an instance of `LAWS`."""
+    """Return the probability law that the fields of an instance of `LAWS` describe."""
     S = np.where(x.y >= 0.0, 1.0, -1.0)[:, None] * x.H
     return FiniteLaw(x.p, x.radius, S, x.loss)
 

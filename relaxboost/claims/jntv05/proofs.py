@@ -32,7 +32,8 @@ TRACES = STREAMS.but(
 
 
 def temperatures(x: Instance) -> Array:
-    """Return the temperatures β_0 ≤ β_1 ≤ ... ≤ β_t of a stream."""
+    """Return the temperatures β_0 ≤ β_1 ≤ ... ≤ β_t of mirror descent for the stream of an
+    instance."""
     return x.beta + np.append(0.0, np.cumsum(x.growth))
 
 

@@ -46,7 +46,8 @@ class AnyGradients:
 
     @property
     def regret(self) -> Expression:
-        """The linearised regret Σ (θ_{i−1} − θ)ᵀu_i."""
+        """The linearised regret Σ (θ_{i−1} − θ)ᵀu_i of the iterates θ_0, ..., θ_{t−1} compared with
+        the point θ."""
         return total((f - self.theta) @ u for f, u in zip(self.points, self.u, strict=True))
 
 

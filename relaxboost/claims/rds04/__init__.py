@@ -33,11 +33,12 @@ def _signs(rows: str) -> list[list[int]]:
 
 
 EIGHT = _signs("-++++--+ -++--+++ +-+++-++ +-++-+++ +-+-+++- ++-++++- ++-+++-+ ++++--+-")
-"""The example of the paper. The margin of AdaBoost converges to 1/3, but the maximum is 3/8."""
+"""The margin matrix of the paper's example. The margin of AdaBoost converges to 1/3, but the
+maximum margin is 3/8."""
 SEVEN = _signs("-++++-- +--+-+- +-+++++ -+-++-+ +++---+ -++--++ ++-++++")
-"""A smaller example, found by a search for counterexamples. The margin converges to 0.2341, but the
-maximum is 1/4. In rounds 1 and 9 of a cycle of 58 rounds, the first of several tied columns is
-chosen."""
+"""A smaller margin matrix than that of the paper, found by a search for counterexamples. The margin
+of AdaBoost converges to 0.2341, but the maximum margin is 1/4. In rounds 1 and 9 of a cycle of 58
+rounds, the first of several tied columns is chosen."""
 
 SIGNS = Space(sizes={"m": (4, 10), "n": (3, 8)}, A=Separable())
 EDGES = Space(gamma=Real(-0.999, 0.999))

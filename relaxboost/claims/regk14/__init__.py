@@ -36,7 +36,7 @@ class Shares:
 
     @property
     def logarithm(self) -> float:
-        """The logarithm of the number K of experts."""
+        """The natural logarithm of the number K of experts of AdaHedge."""
         return math.log(self.losses.size)
 
     @property
@@ -115,7 +115,8 @@ def _by_turns(K: int) -> Shares:
 
 
 def runs(x: Instance) -> Iterator[Shares]:
-    """Yield the final states of AdaHedge on three matrices of costs."""
+    """Yield the final state of AdaHedge for each of three matrices of costs. The first is the
+    matrix of the instance."""
     # In the last matrix, only one expert has the cost 0.
     K = x.A.shape[1]
     yield from (adahedge(x.A), _by_turns(K), adahedge(1.0 - np.eye(1, K)))

@@ -47,10 +47,11 @@ class Condition(NamedTuple):
     verdict: Verdict
     reason: str
     witness: Any = None
-    """The witness of a failure, if the condition fails. Condition (i) is min f = 0: the witness is
-    the minimum, or a d with f(d) < 0. Condition (ii) is that f is finite near 0: the witness is a
-    direction v with f(τv) = inf for small τ > 0, or the zero vector if f(0) = inf. Condition (iii)
-    is about the conjugate: the witness is a `Violation`."""
+    """The counterexample that proves a failure, if the condition fails, and otherwise None.
+    Condition (i) is min f = 0: the counterexample is the minimum, or a d with f(d) < 0. Condition
+    (ii) is that f is finite near 0: the counterexample is a direction v with f(τv) = inf for small
+    τ > 0, or the zero vector if f(0) = inf. Condition (iii) is about the conjugate: the
+    counterexample is a `Violation`."""
 
 
 class Conditions(NamedTuple):

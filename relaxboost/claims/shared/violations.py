@@ -31,17 +31,19 @@ from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
 
 class Violation(NamedTuple):
-    """A violation f*(θ − α θ_i e_i) > f*(θ), with a point at which f(d − d_i e_i) > f(d)."""
+    """A violation of condition (iii) of SS09 Thm 7: f*(θ − α θ_i e_i) > f*(θ), with a point d at
+    which f(d − d_i e_i) > f(d)."""
 
     theta: Vector
     i: int
     alpha: float
     at_theta: float
-    """The value f*(θ)."""
+    """The value f*(θ) of the conjugate at the point θ of the violation."""
     at_shrunk: float
-    """The value f*(θ − α θ_i e_i)."""
+    """The value f*(θ − α θ_i e_i) of the conjugate after entry i of θ was reduced. It is greater
+    than f*(θ)."""
     d: Vector
-    """The point d with f(d − d_i e_i) > f(d)."""
+    """The point d of the violation, at which setting entry i to 0 increases the penalty f."""
 
     def __str__(self) -> str:
         return (

@@ -17,7 +17,8 @@ from relaxboost.relaxations import NormBall
 
 @dataclass(frozen=True)
 class Strong:
-    """A function that is σ-strongly convex on a set S in the norm ‖·‖_p."""
+    """An example for the lemmas of the appendix: a function that is σ-strongly convex on a set S in
+    the norm ‖·‖_p."""
 
     sigma: float
     p: float

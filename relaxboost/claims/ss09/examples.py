@@ -18,7 +18,8 @@ from relaxboost.claims.sides import avg_min, optimal_value
 from relaxboost.claims.ss09 import SOURCE
 
 MONOTONE = ("max", "sum", "Euclidean")
-"""The orthant-monotonic norms, which never increase if an entry is set to zero."""
+"""The names of the orthant-monotonic norms, which never increase if an entry of a vector is set to
+zero."""
 NORMS = (*MONOTONE, "paired", "ellipsoid")
 """The names of all norms. The last two couple the entries 1 and 2, 3 and 4, and so on. "paired" is
 the maximum over these pairs of 2|d_i − d_{i+1}| and |d_i + d_{i+1}|/2. "ellipsoid" is √(d·Md).
@@ -46,11 +47,11 @@ class Norm:
         self.dual_Q = np.linalg.inv(self.Q).T
 
     def size(self, d: Array) -> float:
-        """Return the norm ‖d‖ of a vector d."""
+        """Return the norm ‖Qd‖_p of a vector d."""
         return float(np.linalg.norm(self.Q @ d, self.order))
 
     def dual(self, theta: Array) -> float:
-        """Return the dual norm ‖θ‖_* of a vector θ."""
+        """Return the dual norm ‖Q^{−T}θ‖_q of a vector θ."""
         return float(np.linalg.norm(self.dual_Q @ theta, self.dual_order))
 
 

@@ -19,16 +19,19 @@ from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relax
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """Closed forms for a function f, for the distribution d_t, and for the margin side."""
+    """Closed forms for a penalty f on distributions: the distribution of a round, and the margin
+    side of the duality theorem."""
 
     relaxation: Callable[[int, int], Relaxation]
-    """A function of m and k that returns f as a relaxation, for the certified optima."""
+    """A function of m and k that returns the penalty f as a relaxation, whose certified optima are
+    compared with the closed forms."""
     f: Callable[[Array, int], Array]
     distribution: Callable[[Array, int, float], Array]
     """A function of the margins u, of k and of β. It returns the minimiser d_t of
     <u, d> + f(d) + βh(d), where h is the relative entropy."""
     margin: Callable[[Array, int], Array]
-    """A function of the margins u and of k. It returns the minimum of <u, d> + f(d)."""
+    """A function of the margins u and of k. It returns the relaxed margin, which is the minimum of
+    <u, d> + f(d) over distributions d."""
 
 
 def _strength(m: int, k: int) -> float:

@@ -33,7 +33,7 @@ F_GIVEN = "f the indicator of ‖d‖_∞ ≤ 1/k, s‖d‖_∞, sh or s|d_1|, s
 
 
 def f_of(x: Instance) -> str:
-    """Return the name of the function f of an instance, by default "caps"."""
+    """Return the name of the penalty f of an instance, by default "caps"."""
     return str(getattr(x, "f", "caps"))
 
 
@@ -43,7 +43,8 @@ def game(x: Instance) -> Game:
 
 
 def smoothed_game(x: Instance) -> Game:
-    """Return the game of an instance with f + βh instead of f, where h is the relative entropy.
+    """Return the smoothed game of an instance, which has f + βh instead of f, where h is the
+    relative entropy.
 
     The value of this game is the maximum of D(w) over weights w.
     """
@@ -60,9 +61,10 @@ class Round:
     gap: float
     """The gap <d_t, A(e_j − w_t)>, which the stopping test of Fig. 1 uses."""
     column: int
-    """The index j of the column that the weak learner has chosen."""
+    """The index j of the column of the margin matrix that the weak learner has chosen in this
+    round."""
     sign: int
-    """The sign of the edge of the column. Fig. 1 assumes that it is 1."""
+    """The sign of the edge of the chosen column. Fig. 1 of the paper assumes that it is 1."""
 
 
 def fig1(
@@ -75,7 +77,7 @@ def fig1(
 ) -> list[Round]:
     """Run the algorithm of Fig. 1 until the gap is at most `to_gap`, by default ε.
 
-    Return the list of rounds. The smoothing β is `smoothing`, by default ε/(2 log m).
+    Return the list of rounds. The smoothing parameter β is `smoothing`, by default ε/(2 log m).
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []
@@ -130,9 +132,11 @@ class Fig1Run:
         self.v: Array = (e - w) @ self.A.T
         """The vectors A(e^{j_t} − w_t), with one row for each round."""
         self.slope: Array = np.sum(self.d * self.v, axis=-1)
-        """The gaps <d_t, A(e^{j_t} − w_t)>, with one entry for each round."""
+        """The gaps <d_t, A(e^{j_t} − w_t)> of the stopping test of Fig. 1, with one entry for each
+        round."""
         self.D: Array = smooth(self.u, self.k, self.beta, self.f)
-        """The values D(w_t), with one entry for each round."""
+        """The values of the smoothed objective D at the weights w_t, with one entry for each
+        round."""
 
 
 def fig1_by_hand(

@@ -32,18 +32,21 @@ orders, the level method finds the weights, because it factorises no such matrix
 
 
 class Proved(NamedTuple):
-    """Exact bounds, as fractions, on the minimum of the cumulative loss, with a certificate."""
+    """Exact bounds on the minimum of a cumulative loss, as fractions, with a certificate that
+    anyone can check."""
 
     certificate: Certificate
-    """The certificate of the value ρ of the game that is equivalent to minimising the loss."""
+    """The certificate of the value ρ of a game, from which the minimum of the cumulative loss
+    follows."""
     game: Game
     scale: Fraction
-    """The factor for which −scale · ρ is the minimum of the cumulative loss."""
+    """The positive factor for which −scale · ρ is the minimum of the cumulative loss, if ρ is the
+    value of the game."""
     lower: Fraction
     upper: Fraction
 
     def check(self) -> Verdict:
-        """Check the certificate against the matrix of the game."""
+        """Check the certificate of the bounds against the matrix of the game."""
         return self.certificate.check(self.game.matrix)
 
 
@@ -56,19 +59,22 @@ class Comparator:
     """
 
     w: Vector
-    """The best weights that were found. They are in the domain up to rounding."""
+    """The best weights that `hindsight` found. They are in the domain up to rounding."""
     lower: float
     upper: float
     tol: float
-    """The requested difference of the two bounds, as a fraction of the loss."""
+    """The requested difference of the two bounds on the cumulative loss, as a fraction of the
+    loss."""
     status: str
-    """The reason why the run ended: "optimal", "time_limit", "interrupted", or "stalled". A run
-    stalls if rounding errors keep the difference of the bounds larger than requested."""
+    """The reason why the run of `hindsight` ended: "optimal", "time_limit", "interrupted", or
+    "stalled". A run stalls if rounding errors keep the difference of the bounds larger than
+    requested."""
     rounds: int
     seconds: float
     _problem: Cumulative = field(repr=False)
     _slopes: Vector | None = field(repr=False)
-    """The slopes z of the losses that prove a lower bound, or None if no bound has such a proof."""
+    """The slopes z of the losses that prove a lower bound on the cumulative loss. They are None if
+    no lower bound has such a proof."""
 
     @property
     def gap(self) -> float:
@@ -77,7 +83,7 @@ class Comparator:
 
     @property
     def examples(self) -> int:
-        """The number of examples in the stream."""
+        """The number of examples for which the weights are best."""
         return self._problem.m
 
     def __str__(self) -> str:
@@ -149,13 +155,14 @@ def hindsight(
         numbers and one block. For hinge, absolute and quantile losses it also needs memory for ten
         numbers per example.
     tol : float
-        The requested width of the bracket relative to the loss, between 0 and 1. If the minimum is
-        near 0, the width is relative to 1e-6 times the loss of the prediction 0 instead. For a
-        user-defined loss without a prediction <w, h>, it is the loss at the center of the domain.
+        The requested difference between the two bounds relative to the loss, between 0 and 1. If
+        the minimum is near 0, the difference is relative to 1e-6 times the loss of the prediction 0
+        instead. For a user-defined loss without a prediction <w, h>, it is the loss at the center
+        of the domain.
     start : Comparator or array of shape (M,), optional
         A warm start, such as the comparator of a part of the stream.
     time_limit : float, optional
-        The time limit in seconds. When it is reached, the best bracket so far is returned.
+        The time limit in seconds. When it is reached, the best bounds so far are returned.
     first : int, optional
         The number of examples to use. By default all examples are used.
 
@@ -174,7 +181,7 @@ def hindsight(
     References
     ----------
     Mehrotra (1992) for the interior point method; Lemaréchal, Nemirovskii & Nesterov (1995) for the
-    level method. The bracket follows from the inequality of Fenchel and Young; see the page
+    level method. The bounds follow from the inequality of Fenchel and Young; see the page
     Mathematics.
     """
     if not isinstance(over, AtomicSet | L2Ball):
@@ -182,7 +189,7 @@ def hindsight(
             f"over must be a bounded domain, such as Simplex, FullSimplex, L1Ball or L2Ball, got "
             f"{over!r}{class_hint(over)}"
         )
-    # Arguments are checked before the stream is read.
+    # Arguments are checked before the stream is read, because reading may take long.
     tol = positive("tol", tol)
     if tol >= 1.0:
         raise InputError(f"tol must be below 1, because it is a fraction of the loss, got {tol:g}")
@@ -200,7 +207,8 @@ def hindsight(
         w = problem.feasible(w)
     best = _Best(problem, tol)
     status = run(_rounds(problem, w, clock), best.keep, limits, clock)
-    # A linear loss is bracketed up to rounding at once, even if the loss is small.
+    # The bounds for a linear loss differ by rounding errors only, so that the first round is
+    # optimal even if the loss is small.
     return best.comparator(status or ("optimal" if isinstance(chosen, Inner) else "stalled"), clock)
 
 
@@ -209,7 +217,7 @@ def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator
         yield from linear(problem)
         return
     best: State | None = None
-    # A loss of the prediction has a Newton matrix, if the matrix is not too large.
+    # Newton's method needs a loss of the prediction, and a matrix that is not too large.
     if problem.pointwise is not None and min(problem.m, problem.M) <= MAX_NEWTON_ORDER:
         method = with_corners if has_corners(problem.loss) else smooth
         for state in method(problem, start, clock):
@@ -220,7 +228,7 @@ def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator
 
 
 class _Best:
-    """The best weights and the best lower bound found so far in a run of `hindsight`."""
+    """The best weights and the best lower bound that a run of `hindsight` has found so far."""
 
     def __init__(self, problem: Cumulative, tol: float) -> None:
         self._problem = problem
@@ -232,12 +240,13 @@ class _Best:
         self._rounds = 0
 
     def keep(self, state: State) -> str:
-        """Keep the weights or the lower bound of a round if they are the best so far.
+        """Store the weights or the lower bound of a round of `hindsight` if they are the best so
+        far.
 
-        Return "optimal" if the bracket is narrow enough.
+        Return "optimal" if the two bounds are close enough.
         """
         self._rounds += 1
-        # Numbers that overflow make every later bound useless.
+        # The run ends if a number overflows, because every later bound would be useless.
         if not math.isfinite(state.upper):
             raise InputError(
                 f"the cumulative {self._problem.loss!r} loss is {state.upper} at w = "
@@ -269,7 +278,7 @@ class _Best:
         return self._tol * max(lower, -upper, 1e-6 * self._scale, 1e-300)
 
     def _certified(self) -> tuple[Vector, float, float]:
-        # The bracket of the best weights is recomputed and rounded outwards.
+        # The bounds for the best weights are recomputed and rounded outwards.
         w = self._problem.feasible(self._above.w)
         below = self._below
         lower = below.lower
@@ -279,7 +288,7 @@ class _Best:
         return w, lower, self._problem.upper(w)
 
     def comparator(self, status: str, clock: Clock) -> Comparator:
-        """Return the result of the run."""
+        """Return the result of the run of `hindsight`, which ended for the reason `status`."""
         w, lower, upper = self._certified()
         return Comparator(
             w, lower, upper, self._tol, status, self._rounds, clock.seconds,

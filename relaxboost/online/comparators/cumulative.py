@@ -27,11 +27,16 @@ from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
 from relaxboost.solvers.bundle.cuts import Cut
 
 LOSS_ERROR = 64.0 * UNIT
-"""The assumed relative error of a loss or a slope, which takes a few operations of libm."""
+"""The assumed relative error of the computed value of a loss or of its slope. The computation takes
+a few operations of the C library for mathematics, each with a small error."""
 
 
 def has_corners(loss: OnlineLoss) -> bool:
-    """Return whether a loss is the maximum of z (F − y) over an interval of slopes z."""
+    """Return whether a loss is piecewise linear with a corner where the prediction F equals the
+    target y.
+
+    Such a loss is the maximum of z (F − y) over an interval of slopes z.
+    """
     return isinstance(loss, OfPrediction) and type(loss.loss) in (Hinge, Absolute, Quantile)
 
 
@@ -41,9 +46,9 @@ class Sums(NamedTuple):
     value: float
     gradient: Vector
     slopes: Vector
-    """The derivative of each weighted loss with respect to its prediction."""
+    """The derivative of the weighted loss of each example with respect to the prediction."""
     curvature: Vector
-    """The second derivative of each weighted loss with respect to its prediction."""
+    """The second derivative of the weighted loss of each example with respect to the prediction."""
 
 
 class Cumulative:
@@ -63,11 +68,12 @@ class Cumulative:
 
     @property
     def reach(self) -> float:
-        """An upper bound on ‖w‖_1 for all weights w of the domain."""
+        """An upper bound on ‖w‖_1 for all weights w in the domain of the cumulative loss."""
         return up(self.over.reach(self.M))
 
     def center(self) -> Vector:
-        """Return weights in the interior of the domain, with equal entries."""
+        """Return weights with equal entries in the interior of the domain of the cumulative
+        loss."""
         over = self.over
         # A simplex contains no zero weights in its interior.
         if isinstance(over, L2Ball) or over.two_sided:
@@ -75,13 +81,15 @@ class Cumulative:
         return self.feasible(np.full(self.M, over.scale / (self.M + over.holds_zero)))
 
     def scale(self) -> float:
-        """Return the sum of s_i |l_i| for the prediction 0, as a unit for losses near 0.
+        """Return the weighted sum of the absolute losses for the prediction 0, which serves as a
+        unit for losses near 0.
 
         The center of the domain replaces the prediction 0 if the losses do not depend on a
         prediction only, or if the sum is 0 or infinite. If the sum is again 0 or infinite, the
         result is 0.
         """
-        # The loss is huge at the center of a large simplex, so the center is the second choice.
+        # The center is only the second choice, because the loss is huge at the center of a large
+        # simplex.
         points = [self.center()] if self.pointwise is None else [np.zeros(self.M), self.center()]
         # A user-defined loss may be infinite outside its domain, as −log is.
         with np.errstate(all="ignore"):
@@ -92,7 +100,8 @@ class Cumulative:
             return next((size for size in sizes if 0.0 < size < math.inf), 0.0)
 
     def feasible(self, w: Vector) -> Vector:
-        """Return the weights w after moving them into the domain, up to rounding."""
+        """Return the weights w after moving them into the domain of the cumulative loss, up to
+        rounding."""
         return self.over.repair(np.asarray(w, dtype=np.float64))
 
     def support(self, v: Vector, error: float = 0.0) -> float:
@@ -224,7 +233,7 @@ class Cumulative:
         return down(sum_bounds(np.array(sums))[0] - self.support(-g, error))
 
     def answer(self, v: Vector) -> Vector:
-        """Return the weights w of the domain that maximise <v, w>."""
+        """Return the weights w that maximise <v, w> over the domain of the cumulative loss."""
         over = self.over
         if isinstance(over, L2Ball):
             return over.answer(v, norm_above(v))

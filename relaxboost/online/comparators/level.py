@@ -1,4 +1,5 @@
-"""The level bundle method, for convex losses that provide only values and subgradients."""
+"""The level bundle method, which finds the best fixed weights for known examples if the convex loss
+provides only values and subgradients."""
 
 from __future__ import annotations
 
@@ -19,25 +20,31 @@ from relaxboost.solvers.bundle.method import CuttingPlanes, rounds
 
 
 def linear(problem: Cumulative) -> Iterator[State]:
-    """Yield a single round with the exact optimum, for a loss that is linear in the weights w."""
-    # The gradient is the same everywhere, so a single cut is exact.
+    """Minimise a cumulative loss that is linear in the weights w.
+
+    Yield a single round, which contains the exact optimum.
+    """
+    # The gradient is the same everywhere, so that a single cutting plane is the loss itself.
     _, cut = problem.cut(problem.center())
     w = problem.answer(-cut.slope)
     yield State(w, problem.cut(w)[0], _Objective(problem).lower(cut))
 
 
 def level(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of the level method, starting at the weights `start`.
+    """Minimise a cumulative loss by the level method, starting at the weights `start`, and yield
+    each round.
 
     The method ends after 40 rounds in which rounding errors prevented any improvement.
     """
     objective = _Objective(problem)
     first = problem.center() if start is None else start
     point = objective.at(objective.project(first), clock=clock)
-    # The unit is one over the largest slope. Flat losses are measured by the size of the domain.
+    # Weights are measured in units of one over the largest slope. If the loss is flat, the unit is
+    # the size of the domain.
     steep = max(float(np.abs(point.cuts.slope).max()), abs(point.value) / problem.reach)
     unit = 1.0 / steep if steep >= SMALLEST else problem.reach
-    # An optimum has at most M + 1 active cuts, so four per base function are enough.
+    # At an optimum with M base functions, at most M + 1 cutting planes are active, so that four for
+    # each base function are enough.
     model = CuttingPlanes(objective, 1, 200 + 4 * problem.M, np.full(problem.M, unit))
     # 0.3 is near 1 − 1/√2, the optimal level of Lemaréchal, Nemirovskii & Nesterov (1995).
     for found in rounds(model, point, clock, 40, level=0.3):
@@ -51,7 +58,7 @@ class _Point(NamedTuple):
 
 
 class _Objective:
-    """The cumulative loss over its domain, in the form that the bundle method needs."""
+    """The cumulative loss over its domain, as the object that the bundle method minimises."""
 
     def __init__(self, problem: Cumulative) -> None:
         self._problem = problem
@@ -76,8 +83,7 @@ class _Objective:
 
     def project(self, w: Vector) -> Vector:
         """Return weights of the domain near w, where w may violate the constraints slightly."""
-        # A simplex does not contain w = 0. Only rounding errors or a failed solver can suggest this
-        # point.
+        # Only rounding errors or a failed solver can suggest w = 0, which is not in a simplex.
         if not (self._problem.over.holds_zero or float(w.max()) > 0.0):
             return self._problem.center()
         return self._problem.feasible(w)

@@ -27,7 +27,8 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class State(NamedTuple):
-    """The weights after a round, and estimates of the bounds on the minimum.
+    """The weights after a round of a method that minimises the cumulative loss, and estimates of
+    the bounds on the minimum.
 
     If both `at` and `z` are None, the lower bound is already proved and rounded.
     """
@@ -36,13 +37,15 @@ class State(NamedTuple):
     upper: float
     lower: float
     at: Vector | None = None
-    """The weights at which tangents of the losses prove the lower bound; see `Cumulative.lower`."""
+    """The weights at which the tangents of the losses prove the lower bound on the minimum. The
+    argument of the same name of `Cumulative.lower` has the details."""
     z: Vector | None = None
-    """The slopes of the losses that prove the lower bound; see `Cumulative.lower`."""
+    """The slopes of the losses that prove the lower bound on the minimum. The argument of the same
+    name of `Cumulative.lower` has the details."""
 
 
 def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of Newton's method for a loss with a continuous slope.
+    """Minimise a cumulative loss with a continuous slope by Newton's method, and yield each round.
 
     The method ends if rounding errors, or a corner of the loss, prevent further progress.
     """
@@ -74,10 +77,11 @@ def _line_search(
     step = 1.0
     # If no step above 1e-6 helps, the quadratic model is useless, as at a corner of the loss.
     while slope < 0.0 and step > 1e-6:
-        # The domain is convex, so only rounding can put the point outside.
+        # The projection removes rounding errors only, because a step between two points of the
+        # convex domain stays inside.
         moved = problem.feasible(w + step * direction)
         found = problem.sums(moved)
-        # This is the rule of Armijo with the usual constant 1e-4.
+        # The step is accepted by the rule of Armijo with the usual constant 1e-4.
         if found.value <= sums.value + 1e-4 * step * slope + rounding:
             return moved, found
         step /= 2.0
@@ -86,7 +90,7 @@ def _line_search(
 
 def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock: Clock) -> Vector:
     rows, losses = _quadratic_model(problem, w, sums)
-    # The method starts at weights that differ from w by about 1 %.
+    # The interior point method for the model starts at weights that differ from w by about 1 %.
     start_gap = max(gap, 0.01 * problem.support(sums.gradient))
     run = QuadraticIterate(DenseBulk(rows), losses, w, problem.over, start_gap)
     rest = np.inf
@@ -111,7 +115,8 @@ def _quadratic_model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array,
     """
     bulk = _Replayed(problem.replay)
     curvature = sums.curvature
-    # With few examples, their own rows are the smaller model.
+    # If there are fewer examples than weights, a model with a row for each example is smaller than
+    # one with a row for each weight.
     if problem.m < problem.M:
         rows = bulk.written()
         return rows, QuadraticLosses(sums.slopes - curvature * (rows @ w), curvature)
@@ -127,7 +132,8 @@ def _quadratic_model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array,
 
 
 def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of the interior point method for hinge, absolute and quantile losses."""
+    """Minimise a cumulative hinge, absolute or quantile loss by the interior point method, and
+    yield each round."""
     pairs = [(block.y, block.weight) for block in problem.replay]
     y, weight = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
     loss = problem.pointwise
@@ -151,7 +157,8 @@ def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Ite
 
 
 class _Replayed(Bulk):
-    """The matrix of the values of the base functions, read from a stream block by block."""
+    """The matrix of the values of the base functions for all examples, which is read from a stream
+    block by block."""
 
     array = None
 

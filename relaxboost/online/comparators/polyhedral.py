@@ -36,9 +36,11 @@ from relaxboost.relaxations.description import Description
 
 @dataclass(frozen=True)
 class CapsWithCosts(Relaxation, Bounds, Description):
-    """The relaxation f(d) = <costs, d> on the simplex with the caps d_i <= c_i.
+    """The relaxation f(d) = <costs, d> of the game whose value gives the minimum of a piecewise
+    linear loss.
 
-    The relaxed margin at u is the relaxed margin of `Caps` at u + costs.
+    The distribution d is in the simplex, with the caps d_i <= c_i. The relaxed margin at u is the
+    relaxed margin of `Caps` at u + costs.
     """
 
     family = "relaxboost.CapsWithCosts"
@@ -132,7 +134,7 @@ class LossGame:
 
     def __init__(self, problem: Cumulative) -> None:
         check_piecewise_linear(problem.loss)
-        # A game needs the whole matrix in memory.
+        # All blocks are joined, because a game needs the whole matrix in memory.
         blocks = list(problem.replay)
         H = np.vstack([block.H for block in blocks])
         self._weight = np.concatenate([block.weight for block in blocks])
@@ -160,7 +162,7 @@ class LossGame:
         caps = np.stack([-ends[0], ends[1]])
         # A row with a cap of 0 gets no weight, so it is left out.
         self._rows = [np.flatnonzero((side > 0.0) & (self._weight > 0.0)) for side in caps]
-        # The caps are products of doubles, and are kept as fractions.
+        # The caps are stored as fractions, because products of doubles would be rounded.
         exact = [
             Fraction(s) * Fraction(c)
             for side, rows in zip(caps, self._rows, strict=True)
@@ -176,7 +178,8 @@ class LossGame:
         return A, CapsWithCosts(Caps(shares), tuple(costs.tolist()))
 
     def distribution(self, slopes: Vector | None) -> Vector:
-        """Return the distribution d of the game for the slopes of the losses, one per example."""
+        """Return the distribution d of the game that corresponds to the given slopes of the losses,
+        one for each example."""
         if slopes is None:
             return self._d
         # A negative slope belongs to the row h, and a positive slope to the row −h.
@@ -187,5 +190,6 @@ class LossGame:
         return np.append(d, max(0.0, 1.0 - float(d.sum())))
 
     def weights(self, w: Vector) -> Vector:
-        """Return the hypothesis weights of the game that correspond to weights w of the loss."""
+        """Return the weights of the game's hypotheses that correspond to weights w of the base
+        functions."""
         return w * float(self._factor)

@@ -14,7 +14,7 @@ from relaxboost.online.losses import OnlineLoss
 
 
 class Played(NamedTuple):
-    """A block of consecutive examples, read from the stream."""
+    """A block of consecutive examples that was read from a stream."""
 
     rows: slice
     """The positions of the block's examples in the stream."""
@@ -45,7 +45,8 @@ class Replay:
             self.m += block.y.size
             self.M = block.H.shape[1]
             self.total += float(block.weight.sum())
-            # Arrays are kept after the check, and streams are checked at every reading.
+            # Arrays are checked once and stored. Streams may change, so that they are checked each
+            # time that they are read.
             if self._whole:
                 self._checked = block
         if self.m == 0:
@@ -95,7 +96,7 @@ class Replay:
         parts = tuple(given) if isinstance(given, tuple | list) else (given,)
         if not 1 <= len(parts) <= 3:
             raise InputError(f"a block must be (H, y) or (H, y, weight), got {len(parts)} parts")
-        # Missing parts are None.
+        # Targets and weights that a block does not contain are None.
         H, y, weight = (*parts, None, None)[:3]
         H = np.atleast_2d(doubles("H", H))[:limit]
         if H.ndim != 2 or H.shape[1] == 0:

@@ -13,7 +13,8 @@ from relaxboost.online.kernels.vectors import ENTRIES, scale, total
 
 @njit(fastmath=ENTRIES)
 def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector) -> None:
-    """Set `out` to exp((sign · z − top) · factor) for exponents <= 0, up to a few ulps."""
+    """Set `out` to exp((sign · z − top) · factor) for exponents <= 0, up to a few units in the last
+    place."""
     # Calling numba's exp for each entry would take about 20 times as long. Here exp(x) = 2^n exp(r)
     # with |r| <= log(2)/2, and a Taylor polynomial of degree 12 replaces exp(r), with a relative
     # error of at most 2e-16. The integer n is added to the bits of the exponent.
@@ -47,9 +48,10 @@ def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector
 def entropy_mirror(
     radius: float, z: Vector, top: float, beta: float, w: Vector, has_zero: bool
 ) -> None:
-    """Set w to the mirror image of z on the simplex, or on the full simplex if `has_zero` is True.
+    """Set w to the mirror image of z for the entropy on the simplex, as `Entropy.mirror` does.
 
-    The argument `top` is max(−z). See `Entropy.mirror`.
+    The mirror image minimises <z, w> plus β times the entropy. If `has_zero` is True, the domain is
+    the full simplex. The argument `top` is max(−z).
     """
     factor = 1.0 / beta
     rest = 0.0
@@ -65,9 +67,10 @@ def entropy_mirror(
 def entropy_mirror_of_signs(
     radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
 ) -> None:
-    """Set w to the mirror image of z on the l1 ball.
+    """Set w to the mirror image of z for the entropy on the l1 ball, as `Entropy.mirror` does.
 
-    The argument `top` is max |z|, and the array `spare` is scratch memory.
+    The mirror image minimises <z, w> plus β times the entropy. The argument `top` is max |z|, and
+    the array `spare` is scratch memory.
     """
     factor = 1.0 / beta
     _exponentials(z, -1.0, top, factor, w)

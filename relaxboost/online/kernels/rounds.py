@@ -14,21 +14,23 @@ from relaxboost.online.kernels.squared import squared_mirror
 from relaxboost.online.kernels.vectors import average, inner, move
 
 SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
-"""The codes of the domains. The proxy is the squared norm on L2_BALL, and the entropy on others."""
+"""The codes of the domains of the weights in compiled rounds. The proxy is the squared norm on
+L2_BALL, and the entropy on the other domains."""
 ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
 """The positions of the running totals in the array `sums`, which is part of a learner's state."""
 
 Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
-"""A method encoded as numbers. The first entry is (b, p, q, r) of `Schedule.law`. The second holds
-the codes of the loss and the domain, and whether steps are greedy. The third holds the parameter
-of the loss, the radius of the domain and the modulus of the proxy."""
+"""An online learning method, encoded as numbers for compiled rounds. The first entry is (b, p, q,
+r) of `Schedule.law`. The second holds the codes of the loss and the domain, and whether steps are
+greedy. The third holds the parameter of the loss, the radius of the domain and the modulus of the
+proxy."""
 
 
 @njit(inline="always")
 def _mirror(
     domain: int, radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
 ) -> None:
-    # The argument `top` is the result of `move`.
+    # The maximum `top` was computed by `move`, together with the sum of the gradients.
     if domain == L2_BALL:
         squared_mirror(radius, z, top, beta, w)
     elif domain == L1_BALL:
@@ -66,7 +68,7 @@ def rounds(
             step = min(left, 1.0)
             left -= step
             sums[WEIGHT] += step
-            # The average contains the weights before the step (Eq. 12).
+            # The average contains the weights before the step (Juditsky et al. 2005, Eq. 12).
             average(w, mean, step / sums[WEIGHT])
             value, slope = loss_and_slope(loss, parameter, F, y[row])
             size = step * slope * sizes[row]
@@ -86,7 +88,8 @@ def rounds(
                     if domain == L2_BALL:
                         for j in range(z.size):
                             z[j] = -w[j]
-            # Dual averaging moves the weights if the temperature changes, too (Eq. 11).
+            # Dual averaging also moves the weights if only the temperature changes (Juditsky et al.
+            # 2005, Eq. 11).
             elif slope != 0.0 or sums[BETA] != before:
                 top = move(z, step * slope, H[row], both)
                 _mirror(domain, radius, z, top, sums[BETA], w, spare)

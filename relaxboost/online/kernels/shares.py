@@ -1,4 +1,5 @@
-"""Compiled code for rounds of AdaHedge over K learners that take steps of different sizes."""
+"""Compiled code for the rounds of `HedgedDescent`: AdaHedge over K learners with steps of different
+sizes."""
 
 from __future__ import annotations
 
@@ -17,24 +18,25 @@ CONSTANT, FADING, AVERAGED = range(3)
 by η. FADING steps multiply gradient i by η/√i. For example i, AVERAGED steps multiply the sum of
 the earlier gradients by η/√i, which is dual averaging."""
 MIXABILITY = BETA + 1
-"""The index of the mixability gap Δ in the array `sums`. The losses of the K learners follow it."""
+"""The index of the mixability gap Δ of AdaHedge in the array `sums` of running totals. The losses
+of the K learners follow it."""
 MIN_MIXABILITY = 1e-300
-"""The number that replaces the mixability gap Δ if Δ is 0, because log(K) is divided by Δ. With so
-small a gap, the best learners get all of the weight. The number is a little larger than the
-smallest double, so that the quotient is finite."""
+"""The number that replaces the mixability gap Δ of AdaHedge if Δ is 0, because log(K) is divided by
+Δ. With so small a gap, the best learners get all of the weight. The number is a little larger than
+the smallest double, so that the quotient is finite."""
 NEGLIGIBLE_EXPONENT = 60.0
 """If x is at least this number, exp(−x) is treated as 0 in sums whose largest term is 1. The value
 exp(−60) is below the roundoff of such sums, and computations with far smaller numbers are slow."""
 
 Steps = tuple[Vector, Vector]
-"""Two arrays with an entry for each of the K learners: the step size η for a loss of slope 1, and
-the code of the kind of steps."""
+"""The steps of the K learners, as two arrays with an entry for each learner: the step size η for a
+loss of slope 1, and the code of the kind of steps."""
 
 
 @njit(fastmath=ENTRIES)
 def _products(Z: Array, h: Vector, F: Vector) -> None:
     F[:] = 0.0
-    # Rows of hashed words are mostly 0, so zeros are skipped.
+    # Zeros are skipped, because rows of hashed words are mostly 0.
     for j in range(h.size):
         if h[j] != 0.0:
             for k in range(F.size):
@@ -51,7 +53,8 @@ def _move(Z: Array, h: Vector, change: Vector) -> None:
 
 @njit()
 def weigh(sums: Vector, p: Vector) -> None:
-    """Set p to the shares of AdaHedge, which are proportional to exp(−loss · log(K)/Δ)."""
+    """Set p to the shares that AdaHedge gives to the K learners. They are proportional to exp(−loss
+    · log(K)/Δ), where Δ is the mixability gap."""
     losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
     rate = math.log(p.size) / max(sums[MIXABILITY], MIN_MIXABILITY)
     least = losses.min()
@@ -84,7 +87,8 @@ def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
 
 @njit()
 def _gap(sums: Vector, p: Vector, weight: float, values: Vector) -> float:
-    """Return the mixability gap of an example: its mean loss minus its mix loss.
+    """Return the mixability gap of an example in AdaHedge, which is the mean loss of the learners
+    minus their mix loss.
 
     Both losses are defined in de Rooij et al. (2014).
     """
@@ -124,7 +128,8 @@ def learn(
     K = p.size
     sums[WEIGHT] += weight
     mix(Z, sums, steps, p, w)
-    # The i-th weights count i times, because the first ones may be those of far too large steps.
+    # The i-th weights count i times in the average, because the first weights may come from steps
+    # that are far too large.
     average(w, mean, 2.0 * weight / (sums[WEIGHT] + weight))
     sums[MIXABILITY] += _gap(sums, p, weight, values)
     sums[LOSS] += weight * value

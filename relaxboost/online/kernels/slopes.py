@@ -1,4 +1,4 @@
-"""The compiled values and derivatives of the named losses."""
+"""The compiled values and derivatives of the losses that have names, such as "hinge"."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ INNER = len(LOSS_CODES)
 
 @njit()
 def loss_and_slope(code: int, parameter: float, F: float, y: float) -> tuple[float, float]:
-    """Return a loss and its derivative at the prediction F, as the method `pointwise` does."""
+    """Return the value and the derivative of a loss at the prediction F for the target y.
+
+    The loss is given by its code in compiled rounds and its parameter.
+    """
     if code <= 3:
         value, slope = _of_margin(code, parameter, y * F)
         return value, y * slope
@@ -63,7 +66,7 @@ def _of_margin(code: int, parameter: float, margin: float) -> tuple[float, float
         short = max(1.0 - margin, 0.0)
         share = min(short / parameter, 1.0)
         return share * (short - parameter * share / 2.0), -share
-    return np.nan, np.nan  # no loss has this code
+    return np.nan, np.nan  # No loss has this code.
 
 
 @njit()
@@ -78,4 +81,4 @@ def _of_residual(code: int, parameter: float, residual: float) -> tuple[float, f
     if code == 7:
         slope = min(max(residual, -parameter), parameter)
         return slope * (residual - slope / 2.0), slope
-    return np.nan, np.nan  # no loss has this code
+    return np.nan, np.nan  # No loss has this code.

@@ -47,14 +47,16 @@ def scale(w: Vector, factor: float) -> None:
 
 @njit(fastmath=ENTRIES)
 def average(w: Vector, mean: Vector, gain: float) -> None:
-    """Move the mean towards w by the fraction `gain` of their difference."""
+    """Move the vector `mean` towards the vector w by the fraction `gain` of their difference, in
+    place."""
     for j in range(w.size):
         mean[j] += gain * (w[j] - mean[j])
 
 
 @njit(fastmath=ENTRIES)
 def move(z: Vector, factor: float, h: Vector, both: bool) -> float:
-    """Add factor · h to z, and return max(−z), or max |z| if `both` is True."""
+    """Add factor · h to the vector z, and return the largest entry of −z. If `both` is True, return
+    the largest absolute entry of z instead."""
     # LLVM has vector instructions for the maximum of integers, but not for that of doubles. The
     # bits of a double without its sign, as an integer, are ordered like its absolute value.
     unsigned = np.int64(0x7FFFFFFFFFFFFFFF)
@@ -82,7 +84,7 @@ def _largest(h: Vector) -> float:
 
 @njit(nogil=True)
 def dual_norms(H: Matrix, euclidean: bool) -> Vector:
-    """Return the largest absolute entry of each row.
+    """Return the largest absolute entry of each row of a matrix.
 
     If `euclidean` is True, return the Euclidean norm of each row instead. The result is nan for a
     row that contains an infinite entry or nan.

@@ -15,11 +15,13 @@ from relaxboost._core.registry import Registry
 from relaxboost.game.domains import Domain, Simplex
 
 PROXIES: Registry[Proxy] = Registry("proxy")
-"""The registry of proxies by name. A name selects the proxy with its default parameters."""
+"""The registry of proxies, the strongly convex functions that define mirror descent. A name selects
+a proxy with its default parameters."""
 
 
 class Proxy(ABC):
-    """A function V on a domain that is strongly convex in a norm and has the minimum 0.
+    """A proxy for mirror descent: a function V on a domain that is strongly convex in a norm and
+    has the minimum 0.
 
     The β-conjugate of V is W_β(z) = sup over w in the domain of −<z, w> − βV(w). The mirror image
     of z is −∇W_β(z). In mirror descent it is the vector of weights. Subclasses should be frozen
@@ -36,17 +38,18 @@ class Proxy(ABC):
     """The norm in which the proxy is strongly convex, "l1" or "l2". Gradients are measured in the
     dual norm."""
     domains: ClassVar[tuple[type[Domain], ...]] = ()
-    """The types of the domains on which V is a proxy."""
+    """The classes of the domains on which the function V is a proxy."""
 
     steep: ClassVar[bool] = False
-    """Whether ∇V is infinite at the boundary of the domain. If it is, ∇V is −z at the mirror image
-    of z for β = 1."""
+    """Whether the gradient ∇V of the proxy is infinite at the boundary of the domain. If it is, ∇V
+    is −z at the mirror image of z for β = 1."""
 
     def __init_subclass__(cls) -> None:
         PROXIES.add(cls)
 
     def check(self, domain: Domain, size: int) -> None:
-        """Raise an InputError if V is not a proxy on the domain, for `size` weights."""
+        """Raise an InputError if the function V is not a proxy on the domain for the given number
+        of weights."""
         if not isinstance(domain, self.domains):
             fit = " or ".join(f"{kind.__name__}(radius)" for kind in self.domains)
             raise InputError(f"{self!r} is not a proxy on {domain!r}; use over={fit}")
@@ -62,7 +65,8 @@ class Proxy(ABC):
 
     @abstractmethod
     def modulus(self, domain: Domain, size: int) -> float:
-        """Return the modulus α > 0 of strong convexity in `norm` (Juditsky et al. 2005, Def. 1)."""
+        """Return the modulus α > 0 of strong convexity of the proxy in its norm (Juditsky et al.
+        2005, Def. 1)."""
 
     @abstractmethod
     def largest(self, domain: Domain, size: int) -> float:
@@ -84,15 +88,20 @@ class Proxy(ABC):
 
     @abstractmethod
     def expression(self, w: Any, domain: Domain) -> tuple[Any, list[Any]]:
-        """Return V as a convex cvxpy expression of w, and constraints on its variables."""
+        """Return the proxy V as a convex cvxpy expression of the weights w, and constraints on its
+        variables."""
 
     def conjugate(self, z: Vector, beta: float, domain: Domain) -> float:
-        """Return the conjugate W_β(z): −<z, w> − βV(w) at the mirror image w of z."""
+        """Return the β-conjugate W_β(z) of the proxy V, which is −<z, w> − βV(w) at the mirror
+        image w of z."""
         w = self.mirror(z, beta, domain)
         return -float(z @ w) - beta * self.value(w, domain)
 
     def spread(self, domain: Domain, size: int) -> float:
-        """Return the largest Bregman divergence V(w) − V(w') − <∇V(w'), w − w'> of the domain.
+        """Return the largest Bregman divergence of the proxy V between two points w and w' of the
+        domain.
+
+        The divergence is V(w) − V(w') − <∇V(w'), w − w'>.
 
         The default is inf, which means that no bound is known.
         """
@@ -104,7 +113,7 @@ class Proxy(ABC):
 
 
 def as_proxy(given: Any) -> Proxy:
-    """Return the proxy for a name, or the given proxy object."""
+    """Return the proxy that a name selects. If a proxy object is given, return it unchanged."""
     if isinstance(given, Proxy):
         return given
     if isinstance(given, str) and given in PROXIES:

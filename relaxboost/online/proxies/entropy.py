@@ -49,7 +49,8 @@ class Entropy(Proxy):
         return mean * float(above_tangent(v / mean - 1.0, 0.0).sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        # The vector v of w is a Gibbs distribution times the radius λ of the domain (Eq. 10).
+        # The vector v of w is a Gibbs distribution times the radius λ of the domain (Juditsky et
+        # al. 2005, Eq. 10).
         radius = float(domain.radius)
         size: Vector = np.abs(z) if isinstance(domain, L1Ball) else -z
         # The largest exponent is subtracted from all exponents, so that nothing overflows.
@@ -60,7 +61,7 @@ class Entropy(Proxy):
         with np.errstate(over="ignore"):
             heights: Vector = np.exp((size - top) / beta)
             total = float(heights.sum())
-            # The additional entry of v has z = 0.
+            # The additional entry of v has the gradient sum z = 0.
             if isinstance(domain, FullSimplex):
                 total += math.exp(-top / beta)
             elif isinstance(domain, L1Ball):
@@ -93,8 +94,10 @@ class Entropy(Proxy):
 
 
 def _entries(w: Vector, domain: Any) -> Vector:
-    """Return the vector v of `Entropy` for weights w. On the l1 ball, several v have the weights w,
-    and the one with the least entropy is returned.
+    """Return the nonnegative vector v that represents the weights w; see `Entropy`.
+
+    On the l1 ball, several vectors v represent the same weights, and the vector with the least
+    value of the proxy is returned.
 
     For this v, the products v⁺_j v⁻_j of all j are equal.
     """
@@ -114,7 +117,7 @@ def _entries(w: Vector, domain: Any) -> Vector:
         taken = float((square / (whole + sizes)).sum())
         return math.log(gap / taken), -float((square / whole).sum()) / taken
 
-    # Without a gap c is 0.
+    # If the gap is 0, then c is 0.
     if gap > 0.0:
         low, high = (math.log(part / (2.0 * w.size)) for part in (gap, radius))
         c = math.exp(decreasing_root(short, high, 1.0, 1e-15, low, high))

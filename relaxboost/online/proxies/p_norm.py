@@ -105,9 +105,9 @@ class PNorm(Proxy):
         return 2.0 if isinstance(domain, L1Ball) else 1.0
 
     def _s(self, size: int) -> float:
-        # This is p − 1 for M weights.
+        # The exponent p is 1 + 1/log M by default, for M weights.
         return 1.0 / math.log(size) if self.p is None else float(self.p) - 1.0
 
     def _least(self, size: int) -> float:
-        # This is the minimum of ‖w‖_p² over the unit simplex.
+        # The value is the minimum of ‖w‖_p² over the unit simplex.
         return float(size ** (2.0 / (1.0 + self._s(size)) - 2.0))

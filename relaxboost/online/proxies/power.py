@@ -72,7 +72,8 @@ class Power(Proxy):
     def value(self, w: Vector, domain: Any) -> float:
         s = self._s(w.size)
         radius = float(domain.radius)
-        # The minimum would cancel most digits of the sum.
+        # The formula of `above_tangent` is used, because subtracting the minimum from the sum would
+        # cancel most digits.
         if isinstance(domain, Simplex):
             e = np.maximum(w, 0.0) * (w.size / radius) - 1.0
             return float(radius**2 * w.size ** (-s - 1.0) * above_tangent(e, s).sum())

@@ -1,4 +1,5 @@
-"""Half the squared Euclidean norm, with which mirror descent is gradient descent."""
+"""The proxy that is half the squared Euclidean norm. With this proxy, mirror descent is gradient
+descent."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from relaxboost.online.proxies.base import Proxy
 
 @dataclass(frozen=True)
 class SquaredL2(Proxy):
-    """The function ‖w‖_2²/2 minus its minimum. Its modulus in the l2 norm is 1.
+    """The proxy ‖w‖_2²/2 minus its minimum. Its modulus of strong convexity in the l2 norm is 1.
 
     The mirror image of z is the point of the domain nearest to −z/β.
 

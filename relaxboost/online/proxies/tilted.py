@@ -70,7 +70,7 @@ class Tilted(Proxy):
 
         def at(top: float) -> Vector:
             y = top - below
-            # Each of the two forms is accurate for its c.
+            # Each of the two formulas is accurate for some values of c only.
             if c < 0.5:
                 return np.maximum(0.0, (np.exp(a * y) - c) / a)
             return np.maximum(0.0, 1.0 + (np.expm1(a * y) / a if a else y))

@@ -15,9 +15,10 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 
 WITH_INTERCEPT = " with intercept"
-"""The suffix of the name of base functions that include an intercept."""
+"""The suffix in the name of a set of base functions that includes an intercept."""
 INTERCEPT = "(intercept)"
-"""The name of the constant base function K. The intercept is K times its weight."""
+"""The name of the constant base function. Its value is a number K, and the intercept is K times its
+weight."""
 
 
 class BaseFunctions(ABC):
@@ -29,11 +30,12 @@ class BaseFunctions(ABC):
     """
 
     name: ClassVar[str]
-    """The name in saved learners, which must not change if the class is renamed."""
+    """The name of this kind of base functions in files of learners. It must not change if the class
+    is renamed."""
     bound: float | None = None
-    """A number K with |h_j(x)| <= K for all j and x, or None if no such number is known."""
+    """An upper bound on the absolute values of all base functions, or None if no bound is known."""
     features: int | None = None
-    """The number of features of an example, or None if any number is accepted."""
+    """The number of features that an example must have, or None if any number is accepted."""
 
     def size(self, features: int) -> int:
         """Return M, the number of base functions, for examples with a given number of features."""
@@ -41,21 +43,27 @@ class BaseFunctions(ABC):
 
     @abstractmethod
     def values(self, X: Array) -> Array:
-        """Return the values of the base functions: a row for each row of X, and M columns."""
+        """Return the values of the base functions for the examples in X.
+
+        The result has a row for each example and a column for each base function.
+        """
 
     def names(self, columns: Sequence[str]) -> list[str]:
         """Return the names of the base functions for examples with the given feature names."""
         return [f"h{j}" for j in range(self.size(len(columns)))]
 
     def parts(self) -> Sequence[Any]:
-        """Return the parameters on which values depend.
+        """Return the parameters on which the values of the base functions depend.
 
-        They are arrays, numbers, strings, or lists of these.
+        The parameters are arrays, numbers, strings, or lists of these.
         """
         return ()
 
     def digest(self) -> str:
-        """Return a key computed from the name and the parts. It is the same in all processes."""
+        """Return a key by which saved learners recognise these base functions.
+
+        The key is computed from the name and the parameters, and is the same in all processes.
+        """
         sha = hashlib.sha256()
         for text in _encoded(tuple(self.parts())):
             sha.update(text)
@@ -64,8 +72,8 @@ class BaseFunctions(ABC):
     def bound_in(self, norm: str, size: int) -> float:
         """Return a bound on the dual norm of the vector h of the values of all base functions.
 
-        For `size` base functions with values in [−K, K], the bound is K for the norm "l1", and K
-        times the root of their number for the norm "l2".
+        If all values are in [−K, K], the bound is K for the norm "l1", and K times the square root
+        of the number `size` of base functions for the norm "l2".
 
         Raises
         ------
@@ -122,7 +130,7 @@ class LinearBasis(BaseFunctions):
 
     @classmethod
     def spanning(cls, X: Any) -> LinearBasis:
-        """Return the basis that maps the range of each feature in a sample to [−1, 1]."""
+        """Return the base functions that map the range of each feature in a sample to [−1, 1]."""
         X = _sample(X)
         low = X.min(axis=0)
         high = X.max(axis=0)
@@ -156,7 +164,8 @@ class StumpBasis(BaseFunctions):
     bound = 1.0
 
     def __init__(self, thresholds: Sequence[Any]) -> None:
-        # Sorted thresholds without duplicates give the same digest for the same stumps.
+        # The thresholds are sorted and duplicates are removed, so that equal stumps give the same
+        # key.
         cuts = [np.unique(doubles("thresholds", given)) for given in thresholds]
         self.thresholds: Vector = np.concatenate([np.empty(0), *cuts])
         self.feature = np.repeat(np.arange(len(cuts)), [len(c) for c in cuts])
@@ -168,7 +177,7 @@ class StumpBasis(BaseFunctions):
 
     @classmethod
     def at_quantiles(cls, X: Any, cuts: int = 10) -> StumpBasis:
-        """Return the basis with `cuts` thresholds for each feature, at quantiles of a sample.
+        """Return decision stumps with `cuts` thresholds for each feature, at quantiles of a sample.
 
         Equal thresholds are merged. A threshold is left out if no value is larger.
 
@@ -178,7 +187,8 @@ class StumpBasis(BaseFunctions):
             If every feature is constant.
         """
         X = _sample(X)
-        # The method "lower" returns values of the sample, and so each threshold separates examples.
+        # Each threshold separates examples of the sample, because the method "lower" returns values
+        # of the sample.
         shares = np.arange(1, count("cuts", cuts) + 1) / (cuts + 1.0)
         levels = np.quantile(X, shares, axis=0, method="lower")
         return cls([np.unique(q[q < x.max()]) for q, x in zip(levels.T, X.T, strict=True)])
@@ -230,7 +240,7 @@ class WithIntercept(BaseFunctions):
 
 
 def _encoded(part: Any) -> Iterator[bytes]:
-    """Yield bytes for a digest of an object. The bytes are the same in every process."""
+    """Yield bytes that identify the value of an object. The bytes are the same in every process."""
     if isinstance(part, np.ndarray) and part.dtype.kind != "O":
         yield f"{part.dtype}{part.shape}".encode() + part.tobytes()
     elif part is None or isinstance(part, str | bytes | int | float | complex | np.generic):

@@ -1,4 +1,4 @@
-"""A parser that converts the rows of a CSV file to columns of numbers and columns of text."""
+"""A parser that turns rows of a CSV file into columns of numbers and columns of text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from relaxboost._core.tables import MISSING, exact_decimals
 
 Table = dict[str, NDArray[Any]]
-"""Parsed columns by name. Columns of text are object arrays of strings."""
+"""The columns of a parsed CSV file by name. A column of text is an array of Python strings."""
 NOT_UTF8 = "not in UTF-8; save the file as UTF-8"
 _BOOLS = re.compile(rb"true|false", re.IGNORECASE)
 
@@ -33,18 +33,19 @@ class CsvError(Exception):
 
 
 class CsvParser:
-    """A parser of CSV rows whose columns have the names in `header`."""
+    """A parser of the rows of a CSV file, whose columns have the names in `header`."""
 
     def __init__(self, header: list[str], sep: str) -> None:
         self._header = header
         self._sep = sep.encode()
-        # Quotes are opened only at the start of a field.
+        # A quote within a field has no special meaning, because quotes are opened only at the start
+        # of a field.
         quote = rb'"(?<![^\n' + re.escape(self._sep) + rb']")'
         self._opened = re.compile(quote)
         self._quoted = re.compile(quote + rb'[^"]*+(?:""[^"]*+)*+"')
 
     def end_of_rows(self, text: bytes) -> int:
-        """Return the length of the complete rows at the start of a text.
+        """Return the number of bytes of the complete rows at the start of a text.
 
         A line break in quotes does not end a row, not even if the closing quote is missing.
         """
@@ -53,7 +54,11 @@ class CsvParser:
         return masked.rfind(b"\n", 0, unfinished.start() if unfinished else len(masked)) + 1
 
     def parse(self, rows: bytes, doubles: list[str], texts: list[str]) -> Table:
-        """Parse complete rows, and return columns of doubles and of text, or raise a CsvError."""
+        """Parse complete rows of a CSV file, and return columns of doubles and columns of text.
+
+        A CsvError is raised if a row has the wrong length, or if a cell of a column of doubles is
+        not a number.
+        """
         if not self._checked_lines(rows):
             return {name: np.empty(0) for name in (*doubles, *texts)}
         try:
@@ -114,12 +119,13 @@ class CsvParser:
         return None
 
     def _masked(self, text: bytes) -> bytes:
-        # Separators and line breaks in complete quotes are replaced.
+        # Separators and line breaks in complete quotes are replaced, so that they do not divide
+        # fields or rows.
         if b'"' not in text:
             return text
         return self._quoted.sub(lambda field: b"-" * len(field[0]), text)
 
 
 def _lines(text: bytes) -> list[bytes]:
-    """Return the lines that are not blank."""
+    """Return the lines of a text that are not blank."""
     return [line for line in text.splitlines() if line]

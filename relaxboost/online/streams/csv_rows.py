@@ -1,4 +1,4 @@
-"""Batches of examples from CSV, read from a file or a pipe that is open in binary mode."""
+"""Batches of examples that are read from a CSV file or a pipe, which is open in binary mode."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ memory."""
 
 
 def csv_batches(name: str, file: Any, label: str | None, columns: TableColumns) -> Iterator[Batch]:
-    """Yield batches of the rows of a binary CSV file with a header, as soon as rows arrive."""
+    """Yield batches of the rows of a CSV file with a header, which is open in binary mode, as soon
+    as the rows arrive."""
     # The header is read with the first rows, because a pipe may have none yet.
     yield from _CsvRows(name, file, label, columns).batches()
 
@@ -47,7 +48,7 @@ class _CsvRows:
         self._parser = CsvParser(self._header, columns.sep.replace("\\t", "\t"))
 
     def batches(self) -> Iterator[Batch]:
-        """Yield batches of at most a megabyte."""
+        """Yield batches of examples from at most a megabyte of the CSV file each."""
         before = 0
         for number, rows in enumerate(_complete_rows(self._file, self._parser)):
             try:
@@ -73,7 +74,8 @@ class _CsvRows:
             before += size
 
     def _numbers(self) -> list[str]:
-        # Columns of words are added while the first rows are parsed.
+        # The options are copied, because columns of words are added to them while the first rows
+        # are parsed.
         return [column for column in self._features if column not in self._columns.texts]
 
     def _table(self, rows: bytes, before: int) -> Table:
@@ -124,7 +126,8 @@ class _CsvRows:
         where = f"{error.value!r} at {at}" if at else repr(error.value)
         if error.column == self._label:
             remedy = "name the two labels, the negative one first: classes=(negative, positive)"
-            # The labels are named, because a user may have given other ones.
+            # The error names the expected labels, because a user may have passed other labels than
+            # those in the file.
             texts = set(self._parser.parse(rows, [], [error.column])[error.column].tolist())
             where += f"; its labels are {few(sorted(map(str, texts)), 5)}"
         return InputError(
@@ -133,7 +136,8 @@ class _CsvRows:
 
 
 def _complete_rows(file: Any, parser: CsvParser) -> Iterator[bytes]:
-    """Yield pieces of a binary file as soon as they arrive, each ending after a complete row."""
+    """Yield the bytes of a CSV file as soon as they arrive, in pieces that end after a complete
+    row."""
     left = b""
     while read := file.read1(READ_BYTES):
         left += read

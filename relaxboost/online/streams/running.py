@@ -26,38 +26,42 @@ from relaxboost.online.streams.words import split_columns
 
 
 class ProgressRecord(NamedTuple):
-    """A record of the progress of a run, and of the quality of its predictions."""
+    """A record of the progress of a run of `progressive`, and of the quality of its predictions."""
 
     rows: int
-    """The number of examples in this run so far."""
+    """The number of examples that the run has predicted and learned so far."""
     loss: float
-    """The sum of the losses. Each example is predicted before the learner learns from it."""
+    """The sum of the losses of all predictions so far. Each example is predicted before the learner
+    learns from it."""
     mistakes: int | None
-    """The number of predictions with the wrong sign, or None if there are no classes. A prediction
-    of 0 counts as negative."""
+    """The number of predictions with the wrong sign so far, or None if the targets are not classes.
+    A prediction of 0 counts as negative."""
     bound: float
-    """The value of `Learner.regret_bound`. It covers the examples of this run and of earlier
-    runs."""
+    """A proved upper bound on the regret of the learner, from `Learner.regret_bound`. It covers the
+    examples of this run and of earlier runs."""
     seconds: float
 
 
 @dataclass(frozen=True)
 class Progressive:
-    """The result of a run of `progressive`."""
+    """The result of `progressive`, in which a learner predicted each example of a stream before it
+    learned from the example."""
 
     learner: Learner
     status: str
-    """The status: "ended" at the end of the stream, "time_limit", "callback" or "interrupted"."""
+    """The reason why the run ended: "ended" at the end of the stream, "time_limit", "callback" or
+    "interrupted"."""
     history: tuple[ProgressRecord, ...]
     """The records of this run and of the runs that it resumed. Long runs keep only some records."""
     unsaved: OSError | None = None
-    """The error that prevented writing the checkpoint at the end, or None if it was written."""
+    """The error that prevented writing the checkpoint at the end of the run. It is None if the
+    checkpoint was written, or if none was requested."""
     positives: int | None = None
-    """The number of labels +1, or None if there are no classes."""
+    """The number of examples with the label +1, or None if the targets are not classes."""
 
     @property
     def last(self) -> ProgressRecord:
-        """The last record of the run."""
+        """The last record of the run, with the totals over all its examples."""
         return self.history[-1]
 
     def __repr__(self) -> str:
@@ -70,19 +74,21 @@ class Progressive:
 
 
 class _Kept(NamedTuple):
-    """A copy of the learner's state after the last complete page, always replaced as a whole."""
+    """A copy of the learner's state after the last group of rows that was learned completely. The
+    copy is always replaced as a whole."""
 
     arrays: tuple[Vector, ...]
-    """Copies of the arrays that `Learner.arrays` returns."""
+    """Copies of the arrays of the learner's state that `Learner.arrays` returns."""
     at: int
     """The index of the first row that the learner has not learned."""
     mistakes: int
     positives: int
-    """The number of labels +1."""
+    """The number of examples with the label +1 so far."""
 
 
 class _Run:
-    """A run of a learner on a stream. It resumes the checkpoint at `path` if there is one."""
+    """A run of a learner on a stream of examples. If there is a checkpoint at `path`, the run
+    resumes it."""
 
     def __init__(
         self,
@@ -99,9 +105,10 @@ class _Run:
         self._begin = source.start
         self._loss_before = learner.loss
         self.kept = _Kept(self._copies(), source.start, 0, 0)
-        # The first and the last row that the run has learned, by which its stream is recognised.
+        # The first and the last learned row are stored, so that a resumed run can recognise its
+        # stream.
         self._ends: list[Vector] = []
-        # A long run keeps at most 10 000 records.
+        # The records are thinned, so that a long run stores at most 10 000 of them.
         self.history: History[ProgressRecord] = History()
         if path is not None:
             remove_leftovers(path)
@@ -112,11 +119,12 @@ class _Run:
 
     @property
     def has_labels(self) -> bool:
-        """Whether the targets are labels. A prediction of the wrong sign is then an error."""
+        """Whether the targets of the stream are labels, so that a prediction with the wrong sign is
+        a mistake."""
         return bool(self.learner.method.loss.task == "binary")
 
     def record(self) -> ProgressRecord:
-        """Return a record of the progress so far."""
+        """Return a record of the progress of the run so far."""
         return ProgressRecord(
             self.kept.at - self._begin,
             self.learner.loss - self._loss_before,
@@ -126,7 +134,11 @@ class _Run:
         )
 
     def records(self, every: int | None) -> Iterator[ProgressRecord]:
-        """Learn, and yield a record after each page, or after every `every` rows and at the end."""
+        """Predict and learn the rows of the stream, and yield a record after each group of rows.
+
+        If `every` is a number, a record is yielded after each multiple of this number of rows, and
+        at the end of the stream.
+        """
         reported = -1
         # A resumed run skips the rows before the checkpoint.
         for page in _cut(self._pages(), every):
@@ -167,17 +179,19 @@ class _Run:
         self._compare(page.first, page.X[0], page.y, self._ends[1])
 
     def _compare(self, row: int, x: Vector, y: Vector | None, kept: Vector) -> None:
-        """Raise an InputError if a row differs from the row learned before the checkpoint."""
+        """Raise an InputError if a row of the stream differs from the row that was learned before
+        the checkpoint."""
         here = _row(x, y)
         columns = self._source.columns
         names = [*(f"feature {name!r}" for name in columns), "the label"]
-        # Rows of another width have other columns, which `_recognise` names.
+        # A row with another number of features has other columns, which the error of `_recognise`
+        # names.
         if len(here) != len(kept) or np.array_equal(here, kept, equal_nan=True):
             return
         j = int(np.argmax((here != kept) & ~(np.isnan(here) & np.isnan(kept))))
         remedy = "pass the stream of the checkpoint"
         numbers, words = split_columns(columns)
-        # The features of words are no columns of the table.
+        # The features of words are not columns of the table, so that they are named by their words.
         if words and len(numbers) <= j < len(columns):
             raise InputError(
                 f"{self._source.name} has words at row {row}, in {few(words, 9)}, that differ "
@@ -191,12 +205,14 @@ class _Run:
         )
 
     def restore(self) -> None:
-        """Reset the learner to its state after the last complete page."""
+        """Reset the learner to its state after the last group of rows that was learned
+        completely."""
         for array, kept in zip(self.learner.arrays(), self.kept.arrays, strict=True):
             array[:] = kept
 
     def write(self) -> OSError | None:
-        """Write the checkpoint if there is a path. If writing fails, warn and return the error."""
+        """Write the checkpoint if the caller requested one. If writing fails, give a warning and
+        return the error."""
         if self.path is None:
             return None
         begun = time.perf_counter()
@@ -204,7 +220,7 @@ class _Run:
         about["predictions"] = self.predictions is not None
         about |= self.kept._asdict() | {"seconds": self.clock.seconds}
         del about["arrays"]
-        # The array has the type double, in which None becomes nan.
+        # Missing targets are stored as nan, because the array contains doubles.
         history = np.array(self.history.records(), dtype=np.float64)
         rest = {"run": about, "history": history, "ends": np.array(self._ends)}
         trouble = None
@@ -219,7 +235,10 @@ class _Run:
         return trouble
 
     def refuse(self, error: InputError) -> None:
-        """If the run has learned rows before an invalid row, raise an error that also says so."""
+        """Raise an error that says how many rows the run learned before an invalid row.
+
+        If this run has not learned any row, no error is raised here.
+        """
         self.restore()
         unsaved = self.write()
         at = self.kept.at
@@ -262,7 +281,11 @@ class _Run:
         return spent
 
     def _checked(self, state: dict[str, Any]) -> Learner:
-        """Return the learner of a checkpoint, or raise an InputError if it is from another run."""
+        """Return the learner that a checkpoint contains.
+
+        An InputError is raised if the checkpoint is from a run with another method, stream or base
+        functions.
+        """
         # The method may depend on the columns, so other columns explain another method.
         names = state.get("origin", {}).get("names")
         here = self._source.origin["names"]
@@ -274,7 +297,7 @@ class _Run:
         begin = state["run"]["begin"]
         if begin != self._begin:
             raise InputError(
-                f"its run started at row {begin}, and this run starts at row {self._begin}"
+                f"the saved run started at row {begin}, and this run starts at row {self._begin}"
             )
         return found
 
@@ -300,7 +323,7 @@ class _Run:
                 f"{name} has {page.H.shape[1]} base functions, but this learner has "
                 f"{learner.size} weights"
             )
-        # Names that are known stay known after a stream without names.
+        # The known names of columns are kept if a later stream has no names.
         learner.origin = {what: new or learner.origin.get(what, new) for what, new in here.items()}
 
     def _learn(self, page: Page) -> None:
@@ -336,15 +359,16 @@ def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
 
 def _check_base(state: dict[str, Any], size: int, base: BaseFunctions) -> None:
     kept = state.get("origin", {}).get("base functions", "")
-    # The digest of base functions begins with their name.
+    # The key of base functions begins with their name, which the message shows.
     was = kept.rpartition(" ")[0]
     if was not in ("", base.name):
         raise InputError(
-            f"it was saved with base functions {was!r}, and this run has {base.name!r}"
+            f"the learner was saved with base functions {was!r}, and this run has {base.name!r}"
         )
     if np.size(state["w"]) != size:
         raise InputError(
-            f"it was saved with {np.size(state['w'])} base functions, and this run has {size}"
+            f"the learner was saved with {np.size(state['w'])} base functions, and this run has "
+            f"{size}"
         )
 
 
@@ -462,7 +486,7 @@ def _started(learner: Any, source: Stream) -> Learner:
         raise InputError(
             f"learner must be a Learner, or an OnlineMethod that starts one, got {learner!r}"
         )
-    # The first row of such a stream would be lost.
+    # A stream that can be read only once would lose its first row.
     if not source.replayable:
         raise InputError(
             f"{source.name} can be read only once, so its width is unknown before the run; pass a "

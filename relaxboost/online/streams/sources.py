@@ -32,7 +32,7 @@ class ExampleSource:
         self.name = type(given).__name__
         self.once = False
         self.columns = columns
-        # A binary file may be a pipe, whose rows arrive over time.
+        # An open binary file may be a pipe, whose rows arrive over time.
         self.live = hasattr(given, "read1")
         self.opened: Callable[[], Iterator[Batch]]
         is_path = isinstance(given, str | os.PathLike)
@@ -128,7 +128,8 @@ def _from_disk(path: Path, label: str | None, columns: TableColumns) -> Iterator
 
 
 class _Pipe:
-    """The rows of CSV from an open binary file or a pipe."""
+    """A source of examples that reads the rows of a CSV file or a pipe, which is open in binary
+    mode."""
 
     def __init__(self, name: str, file: Any, label: Any, columns: TableColumns) -> None:
         self._name = name
@@ -183,7 +184,10 @@ def _frame(
 
 
 def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]:
-    """Return the positions of the numeric columns, and add the others to the columns of words."""
+    """Return the positions of the numeric columns of a pandas frame.
+
+    Other columns are added to the columns of words.
+    """
     from pandas.api.types import is_numeric_dtype
 
     words = columns.words
@@ -208,7 +212,7 @@ def _items(
 ) -> Iterator[Batch]:
     for number, item in enumerate(source):
         if label is not None:
-            # A row of a frame also has `iloc`, but no columns.
+            # The test for columns excludes a single row of a frame, which also has `iloc`.
             if not _is_frame(item):
                 raise _with_labels(name)
             yield from _frame(item, label, columns)

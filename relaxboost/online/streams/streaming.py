@@ -1,4 +1,4 @@
-"""Streams of examples, which are read in pages of consecutive rows."""
+"""Streams of examples, from which learners read groups of consecutive rows."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from relaxboost.online.streams.words import HASH_BUCKETS, TableColumns, WithWord
 
 
 class Page(NamedTuple):
-    """A page, which is a group of consecutive rows of a stream."""
+    """A page of a stream, which is a group of consecutive rows that are read together."""
 
     first: int
     """The index in the stream of the first row of the page, counted from 0."""
     H: Array
-    """The values of the base functions, with a row for each row of the page."""
+    """The values of the base functions for the examples of the page, with a row for each
+    example."""
     y: Vector | None
-    """The targets of the rows of the page, or None if there are none."""
+    """The targets of the examples of the page. They are None if the stream has no targets."""
     X: Array
-    """The features, with a row for each row of the page."""
+    """The features of the examples of the page, with a row for each example."""
 
 
 class Stream:
@@ -77,7 +78,10 @@ class Stream:
             yield page.H, page.y
 
     def pages(self, start: int = 0) -> Iterator[Page]:
-        """Yield the pages from row `start` of the source, or from `Stream.start` if this is later.
+        """Yield the pages of the stream, which are groups of consecutive rows, from row `start` of
+        the source.
+
+        If `Stream.start` is a later row, the first page starts there.
 
         Raises
         ------
@@ -95,7 +99,8 @@ class Stream:
             yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y, X)
 
     def head(self, rows: int) -> tuple[Array, Vector | None]:
-        """Return features and targets of the first rows, from which base functions can be computed.
+        """Return the features and the targets of the first rows of the stream, from which base
+        functions can be computed.
 
         Raises
         ------
@@ -116,7 +121,8 @@ class Stream:
         return self._like(base, self.start)
 
     def encoded(self, make: Callable[[Array], BaseFunctions], rows: int) -> BaseFunctions:
-        """Return base functions for the columns of numbers and of words, made from the first rows.
+        """Return base functions for the columns of numbers and of words of the stream. They are
+        computed from the first rows.
 
         Parameters
         ----------
@@ -135,23 +141,26 @@ class Stream:
         return WithWords(base, numbers, words)
 
     def after(self, rows: int) -> Stream:
-        """Return the same stream without its first rows. The remaining rows keep their indices."""
+        """Return a stream of the same examples without the first rows. The remaining rows keep
+        their indices."""
         return self._like(self.base, natural("rows", rows))
 
     def _like(self, base: BaseFunctions, start: int) -> Stream:
-        # The source is shared, and the header is read again.
+        # The copy shares the source, and reads the header again.
         other = Stream(self._source, base, self._size, self._classes)
         other.start = start
         return other
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the features. The tuple is empty until a page has been read."""
+        """The names of the features of the stream. The tuple is empty until a page has been
+        read."""
         return self._header.names
 
     @property
     def origin(self) -> dict[str, str]:
-        """Strings by which a learner recognises its base functions and columns.
+        """The strings by which a learner recognises the base functions and the columns of the
+        stream.
 
         The strings are complete once a page has been read. If columns have no names, the entry
         "names" is "".
@@ -174,7 +183,7 @@ class Stream:
         seen = 0
         held: list[tuple[NDArray[Any], NDArray[Any] | None]] = []
         rows = 0
-        # A page may be part of a batch, or consist of several batches.
+        # Batches are divided and joined, because all pages should have the same size.
         for batch in self._source.opened():
             X, y = self._checked(batch, seen)
             # By default a page takes a megabyte, that is, 2^17 doubles.
@@ -227,7 +236,7 @@ class Stream:
         return X, y
 
     def _page(self, first: int, held: list[Any]) -> tuple[int, Array, Vector | None]:
-        # `held` contains pairs (X, y): the parts of batches that make up the page.
+        # The list `held` contains the parts (X, y) of batches from which the page is made.
         X = held[0][0] if len(held) == 1 else np.concatenate([X for X, _ in held])
         # If the fast compiled check fails, `finite_doubles` names row and column in its error.
         if X.dtype != np.float64 or np.isnan(dual_norms(X, False)).any():
@@ -243,7 +252,7 @@ class Stream:
         return first, X, self._targets(y, first)
 
     def _targets(self, y: NDArray[Any], first: int) -> Vector:
-        # Without classes, the targets are numbers.
+        # If no classes are given, the targets are numbers.
         if self._classes is None:
             check_integers(self.name, "y", y)
             try:
@@ -272,7 +281,8 @@ class Stream:
                 )
             remedy = "correct the label, or leave the row out if it was not learned before"
             found = sorted(set(y.tolist()), key=str)
-            # If no label is one of the classes, the classes are wrong.
+            # If no label is one of the classes, the likely mistake is in the classes and not in a
+            # row.
             if self._classes is not None and wrong.all() and len(found) == 2:
                 remedy = f"name the labels, the negative one first: classes={tuple(found)}"
             raise InputError(f"{self.name} has the label {label} {where}: it {rule}; {remedy}")
@@ -367,5 +377,5 @@ def _checked_classes(classes: Any) -> tuple[Any, Any]:
     is_pair = isinstance(classes, tuple | list) and len(classes) == 2
     if not is_pair or classes[0] == classes[1]:
         raise InputError(f"classes must be two different labels, got {classes!r}")
-    # The caller may change a list later.
+    # The arguments are copied, because the caller may change a list later.
     return classes[0], classes[1]

@@ -1,4 +1,5 @@
-"""Options for the columns of tables, and the hashing of words in columns to features 0 or 1."""
+"""The options for the columns of tables with examples, and the hashing of words in columns to
+features that are 0 or 1."""
 
 from __future__ import annotations
 
@@ -14,22 +15,23 @@ from relaxboost._core.tables import check_columns
 from relaxboost.online.streams.bases import BaseFunctions
 
 ENCODE = "drop or encode it"
-"""The advice given in error messages about a column that contains neither numbers nor words."""
+"""The remedy in error messages about a table column that contains neither numbers nor words."""
 HASH = "name it in categories=[...] to encode its words, or drop it"
-"""The advice given in error messages about a column that contains words."""
+"""The remedy in error messages about a table column that contains words."""
 HASH_BUCKETS = 1024
-"""The number of features into which the words of all columns are hashed. Two given words get the
-same feature with a probability of about 0.001. The features of one row take 8 KB."""
+"""The number of features into which the words of a table are hashed. Two given words get the same
+feature with a probability of about 0.001. The features of one row take 8 KB."""
 AND_OTHERS = " and others"
-"""The suffix of the name of a feature that several words of the data share."""
+"""The suffix of the name of a hashed feature that several words of the data share."""
 
 
 class Words:
-    """Columns of words, which become features that are 1 for the words of a row and 0 otherwise.
+    """The columns of words in a table, which become features that are 1 for the words of a row and
+    0 otherwise.
 
-    `columns` contains the columns of categories in the order of their features. Sources of examples
-    add columns whose values are words. The features of a word do not depend on other words, so that
-    new words may appear later in the stream.
+    The attribute `columns` has the names of these columns. Sources of examples add columns whose
+    values are words. The features of a word do not depend on other words, so that new words may
+    appear later in the stream.
     """
 
     def __init__(self, columns: Sequence[str] = ()) -> None:
@@ -38,14 +40,15 @@ class Words:
         self._shared: set[int] = set()
 
     def values(self, columns: Sequence[Sequence[Any]], rows: int) -> Array:
-        """Return the features of the words in the columns, as a matrix of zeros and ones."""
-        # scikit-learn is loaded for words only, because it takes half a second.
+        """Return the features of the words of a table, as a matrix of zeros and ones with a row for
+        each row of the table."""
+        # scikit-learn is loaded only if there are words, because loading it takes half a second.
         from sklearn.feature_extraction import FeatureHasher
 
         hasher = FeatureHasher(HASH_BUCKETS, input_type="string", alternate_sign=False)
         H = np.zeros((rows, HASH_BUCKETS))
         for name, column in zip(self.columns, columns, strict=True):
-            # A missing category is a category.
+            # A missing value is treated as one more category.
             said = ["" if word is None or word != word else str(word) for word in column]
             words, codes = np.unique(np.array(said, dtype=np.str_), return_inverse=True)
             named = [f"{name}={word}" for word in words.tolist()]
@@ -57,11 +60,12 @@ class Words:
         return H
 
     def of(self, frame: Any) -> Array:
-        """Return the features of the words in the columns of a pandas frame."""
+        """Return the features of the words in a pandas frame, as a matrix of zeros and ones."""
         return self.values([frame[name].astype(object) for name in self.columns], len(frame))
 
     def names(self) -> list[str]:
-        """Return the names of the features, which depend on the columns but not on the words."""
+        """Return the names of the features of words, which depend on the columns of the table but
+        not on the words."""
         return [f"{', '.join(self.columns)} #{place}" for place in range(HASH_BUCKETS)]
 
     def word(self, place: int) -> str:
@@ -83,14 +87,16 @@ def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def are_words(kind: Any) -> bool:
-    """Return whether a column of a pandas frame with this data type contains words."""
+    """Return whether a column of a pandas frame contains words, given the data type of the
+    column."""
     from pandas.api.types import is_object_dtype, is_string_dtype
 
     return hasattr(kind, "categories") or is_object_dtype(kind) or is_string_dtype(kind)
 
 
 def word_columns(X: Any) -> list[Any]:
-    """Return the columns of a pandas frame that contain words. Other tables have none."""
+    """Return the names of the columns of a pandas frame that contain words. For other tables, the
+    list is empty."""
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         return []
     # A column of objects that are all numbers is a column of numbers.
@@ -99,7 +105,8 @@ def word_columns(X: Any) -> list[Any]:
 
 
 class TableColumns:
-    """The options for the columns of a table, as in `stream`.
+    """The options of `stream` for the columns of a table: those to leave out, and those with
+    categories.
 
     Columns of words are added to the categories when the first rows are read. If `categories` is
     None, columns of words are rejected. `has_text` is True if the labels in a CSV file are text.
@@ -115,11 +122,11 @@ class TableColumns:
 
     @property
     def texts(self) -> list[str]:
-        """The names of the columns that contain words."""
+        """The names of the columns of the table that contain words."""
         return [] if self.words is None else self.words.columns
 
     def check(self, name: str, known: Sequence[str]) -> None:
-        """Raise an InputError if a column to leave out or a column of categories is missing."""
+        """Raise an InputError if the table lacks a column that the options name."""
         check_columns(name, "drop", self.drop, known)
         kept = [column for column in known if column not in self.drop]
         check_columns(name, "categories", self.texts, kept)
@@ -127,7 +134,10 @@ class TableColumns:
     def joined(
         self, X: Array, numbers: list[str], texts: Sequence[Sequence[Any]]
     ) -> tuple[Array, list[str]]:
-        """Return features and their names: the numeric columns X, then the features of words."""
+        """Return the features of a table and their names.
+
+        The features are the numeric columns X, followed by the features of words.
+        """
         if self.words is None or not texts:
             return X, numbers
         H = self.words.values(texts, len(X))
@@ -141,7 +151,8 @@ def _names(what: str, given: Any) -> list[str]:
 
 
 class WithWords(BaseFunctions):
-    """Base functions of the first `numbers` features, followed by the features of words."""
+    """Base functions for tables with columns of words: functions of the numeric features, followed
+    by the features of words."""
 
     name = "words"
     bound = 1.0
@@ -166,10 +177,10 @@ class WithWords(BaseFunctions):
         return self.base.digest(), self._numbers, tuple(self.words.columns)
 
     def bound_in(self, norm: str, size: int) -> float:
-        """Return a bound on the dual norm of h.
+        """Return a bound on the dual norm of the vector h of the values of all base functions.
 
-        In h, each column of words has a single entry 1.
+        For each column of words, a single feature in h is 1.
         """
-        # The size may include a constant.
+        # The size may include the constant of an intercept, which is not a feature of words.
         largest = size - HASH_BUCKETS + len(self.words.columns)
         return math.sqrt(largest) if norm == "l2" else 1.0
