@@ -277,12 +277,18 @@ PAGES = [
 
 
 def words(path: Path) -> int:
-    """Return the number of words of prose of a page: no code, output, table or displayed formula.
+    """Return the number of words of prose of a page: no code, output, table or formula.
 
     A new row, option or example shortens no sentence elsewhere.
     """
     text = path.read_text(encoding="utf-8")
-    for not_prose in (r"^ *```.*?^ *```", r"\$\$.*?\$\$", r"^ *\|[^\n]*", r"\A---\n.*?^---"):
+    for not_prose in (
+        r"^ *```.*?^ *```",
+        r"\$\$.*?\$\$",
+        r"\$[^$\n]+\$",
+        r"^ *\|[^\n]*",
+        r"\A---\n.*?^---",
+    ):
         text = re.sub(not_prose, "", text, flags=re.DOTALL | re.MULTILINE)
     return len(re.sub(r"<!--.*?-->", "", text).split())
 
@@ -291,7 +297,7 @@ def test_only_prose_counts_as_words(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
         "---\nhide: x\n---\none\n\n<!--losses-->\n\n| a | b |\n|---|---|\n| C | d e |\n\n"
-        "<!--end-->\n\ntwo\n\n```python\nx = 3\n```\n\n$$a + b$$\n\n"
+        "<!--end-->\n\ntwo $a + b$\n\n```python\nx = 3\n```\n\n$$a + b$$\n\n"
         "* three\n\n  ```\n  no\n  ```\n\n--- four\n"
     )
     assert words(page) == 6
