@@ -42,15 +42,15 @@ class Made(NamedTuple):
 
     directory: Path
     made: tuple[str, ...]
-    """The names of the certificates that this run has written."""
+    """The names of the certificates that this run of `make` has written."""
     kept: tuple[str, ...]
     """The names of the certificates that existed before and were kept, because they are about the
     same game."""
     wide: tuple[str, ...]
-    """The names of the games whose bounds are valid but farther apart than requested."""
+    """The names of the games of the set whose bounds are valid but farther apart than requested."""
     log: Path
-    """The path of the log file, which contains the solvers and their times. The file is not part of
-    the set."""
+    """The path of the log file of `make`, which contains the solvers and their times. The file is
+    not part of the set of games."""
 
 
 def make(
@@ -190,9 +190,10 @@ def _proved(game: Game, level: str, entry: Entry) -> tuple[Certificate, str]:
 
         best = exact_optimum(game)
         proved = certify(best, level, inline=entry.inline)
-        if not proved.gap:  # a checker accepts the length of its fractions
-            # Sets on file have the witness of f, unless that, found in doubles, leaves a gap; a
-            # sum is described as one there, and not as a linear program.
+        if not proved.gap:  # The fractions are short enough for the checker.
+            # Existing sets contain the certificate of the pair (d, w), in which a sum is described
+            # as a sum and not as a linear program. The witness of this certificate is computed in
+            # doubles. If it leaves a gap, the certificate of `exact_optimum` is used instead.
             pair = certify(game, level, d=best.d, w=(best.support, best.w), inline=entry.inline)
             if not pair.gap or not is_about(proved.document, game, level):
                 proved = pair

@@ -169,7 +169,7 @@ def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGa
 
     This function reads only the indices. When a certificate is first used, it is read, and the
     digest of its file is compared with the index. Use `check` to recompute the proofs of the
-    brackets.
+    bounds.
 
     Parameters
     ----------

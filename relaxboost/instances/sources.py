@@ -26,7 +26,7 @@ _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
 
 class Sources:
-    """A factory that makes matrices from their descriptions."""
+    """A factory that makes the margin matrices of certified games from their descriptions."""
 
     # A specification often has several games with the same matrix, so the last matrix is kept.
 
