@@ -62,10 +62,10 @@ class ConformanceError(AssertionError):
         self.others: tuple[ConformanceError, ...] = ()
         self._lines = [
             f"{relaxation} with m = {m} fails the check {check!r}",
-            f"promised: {promise}",
-            f"figure:   {figure:.6g}, tolerance {tolerance:.3g}",
+            f"property:  {promise}",
+            f"violation: {figure:.6g}, tolerance {tolerance:.3g}",
             *(f"{name} = {_expression(value)}" for name, value in self.instance.items()),
-            f"again:    {again.format(m=m, check=check)} with the same seed",
+            f"again:     {again.format(m=m, check=check)} with the same seed",
         ]
         super().__init__("\n  ".join(self._lines))
 
@@ -75,7 +75,7 @@ class ConformanceError(AssertionError):
         Its message also names the other failed checks, whose errors are in `others`.
         """
         self.others = tuple(others)
-        also = [f"also:     {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
+        also = [f"also:      {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
         # Errors are printed from `args`, so the other failures are added there.
         self.args = ("\n  ".join([*self._lines, *also]),)
         return self
@@ -121,7 +121,7 @@ class ConformanceReport:
 
     def __str__(self) -> str:
         head = f"{'check':<24} {'m':>5} {'worst':>10} {'allowed':>9} tried"
-        lines = [f"{self.relaxation} keeps every promise that was checked", head]
+        lines = [f"{self.relaxation} satisfies every property that was checked", head]
         for r in self.rows:
             said = f"{r.figure:10.2g} {r.tolerance:9.1g} {r.comparisons:5}"
             said = said if r.status == "passed" else f"{r.status:>20}"
@@ -216,11 +216,10 @@ class Judge(ABC):
 
 
 def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
-    """Call `check(case)` and return a row of the report.
+    """Run a check, and return the row of the report with its result.
 
-    Raise a ConformanceError if the check fails.
-
-    `case` is a `Case`, or another `Judge` with the attribute `m`.
+    The function `check` is called with `case`, which is a `Case` or another `Judge` with the
+    attribute `m`. If the check fails, a ConformanceError is raised.
     """
     try:
         # A check judges the result of an overflow, so that warnings are switched off.
@@ -319,9 +318,9 @@ class Case(Judge):
         return self.claimed
 
     def tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for numbers of magnitude `scale`.
+        """Return the tolerance for numbers of magnitude `scale` in a check of the relaxation f.
 
-        It depends on the level of proof of f.
+        It is larger if the bounds of f are not proved, or if a solver computes values of f.
         """
         # The level may be exact although a method of the class uses a solver.
         least = SOLVER_ERROR if self._asks_solver or needs_solver(self.f) else 0.0

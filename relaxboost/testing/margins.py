@@ -48,7 +48,7 @@ def cvxpy_relaxed_margin(case: Case) -> None:
     declared = cp.Problem(cp.Maximize(goal), [u <= at, *constraints])
     case.demand(declared.is_dcp(), "cvxpy_relaxed_margin is concave by the rules of cvxpy")
     value, constraints = case.f.cvxpy_conjugate(x)
-    # The same maximum with f* written out, for comparison.
+    # This is the same maximum with f* written out, for comparison.
     longhand = cp.Problem(cp.Maximize(gamma - value), [x >= gamma - at, *constraints])
     problems = [("cvxpy_relaxed_margin", declared), ("γ − cvxpy_conjugate(x)", longhand)]
     margins = case.margins(1 if case.subject.large else 3)

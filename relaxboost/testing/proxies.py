@@ -272,7 +272,7 @@ def interface(case: ProxyCase) -> None:
     case.demand(False, "check() raises InputError for a domain that is not in `domains`")
 
 
-# A check comes before the checks that rely on it, so the first fault is nearest to its cause.
+# A check comes before the checks that rely on it, so that the first error is nearest to its cause.
 _ORDER: tuple[Callable[[ProxyCase], None], ...] = (
     minimum,
     largest,
