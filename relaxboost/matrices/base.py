@@ -59,10 +59,13 @@ class MarginMatrix(ABC):
     """
 
     m: int
-    """The number of examples (rows)."""
+    """The number of examples, which are the rows of the margin matrix."""
 
     n: int | None
-    """The number of hypotheses (columns), or None if they are not enumerated."""
+    """The number of hypotheses, which are the columns of the margin matrix.
+
+    It is None if the hypotheses are not enumerated.
+    """
 
     edge_roundings: ClassVar[int]
     """The number of roundings for each example in a computed edge. It bounds the error of an edge
@@ -71,10 +74,16 @@ class MarginMatrix(ABC):
     sums."""
 
     stored: ClassVar[bool] = False
-    """Whether the entries are already in memory. If True, `tocvxpy` creates no new matrix."""
+    """Whether all entries of the margin matrix are already stored in memory.
+
+    If this is True, `tocvxpy` needs no more than a copy of these entries.
+    """
 
     implicit: ClassVar[bool] = False
-    """Whether the object that `bulk` returns computes products without an array of all entries."""
+    """Whether products with all columns are computed without an array of all entries of A.
+
+    The method `bulk` returns the object that computes these products.
+    """
 
     slack: float = 0.0
     """An upper bound on the largest absolute edge minus the absolute edge of the column that `best`
@@ -87,7 +96,10 @@ class MarginMatrix(ABC):
 
     @property
     def known(self) -> int:
-        """The number of columns that are known so far. `column` returns only known columns."""
+        """The number of columns of the margin matrix that are known so far.
+
+        The method `column` returns only known columns.
+        """
         assert self.n is not None
         return self.n
 
@@ -127,7 +139,11 @@ class MarginMatrix(ABC):
 
     @abstractmethod
     def digest(self) -> str:
-        """Return the SHA-256 digest of A in hexadecimal. It does not depend on how A is stored."""
+        """Return the SHA-256 digest of the margin matrix in hexadecimal.
+
+        A dense and a sparse matrix with the same entries have the same digest. The digest of a
+        matrix that is computed from data, such as `StumpMatrix`, is a digest of these data.
+        """
 
     def best(self, d: Vector) -> Best:
         """Return the column with the largest absolute edge.
@@ -241,9 +257,9 @@ class MarginMatrix(ABC):
         return self.toarray()
 
     def recipe(self) -> dict[str, Any]:
-        """Return the recipe by which a checker computes A from `data`.
+        """Return the recipe by which the checker of certificates computes A from `data`.
 
-        It is {} if `data` is A itself.
+        The recipe is {} if `data` returns A itself.
         """
         return {}
 
@@ -267,9 +283,9 @@ class _Stored(Pricing):
 
 
 def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> str:
-    """Return the SHA-256 of a matrix with m rows and n columns.
+    """Return the SHA-256 digest of a matrix with m rows and n columns.
 
-    `columns` has the row indices and the nonzero values of each column.
+    The argument `columns` contains the row indices and the nonzero values of each column.
     """
     sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
     for rows, values in columns:

@@ -13,18 +13,18 @@ from relaxboost._core.arrays import ROWS_PER_BLOCK, Array, Vector, Whole
 
 
 class Pricing(ABC):
-    """Products with A, for methods that use few columns of A at a time."""
+    """Products with a margin matrix A, for methods that use few columns of A at a time."""
 
     m: int
     n: int
 
     @abstractmethod
     def edges(self, d: Vector) -> Vector:
-        """Return the edges Aᵀd of all columns."""
+        """Return the edges Aᵀd of all columns of A, for the weights `d` of the examples."""
 
     @abstractmethod
     def restricted(self, columns: Whole) -> Bulk:
-        """Return an object for products with the given columns only.
+        """Return an object for products with only the given columns of A.
 
         The indices of the columns must be increasing.
         """
@@ -47,13 +47,16 @@ class CutLevels(NamedTuple):
     """The number of cuts below the value of each example, with a row for each feature and a column
     for each example."""
     offsets: Whole
-    """The index of the first column of each feature, followed by the number of columns."""
+    """The index of the matrix column for the first cut of each feature.
+
+    The last entry is the number of columns of the matrix.
+    """
     signs: Vector
     """The labels y of the examples, −1 or +1."""
 
 
 class Bulk(Pricing):
-    """Products with all columns of A, for interior point methods."""
+    """Products with all columns of a margin matrix A, for interior point methods."""
 
     levels: CutLevels | None = None
     """The `CutLevels` of A if its columns are cuts of features, and otherwise None."""
@@ -61,11 +64,11 @@ class Bulk(Pricing):
     @property
     @abstractmethod
     def array(self) -> Vector | None:
-        """The matrix A as an array of doubles. It is None if A is not stored."""
+        """The margin matrix A as an array of doubles. It is None if A is not stored."""
 
     @abstractmethod
     def margins(self, w: Vector) -> Vector:
-        """Return the margins A w of all examples."""
+        """Return the margins A w of all examples, for the weights `w` of the columns."""
 
     @abstractmethod
     def part(self, rows: Whole, columns: Whole) -> Array:

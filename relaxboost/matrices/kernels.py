@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import njit, thread_pool
 
-# The compiler may reorder and fuse sums to vectorise them; γ_n covers every order.
+# The compiler may reorder and fuse sums to vectorise them. The error bound with γ_n holds for every
+# order of the terms.
 _SUM = {"reassoc", "contract"}
 MIN_VECTORISED_TERMS = 64
 """Sums of at least this many terms use vector instructions, so that their last bits depend on the
@@ -25,7 +26,7 @@ CPU. Shorter sums are the same on every CPU, and so are results for small games.
 
 
 def _read_only(H: NDArray[Any]) -> NDArray[Any]:
-    # Writable and read-only arrays differ in signature, and each signature is compiled.
+    # Writable and read-only arrays differ in signature, and each signature would be compiled.
     if H.flags.writeable:
         H = H.view()
         H.flags.writeable = False
@@ -79,7 +80,8 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
     pool, threads = thread_pool()
     if threads == 1:
         return dots(H, used, d)
-    # NumPy takes an array of one column as ordered by rows, which changes the order of sums.
+    # Each thread gets at least two columns, because NumPy treats an array of one column as ordered
+    # by rows, which would change the order of sums.
     cuts = np.linspace(0, used, min(threads, max(used // 2, 1)) + 1).astype(int)
     parts = [H[:, a:b] for a, b in pairwise(cuts.tolist()) if b > a]
     return np.concatenate(list(pool.map(lambda part: dots(part, part.shape[1], d), parts)))

@@ -32,8 +32,8 @@ class StumpColumn:
     threshold: float
     name: str
     shown: str
-    """The threshold as a decimal string, with only as many digits as are needed to separate the
-    examples."""
+    """The threshold of the stump as a decimal string, with only as many digits as are needed to
+    separate the examples."""
 
     def __call__(self, X: ArrayLike) -> Array:
         """Return the predictions −1, 0 or +1 for the rows of `X`."""
@@ -81,9 +81,9 @@ def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
 def stump_digest(
     shape: tuple[int, ...], max_cuts: int | None, blocks: Iterable[Array], y: Vector
 ) -> str:
-    """Return the SHA-256 of the recipe of stumps and of the data (X, y).
+    """Return the SHA-256 digest of a matrix of stumps: of its data (X, y) and of `max_cuts`.
 
-    `blocks` yields X in blocks of rows.
+    The argument `blocks` yields X in blocks of rows.
     """
     sha = hashlib.sha256(f"relaxboost stumps v1 {shape} max_cuts={max_cuts}\n".encode())
     for X in blocks:
@@ -248,7 +248,7 @@ class StumpMatrix(MarginMatrix):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The names of the features."""
+        """The names of the features from which the stumps of this matrix are made."""
         return self._names
 
     def hypothesis(self, j: int) -> StumpColumn:
@@ -266,19 +266,21 @@ class StumpMatrix(MarginMatrix):
         return f"{self._names[stump.feature]} {'>' if sign > 0 else '<='} {stump.shown}"
 
     def digest(self) -> str:
-        """Return the SHA-256 of the recipe of the matrix and of the data (X, y)."""
+        """Return the SHA-256 digest of the data (X, y) and of the option `max_cuts`."""
         return self._digest
 
     def recipe(self) -> dict[str, Any]:
-        """Return the recipe "stumps" with the option `max_cuts`.
+        """Return the recipe by which the checker of certificates computes A from `data`.
 
-        The option is None if all cuts are used.
+        The recipe is "stumps" with the option `max_cuts`, which is None if all cuts are used.
         """
         return {"stumps": {"max_cuts": self._max_cuts}}
 
     def data(self) -> Array:
-        """Return the data of a certificate: an array with a row for each example, which has the
-        label and then the features.
+        """Return the data that a certificate stores for this matrix.
+
+        The result is an array with a row for each example, which has the label and then the
+        features.
         """
         return np.column_stack([self._y, self._X])
 

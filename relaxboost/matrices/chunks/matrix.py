@@ -110,13 +110,15 @@ class ChunkedMatrix(StumpMatrix):
         return StumpBulk(self._codes, self._offsets, self._y, self.edges)
 
     def data(self) -> Array:
-        """Return the data of a certificate: an array with a row for each example, which has the
-        label and then the features.
+        """Return the data that a certificate stores for this matrix.
+
+        The result is an array with a row for each example, which has the label and then the
+        features.
 
         Raises
         ------
         InputError
-            If `max_cuts` was passed, because the pages then do not contain the exact values.
+            If `max_cuts` was passed, because the files then do not contain the exact values.
         """
         if self._max_cuts is not None:
             raise InputError(
@@ -169,9 +171,9 @@ def chunked(
         The labels, which have two values. The values −1 and +1 are kept, and `datasets.labels` maps
         others. For Parquet, `y` is the name of the label column. For an iterator, it is None.
     directory : path, optional
-        The directory for the pages. They are written to a subfolder, which is deleted with the
-        matrix. The default is the directory for temporary files. The workers of a cluster must be
-        able to read the directory under the same path.
+        The directory for the files of binned features, which are called pages. They are written to
+        a subfolder, which is deleted with the matrix. The default is the directory for temporary
+        files. The workers of a cluster must be able to read the directory under the same path.
     max_cuts : int, optional
         The maximum number of thresholds for a feature, as in `stumps`. With fewer thresholds the
         game has a different digest and optimum. With at most 255 thresholds, a code takes one byte.

@@ -22,11 +22,11 @@ class Batch(NamedTuple):
     """A block of labelled rows in the form in which the source provides it."""
 
     where: str
-    """The name of the block in error messages."""
+    """The name by which error messages refer to this block of rows."""
     X: Any
     y: Any
     names: Any
-    """The names of the features, or None if the source has no names."""
+    """The names of the features of this block, or None if the source has no names."""
 
 
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
