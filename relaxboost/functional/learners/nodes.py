@@ -68,7 +68,10 @@ class Nodes(NamedTuple):
     for a tree with one leaf."""
 
     def weighted(self, shares: Array) -> Nodes:
-        """Return the nodes with new weights of the leaves, given as shares that sum to 1."""
+        """Return the nodes of the tree with new weights of its leaves for SHAP values.
+
+        The argument `shares` contains the weights, which sum to 1.
+        """
         if self.leaves == 1:
             return self
         # LightGBM has 32 bits for the sum of all counts.
@@ -76,17 +79,17 @@ class Nodes(NamedTuple):
 
     @property
     def leaves(self) -> int:
-        """The number of leaves."""
+        """The number of leaves of the tree."""
         return len(self.table) + 1
 
     @property
     def children(self) -> Whole:
-        """The left and the right child of each node, shape (nodes, 2)."""
+        """The left and the right child of each inner node of the tree, as two columns."""
         return self.table[:, 4:].astype(np.int64)
 
     @property
     def depth(self) -> int:
-        """The maximum number of splits between the root and a leaf."""
+        """The maximum number of splits between the root of the tree and a leaf."""
         deep = np.ones(self.leaves, dtype=np.int64)
         for node, pair in enumerate(self.children):
             deep[pair[pair >= 0]] = deep[node] + 1
@@ -236,7 +239,10 @@ def leaf_of(X: Array, nodes: Nodes) -> Whole:
 
 
 def add(X: Array, trees: list[Nodes], values: list[Array], total: Array) -> None:
-    """Add the leaf values of all trees to `total`, shape (N,), in place."""
+    """Add the predictions of all trees for the rows of X to the vector `total`, in place.
+
+    The argument `values` contains the leaf values of each tree.
+    """
 
     def work(start: int, stop: int) -> None:
         leaf = np.empty(ROWS_PER_BLOCK, dtype=np.int64)

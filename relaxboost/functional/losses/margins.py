@@ -188,7 +188,7 @@ class SmoothHinge(PointwiseLoss):
 
     @property
     def smoothness(self) -> float:  # type: ignore[override]
-        """The smoothness Λ = 1/w."""
+        """The smoothness Λ = 1/w of the smoothed hinge loss of width w."""
         return 1.0 / self.width
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
