@@ -32,8 +32,8 @@ MAX_CUTS_OF_STORED_GAMES = 32
 game has an entry for each pair of a row and a cut, and is stored."""
 
 Played = list[tuple[Voter, Solution]]
-"""The result of a path. For each setting, it has the weighted sum of hypotheses and the solution
-of the game."""
+"""The result of a path of games. For each setting, such as a fraction, it contains the weighted sum
+of hypotheses and the solution of the game."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Games(ABC):
     table: Features
     hypotheses: Any
     targets: list[int] = field(default_factory=lambda: [1])
-    """For each game, the index of the class that stands for +1."""
+    """The index of the class that stands for +1 in each game."""
 
     @property
     def has_unseen_votes(self) -> bool:
@@ -56,7 +56,7 @@ class Games(ABC):
 
     @abstractmethod
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return one game for each value of the parameter in the grid."""
+        """Return one game for each setting in the grid, for example for each fraction."""
 
     @abstractmethod
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
@@ -74,7 +74,10 @@ class Games(ABC):
         given: Examples,
         setting: Any,
     ) -> Voter:
-        """Return the weighted sum of hypotheses of a solution."""
+        """Return the weighted sum of hypotheses whose weights the solution `s` of a game contains.
+
+        The matrix of the game has the columns of the hypotheses.
+        """
         hypotheses = map(matrix.hypothesis, s.support.tolist())
         members = zip(s.coefficients.tolist(), hypotheses, strict=True)
         return Voter.of(columns, list(members), given)
@@ -97,16 +100,19 @@ class Games(ABC):
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return the reason why a solution is not good enough, or an empty string."""
+        """Return the reason why the solution `s` of game k is not good enough.
+
+        The result is an empty string if the solution is good enough.
+        """
         # `idle` is the largest possible gain of the objective over the weights w = 0.
         idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
         said = [] if s.status == "optimal" else [s.message]
         if idle <= tol:
-            said.append("no vote beats none: raise fraction, or add features")
+            said.append("no weighted vote is better than no vote: raise fraction, or add features")
         return "; ".join(said)
 
     def below(self, s: Solution) -> Vector:
-        """Return, for each row, the threshold γ of a solution minus the margin of the row."""
+        """Return the threshold γ of the solution `s` minus the margin of each row of the game."""
         return s.gamma - s.margins
 
 
@@ -115,7 +121,10 @@ class ScoreGames(Games):
 
     @abstractmethod
     def aims(self, given: Examples) -> Vector:
-        """Return a number for each example. Categories are ranked by the mean of these numbers."""
+        """Return a number for each example, such as its target.
+
+        The categories of a feature are ranked by the mean of these numbers.
+        """
 
     def columns(self, given: Examples, k: int) -> tuple[CutColumns, Any]:
         columns = CutColumns.of(self.table, given.Z, self.aims(given), given.weights)
@@ -162,9 +171,9 @@ class WarmPath:
     deadline: float = math.inf
     """The time, in seconds since the epoch, at which the last game should end."""
     paths_left: int = 1
-    """The number of paths that have not started yet. They share the remaining time."""
+    """The number of paths of games that have not started yet. They share the remaining time."""
     is_stopped: bool = False
-    """Whether Ctrl-C has ended a game."""
+    """Whether the user has ended a game of this path by Ctrl-C."""
 
     def solve(
         self, given: Examples, grid: list[Any], starts: list[Solution | None]
@@ -266,8 +275,8 @@ def _play(
     solutions = list[Solution]()
     limit: float | None = None
     for i, game in enumerate(games):
-        # After Ctrl-C, or if no time is left, each remaining game ends after one round, with a
-        # valid bracket. A time limit must be positive.
+        # After Ctrl-C, or if no time is left, each remaining game ends after one round, with valid
+        # bounds. A time limit must be positive.
         left = 0.0 if path.is_stopped else (end - time.time()) / (len(games) - i)
         limit = max(left, sys.float_info.min) if math.isfinite(left) else None
         points = path.rule.begin(matrix) if relay.solution is None else None

@@ -38,9 +38,9 @@ class OnlineEstimator(TableEstimator, ABC):
     """The base class of the online estimators, with their base functions and learners."""
 
     usual_loss: ClassVar[str]
-    """The name of the estimator's default loss."""
+    """The name of the loss that the online estimator minimises if the parameter `loss` is None."""
     usual_radius: ClassVar[float] = 30.0
-    """The radius that error messages suggest."""
+    """The radius of the set of weights that error messages of the estimator suggest."""
 
     loss: Any = None
     basis: Any = "linear"
@@ -117,8 +117,8 @@ class OnlineEstimator(TableEstimator, ABC):
         return "; drop the row, or fill the value in"
 
     def _begin(self, X: Array, weights: Array, outputs: int, loss: Any, targets: float) -> None:
-        # The first examples determine the base functions. A row of weight 0 is no row, and must not
-        # widen a range.
+        # The first examples determine the base functions. Rows of weight 0 are left out, because
+        # they must not widen a range.
         basis = self._basis(X[weights > 0.0])
         size = basis.size(X.shape[1]) + bool(self.intercept)
         method = self._method(loss, size, basis, targets)

@@ -36,7 +36,10 @@ class BoostedTrees:
 
     kind: str
     classes: list[Any] | None
-    """The labels. For a Booster, the class numbers, or None if there are two classes."""
+    """The labels of the model's classes.
+
+    For a Booster, these are the class numbers, or None if there are two classes.
+    """
     values: list[Array]
     """The leaf values of each tree, in the order in which the library numbers its trees."""
     places: list[list[int]]

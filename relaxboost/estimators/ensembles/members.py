@@ -85,7 +85,7 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
     """
     if isinstance(estimator, tuple):
         return _of_predictions(estimator)
-    # A pipeline, without an import of scikit-learn.
+    # Pipelines have steps. They are recognised without an import of scikit-learn.
     if hasattr(estimator, "steps") and len(estimator.steps):
         return _last_step(estimator, target)
     kind = type(estimator).__name__
@@ -214,7 +214,10 @@ def _check_fitted(estimator: Any, kind: str) -> None:
 
 
 def ask(members: Members, question: Any, X: Any) -> Any:
-    """Return the predictions of the estimator on X, or raise an InputError if it fails."""
+    """Return the result of the function `question`, which predicts on X with an ensemble.
+
+    If the function raises an error, raise an InputError that names the ensemble and the reason.
+    """
     try:
         # The whole ensemble predicts first, because it checks X and its members do not.
         if members.labels is not None:

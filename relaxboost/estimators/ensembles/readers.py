@@ -88,7 +88,7 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
     first = None
     intercept = None
     if type(estimator.init_).__name__ == "DummyClassifier":
-        # The log odds of the classes, which are the same for all rows.
+        # The intercept is the log odds of the classes, which are the same for all rows.
         intercept = float(_initial(estimator, at, np.zeros((1, estimator.n_features_in_)))[0])
     # The attribute is the string "zero" if there is no initial prediction.
     elif not isinstance(estimator.init_, str):

@@ -39,7 +39,7 @@ class EnsembleReport:
     """
 
     kind: str
-    """The name of the estimator's class, or "(H, weights)"."""
+    """The name of the class of the certified estimator, or "(H, weights)"."""
     classes: tuple[Any, Any]
     """The names of the classes that are encoded as −1 and +1."""
     members: Members = field(repr=False)
@@ -74,7 +74,7 @@ class EnsembleReport:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the report's columns."""
+        """The names of the hypotheses of the ensemble that are columns of the report."""
         last = () if self.intercept is None else ("intercept",)
         return (*(self.members.names[j] for j in self.kept.tolist()), *last)
 
@@ -86,7 +86,10 @@ class EnsembleReport:
 
     @property
     def scales(self) -> Array:
-        """The number by which each column was divided. It is 1 for the intercept."""
+        """The number by which each hypothesis of the report was divided.
+
+        It is 1 for the intercept.
+        """
         last = [] if self.intercept is None else [1.0]
         return np.append(self.all_scales[self.kept], last)
 
@@ -97,7 +100,7 @@ class EnsembleReport:
 
     @property
     def reoptimised(self) -> Array:
-        """The weights of the columns that prove the lower bound on the optimum."""
+        """The weights of the report's hypotheses that prove the lower bound on the optimum."""
         return self._dense(self.optimum)
 
     def _dense(self, certificate: Certificate) -> Array:
@@ -113,7 +116,7 @@ class EnsembleReport:
 
     @property
     def reoptimised_margins(self) -> Array:
-        """The margin on each example with the re-optimised weights."""
+        """The margin of each example if the hypotheses have the re-optimised weights."""
         return self._margins(self.reoptimised)
 
     def _margins(self, w: Array) -> Array:
