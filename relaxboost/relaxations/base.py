@@ -63,11 +63,12 @@ class Traits(NamedTuple):
     """Properties of a relaxation f on R^m. False means "not claimed", not "refuted"."""
 
     polyhedral: bool = False
-    """Whether f is the value of the linear program that `linear_form` returns."""
+    """Whether f(d) is the optimum of the linear program that `linear_form` returns."""
     smooth: bool = False
-    """Whether f is strongly convex on the simplex in the l1 norm, with modulus `curvature(m)` > 0.
+    """Whether the relaxation f is strongly convex on the simplex in the l1 norm.
 
-    The gradient of the relaxed margin is then Lipschitz continuous.
+    The modulus of strong convexity is `curvature(m)` > 0. The gradient of the relaxed margin is
+    then Lipschitz continuous.
     """
     monotone: bool = False
     """Whether f(Dd) <= f(d) for every d and every diagonal matrix D with entries in [0, 1].
@@ -76,11 +77,11 @@ class Traits(NamedTuple):
     property too.
     """
     symmetric: bool = False
-    """Whether f(d) stays the same if the examples are permuted."""
+    """Whether the value f(d) of the relaxation stays the same if the entries of d are permuted."""
     zero_minimum: bool = False
-    """Whether the minimum of f over R^m is 0 (SS09 Thm 7, condition (i))."""
+    """Whether the minimum of the relaxation f over R^m is 0 (SS09 Thm 7, condition (i))."""
     zero_in_core: bool = False
-    """Whether the point 0 is in the core of the domain of f (SS09 Thm 7, condition (ii))."""
+    """Whether 0 is in the core of the domain of the relaxation f (SS09 Thm 7, condition (ii))."""
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:
@@ -134,9 +135,10 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
 
 
 def box_around(d: Vector, total: tuple[float, float], distance: float) -> Interval:
-    """Return intervals that contain all points of the simplex within `distance` of d / Σd.
+    """Return a box that contains every point of the simplex near the normalised weights d / Σd.
 
-    The interval `total` contains the exact sum Σd.
+    A point is near if its l1 distance is at most `distance`. The interval `total` contains the
+    exact sum Σd.
     """
     box = Interval(d) / Interval(*total) + Interval(-distance, distance)
     return Interval(np.maximum(box.lower, 0.0), np.minimum(box.upper, 1.0))
@@ -170,14 +172,17 @@ class Relaxation(ABC):
     """
 
     family: ClassVar[str]
-    """The name of the class in keys and digests.
+    """The name of the relaxation's class in the strings of `key` and in the digests of games.
 
     By default this is the module and the name of the class. A class that defines `family` can be
     renamed without changing its digests.
     """
 
     per_example: ClassVar[str] = ""
-    """The name of the parameter that has one entry for each example, or "" if there is none."""
+    """The name of the relaxation's parameter that has one entry for each example.
+
+    It is "" if there is no such parameter.
+    """
 
     # With None, NumPy leaves the product of a NumPy number and f to `__rmul__`.
     __array_ufunc__ = None
@@ -201,7 +206,7 @@ class Relaxation(ABC):
 
     @property
     def traits(self) -> Traits:
-        """The known properties of f on R^m. By default no property is claimed."""
+        """The known properties of the relaxation f on R^m. By default no property is claimed."""
         return Traits()
 
     @property
@@ -342,7 +347,7 @@ class Relaxation(ABC):
         for inside in 10.0 ** np.arange(-12.0, 1.0):
             if math.isfinite(self.penalty(d + inside * towards)):
                 break
-        # After a large move, bisection finds the least one.
+        # If only a large move is enough, bisection searches for the smallest one.
         outside = 0.1 * inside
         for _ in range(40 if inside > 1e-8 else 0):
             middle = 0.5 * (inside + outside)
@@ -410,7 +415,8 @@ class BinaryDistribution(ABC):
 def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
     """Return a function that maps margins u to the distribution `f.distribution(u, beta)`.
 
-    The returned function does not check that the margins are finite.
+    The returned function does not check that the margins are finite, unless the class of f
+    overrides `distribution` with a method that does.
     """
     if type(f).distribution is not Relaxation.distribution:
         return lambda u: f.distribution(u, beta)

@@ -1,4 +1,4 @@
-"""The binary-entropy penalty on the weights. The conjugate is a log-loss."""
+"""The binary-entropy penalty on the weights of the examples. Its conjugate is a log-loss."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BinaryEntropy(WithK):
     k : int, float or Fraction, optional
         The number k in [1, m], kept exactly. No weight d_i exceeds 1/k.
     weight : int, float or Fraction
-        The weight c in [1e-100, 1e100]. The default is 1.
+        The factor c of the penalty, in [1e-100, 1e100]. The default is 1.
     fraction : int, float or Fraction, optional
         The fraction k/m in (0, 1], instead of k.
 
@@ -98,7 +98,7 @@ class BinaryEntropy(WithK):
         return float(self.weight)
 
     def offset(self, m: int) -> float:
-        """Return (c m/k) log 2, the constant term of f on the simplex."""
+        """Return the constant term (c m/k) log 2 of the binary-entropy penalty for m examples."""
         return float(self.weight * m / self.exact_k) * math.log(2.0)
 
     def penalty(self, d: Vector) -> float:

@@ -49,11 +49,11 @@ class ConeAnswer(NamedTuple):
     below: float
     """The lower bound on the relaxed margin F(u), or −inf if no bound is proved."""
     d: Vector
-    """The minimiser d that the solver found."""
+    """The distribution at which the solver found the minimum of <u, d> + f(d)."""
     gamma: float
-    """The threshold γ, which is the minimum over i of u_i + slope_i."""
+    """The threshold γ of the relaxed margin: the minimum of u_i + slope_i over all examples i."""
     slope: Vector
-    """The subgradient of f that is computed from the multipliers."""
+    """The subgradient of the relaxation f that follows from the multipliers of the program."""
     proof: ConeProof
 
 
@@ -67,13 +67,16 @@ class _Found(NamedTuple):
 
 
 class _Ball(NamedTuple):
-    """Multipliers y, and a ball around y that contains multipliers with q_z = 0 exactly."""
+    """A ball of multipliers around y, in which some multipliers satisfy q_z = 0 exactly.
+
+    The docstring of the module defines the reduced costs q and their part q_z.
+    """
 
     y: Vector
     slope: Vector
-    """For each of the first m entries of q, the largest change of the entry within the ball."""
+    """The largest change within the ball of each of the first m reduced costs q."""
     value: float
-    """The largest change of −<right, y> − p·P p/2 within the ball."""
+    """The largest change of −<right, y> − p·P p/2, a term of the lower bound, within the ball."""
 
 
 class _Independent(NamedTuple):
@@ -188,9 +191,10 @@ class ConeBounds:
         return q, size
 
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
-        """Return Clarabel's result for F(u), or None if it finds no usable solution.
+        """Return Clarabel's solution of the cone program for the relaxed margin F(u).
 
-        If `box` is True, the minimum is over 0 <= d <= 1 instead of the simplex.
+        The result is None if Clarabel finds no usable solution. If `box` is True, the minimum is
+        over 0 <= d <= 1 instead of the simplex.
         """
         best: ConeAnswer | None = None
         sides = _box(self._m) if box else _simplex(self._m)
@@ -314,8 +318,8 @@ class ConeBounds:
         the Newton steps can leave the cones. The moves are 1e-15 to 1e-4 of the largest term of q.
         """
         if self._merge is not None:
-            # Multipliers of equations that are dependent up to rounding only may be near no others
-            # with q_z = 0.
+            # If equations are dependent only up to rounding, there may be no multipliers with
+            # q_z = 0 near the given multipliers.
             y = proof.y.copy()
             y[: self._form.zero] = self._merge @ y[: self._form.zero]
             proof = ConeProof(y, proof.point)
@@ -348,8 +352,9 @@ class ConeBounds:
         point = proof.point
         rests = np.zeros(y.size, dtype=np.bool_)
         for _ in range(6):
-            # If steps take all room of a multiplier, the equations may admit only zero for it. What
-            # rounding leaves of such multipliers would be all of an entry of q_z.
+            # If the steps use up the room of a multiplier, the equations may require that the
+            # multiplier is zero. A rounding error instead of zero could be the only term of an
+            # entry of q_z, which would then not become zero.
             rests |= is_plain & (np.abs(y) <= 1e-3 * room)
             y[rests] = 0.0
             q, size = (part[m:] for part in self._reduced(np.zeros(m), y, point))
@@ -399,7 +404,10 @@ class ConeBounds:
         return _Ball(y, radius * self._steep, radius * value)
 
     def _left(self, y: Vector, point: Vector) -> Vector:
-        """Return upper bounds on the absolute entries of q_z, including rounding errors."""
+        """Return upper bounds on the absolute values of the reduced costs q_z.
+
+        The bounds include rounding errors.
+        """
         q, size = (part[self._m :] for part in self._reduced(np.zeros(self._m), y, point))
         return np.asarray(np.abs(q) + self._roundings[self._m :] * size)
 
@@ -431,8 +439,9 @@ class ConeBounds:
             scaled = sparse.csr_array(sparse.diags_array(1.0 / unit) @ change)
             least = least_singular_value(scaled[z])
             if least == 0.0:
-                # Some entries of q_z can be zero whenever the others are, as for all the prices of
-                # an assignment: f is constant if the prices of both sides move against each other.
+                # Some entries of q_z may be zero whenever the other entries are zero. The prices in
+                # an assignment problem are an example: the sum of the prices of one side determines
+                # the sum of the prices of the other side.
                 cost = sparse.csr_array(self._form.cost[m:, None])
                 every_term = sparse.hstack([cost, terms], format="csr")
                 unit[z[implied_rows(scaled[z], every_term[z], unit[z])]] = np.inf

@@ -61,9 +61,10 @@ class DualCones:
         return room
 
     def raised(self, y: Vector, room: Vector) -> Vector:
-        """Return the multipliers y, raised so that a neighbourhood of y is in the dual cones.
+        """Return the multipliers `y`, raised until a box around them is in the dual cones.
 
-        The neighbourhood contains all y' with |y' − y| <= room, entry by entry.
+        The box contains all vectors whose entries differ from the returned multipliers by at most
+        the entries of `room`.
         """
         form = self._form
         y = y.copy()
@@ -85,9 +86,8 @@ class DualCones:
         return y
 
     def _above(self, y: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
-        # The room in a must not reach zero, where the condition on b and c jumps.
         # Each row (a, b, c) of the result stays in the dual exponential cone if its entries change
-        # by at most `room`.
+        # by at most `room`. The condition on b and c jumps at a = 0, so all these a are below 0.
         a = np.minimum(y[:, 0], -np.where(room[:, 0] > 0.0, 2.0 * room[:, 0] + MIN_PRECISE, 0.0))
         flat = a > -MIN_PRECISE
         least_b = np.full(a.size, -np.inf)
@@ -111,7 +111,7 @@ class DualCones:
 
     @property
     def moves(self) -> Vector:
-        """For each multiplier, the size of a move that changes the reduced costs q by about 1."""
+        """The size of a move of each multiplier that changes a reduced cost by about 1."""
         return 1.0 / self._unit
 
     def metric(self, y: Vector, wanted: float) -> Any:
@@ -124,8 +124,9 @@ class DualCones:
         from scipy import sparse
 
         form = self._form
-        # The geometric mean of a multiplier and the largest one: with the size of the multiplier
-        # alone, steps could not bring tiny multipliers to where the equations need them.
+        # The size of a move is the geometric mean of the multiplier and the largest multiplier. If
+        # it were the size of the multiplier, a tiny multiplier could not grow to the size that the
+        # equations require.
         share = np.abs(y) * self._unit
         largest = float(share.max(initial=1e-12))
         size = np.sqrt(share + 1e-12 * largest) * math.sqrt(largest)
@@ -192,7 +193,8 @@ def least_singular_value(spread: Any) -> float:
     spread = sparse.csr_array(spread)
     lengths = np.bincount(spread.indices, minlength=spread.shape[1])
     if lengths @ lengths > LONG_COLUMN_ENTRIES * lengths.sum():
-        # A long column fills the product. Without it, no singular value is larger.
+        # A long column makes the product dense. No singular value becomes larger if the long
+        # columns are left out, so that the bound stays valid.
         bound = _least_singular_value(spread[:, lengths <= LONG_COLUMN_ENTRIES])
         if bound > 0.0 or spread.shape[0] > SMALL_ORDER:
             return bound

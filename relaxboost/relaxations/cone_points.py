@@ -138,7 +138,7 @@ class ConePoints:
             factor = splu(
                 sparse.csc_array(moves + ridge), "MMD_AT_PLUS_A", options={"SymmetricMode": True}
             )
-        except RuntimeError:  # SciPy's: an equation has no entry that may move
+        except RuntimeError:  # the system is singular: an equation has no entry that may move
             return x
         # Each step leaves about 1e-10 of the distance, because of the ridge.
         for _ in range(3):
@@ -178,7 +178,10 @@ class ConePoints:
 
     @cached_property
     def inside(self) -> Vector | None:
-        """A feasible point with a small f, in the interior of all cones if possible, or None."""
+        """A feasible point with a small value of f, in the interior of all cones if possible.
+
+        It is None if no feasible point was found.
+        """
         found, has_room = self._with_most_room()
         if has_room:
             return found
@@ -189,7 +192,7 @@ class ConePoints:
             return found
         self._tie(*tied)
         again, _ = self._with_most_room()
-        if again is None:  # as equations the inequalities exclude every point that rounding admits
+        if again is None:  # because of rounding, no point satisfies these equations
             self._tie(*before)
         return found if again is None else again
 
@@ -258,7 +261,7 @@ class ConePoints:
         limits = [*self._limits(x, 0.0), rooms <= spare, rooms <= 1.0]
         # A root is steep at zero, so that every inequality that can have room has some.
         problem = cp.Problem(cp.Maximize(cp.sum(cp.sqrt(rooms))), limits)
-        with np.errstate(invalid="ignore"):  # roots of numbers that are negative by a rounding
+        with np.errstate(invalid="ignore"):  # rounding may make a number under a root negative
             if not spare.size or not solves(problem):
                 return None
         is_tight = np.asarray(rooms.value) <= POINT_ACCURACY

@@ -65,7 +65,7 @@ class GroupNorm(WithNorm):
         name = self.size_name
         labels = exact_vector(kind, "groups", self.groups)
         count = int(max(labels)) + 1
-        # Labels without gaps are the rows of the factors.
+        # The labels must have no gaps, because they are indices into the factors.
         if any(g.denominator != 1 or g < 0 for g in labels) or len(set(labels)) != count:
             raise InputError(
                 f"{kind} needs groups to contain one integer for each example, and each of the "
@@ -105,7 +105,7 @@ class GroupNorm(WithNorm):
 
     @property
     def dual(self) -> Fraction:
-        """The exponent p' of the dual norm within a group."""
+        """The exponent p' = p / (p − 1) of the dual norm of the p-norm within each group."""
         return self.p / (self.p - 1)
 
     @cached_property
@@ -117,7 +117,7 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def enclosed(self) -> Interval:
-        """Intervals that contain the factors a_g of the groups."""
+        """A vector of intervals that contain the factors a_g of the norms of the groups."""
         count = max(self.groups) + 1
         return Interval(np.ones(count)) if self.factors is None else enclose_vector(self.factors)
 
@@ -198,7 +198,8 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         levels = Levels(as_margins(u, self), self._norm, float(self.weight))
 
-        # At the threshold γ the largest dual norm of [γ − u]_+ over a_g is c.
+        # At the threshold γ, the largest quotient of a group's dual norm of [γ − u]_+ and the
+        # group's factor a_g is the weight c.
         def miss(x: float) -> tuple[float, float]:
             highest = levels.look(x)
             return levels.log_weight - highest.dual, -highest.dual_slope

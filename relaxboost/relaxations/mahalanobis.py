@@ -43,7 +43,10 @@ from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 
 class EllipsoidWitness(NamedTuple):
-    """The vector v in R^r with F(u) = min_i (u + Qᵀv)_i − f*(Qᵀv), and the threshold γ."""
+    """The threshold γ and the vector v that prove a lower bound on the relaxed margin F(u).
+
+    The bound is min_i (u + Qᵀv)_i − f*(Qᵀv), and equals F(u) for the best v.
+    """
 
     gamma: float
     v: Vector
@@ -81,7 +84,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def matrix(self) -> Matrix:
-        """The matrix Q as an array of shape (r, m)."""
+        """The matrix Q of the norm ‖Q d‖_2, as an array with one column for each example."""
         return np.array(self.Q)
 
     @property
@@ -103,7 +106,7 @@ class Mahalanobis(WithNorm):
 
     @property
     def limit(self) -> float:
-        """The radius of the ball, or the weight of the penalty, as a double."""
+        """The radius of this Mahalanobis ball, or the weight of this penalty, as a double."""
         return float(self.bound)
 
     @property
@@ -317,7 +320,8 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     Parameters
     ----------
     Q : array of shape (r, m)
-        A matrix with finite entries. If Q is injective, f is a norm.
+        A matrix with finite entries and one column for each example. If Q is injective, f is a
+        norm.
     weight : int, float or Fraction
         The factor c > 0 of the norm.
 

@@ -125,9 +125,10 @@ class Programs(CompiledProblems):
         return ConePoints(self.form, self._m, simplex=False)
 
     def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
-        """Return the witness that follows from the multipliers `given`, moved into the dual cones.
+        """Return a witness, which proves a lower bound on F(u), from the multipliers `given`.
 
-        Return None if f has no cone program.
+        The multipliers of the cone program are first moved into the dual cones. Return None if f
+        has no cone program.
         """
         if self._cones is None:
             return None
@@ -137,7 +138,7 @@ class Programs(CompiledProblems):
         return DualWitness(*self._cones.tangent(u, proof), proof)
 
     def near_point(self, given: ConeProof) -> tuple[Vector, float] | None:
-        """Return a d near the point in the multipliers' proof `given`, and an upper bound on f(d).
+        """Return weights d near the point in the proof `given`, and an upper bound on f(d).
 
         The method calls no solver, and stores d for `above`. Return None if the point violates a
         constraint, or if cvxpy can evaluate f without a solver.
@@ -166,8 +167,9 @@ class Programs(CompiledProblems):
         return math.inf if found is None else -found.below
 
     def above(self, d: Vector) -> tuple[float, float]:
-        """Return an upper bound on f(d') at a d' of the simplex, and the distance ‖d' − d‖_1.
+        """Return an upper bound on f(d') for a point d' of the simplex near the weights `d`.
 
+        Also return the distance ‖d' − d‖_1.
         If no feasible auxiliary variables are found, the bound has only the accuracy of the solver,
         and `unmet` returns a message about this.
         """
@@ -176,7 +178,8 @@ class Programs(CompiledProblems):
         found: tuple[Vector, float] | None = None
         near = d
         value = math.inf
-        # An early iterate of a run may prove a value far above f(d), where a solver finds f(d).
+        # The point of an early iterate may prove only a bound far above f(d). Then a solver
+        # computes f(d).
         if settled is None or (solved is not None and solved[0] < settled):
             value = self.penalty(d)
             if not math.isfinite(value):
@@ -204,7 +207,8 @@ class Programs(CompiledProblems):
             return None
         found = None
         inside = self._points.inside
-        # At a d outside the domain by a rounding a solver may find no z, and nearby it finds one.
+        # If d is outside the domain by a rounding error, a solver may find no z for d, but find one
+        # for a point near d.
         for share in (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0):
             near = d
             if share > 0.0 and inside is not None:
@@ -270,7 +274,7 @@ class Programs(CompiledProblems):
 
     @cached_property
     def interior(self) -> Vector:
-        """The uniform distribution if f is finite there, or else a point of `inside`."""
+        """A point of the simplex at which f is finite, if possible the uniform distribution."""
         even = np.full(self._m, 1.0 / self._m)
         if math.isfinite(self._relaxation.penalty(even)):
             return even

@@ -69,7 +69,8 @@ def check_returns(f: Any, m: int) -> None:
     if not hasattr(f, "penalty_bound"):
         return
     bound, distance = _returned(f, m, "penalty_bound", d, sum_bounds(d))
-    # With a distance, the bound is on f at another point. Both can be as accurate as a solver.
+    # If the distance is positive, the bound is on f at another point than d. The tolerance allows
+    # for values that a cone solver computed.
     is_comparable = math.isfinite(value) and math.isfinite(bound) and distance == 0.0
     if is_comparable and abs(value - bound) > 1e-6 * (1.0 + abs(value)):
         whose = "the inherited"
@@ -88,7 +89,7 @@ def check_returns(f: Any, m: int) -> None:
 
 def _check_formulas(f: Any, m: int, d: Vector) -> None:
     """Call the user-defined methods of f that boosters and proofs call, with a distribution d."""
-    # Equal margins could take a shortcut.
+    # The margins differ, because a method may treat equal margins as a special case.
     u = np.linspace(-1.0, 1.0, m)
     calls: dict[str, tuple[Any, ...]] = {
         "repair": (d,),
@@ -109,7 +110,7 @@ def _returned(f: Any, m: int, name: str, *arguments: Any) -> Any:
     need, is_right = _RETURNS[name]
     if is_right(returned, m):
         return returned
-    # If the shape of a vector is right, its entries are wrong.
+    # If only the entries of a vector are wrong, the message shows them instead of the shape.
     has_shape = isinstance(returned, np.ndarray) and returned.shape != (m,)
     got = f"an array of shape {returned.shape}" if has_shape else brief(returned, 60)
     raise InputError(

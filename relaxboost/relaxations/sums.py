@@ -242,10 +242,10 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
     """The sum of two relaxations, written ``f1 + f2``.
 
     The relaxed margin satisfies F(u) >= F1(v) + F2(u − v) for every v, with equality for the best
-    v. This split of the margins u is the witness. The level of proof is the weaker level of the two
-    terms. cvxpy computes distributions. It also computes F, unless one term is a relative entropy
-    to the uniform prior and the other term needs no solver for its distributions. The conjugate is
-    the infimal convolution of f1* and f2*.
+    v. Such a split of the margins u into v and u − v proves a lower bound. The level of proof is
+    the weaker level of the two terms. cvxpy computes distributions. It also computes F, unless one
+    term is a relative entropy to the uniform prior and the other term needs no solver for its
+    distributions. The conjugate is the infimal convolution of f1* and f2*.
 
     An upper bound requires a point at which *both* terms have proved bounds. The point is near d,
     or between d and `center(m)`. If no such point exists, the level is numerical.
@@ -377,9 +377,9 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         towards = super().repair(d)
         far = float(np.abs(towards - d).sum())
         moved = d
-        # If the domain has no interior, the segment to the center may enter it at its end only.
-        # Repairs by the terms in turn may then find a nearer point, but need not: 30 rounds are
-        # enough to know.
+        # If the domain has no interior, the segment to the center may enter it at its end only. If
+        # the terms repair the point in turn, they may find a nearer point. If they find none in 30
+        # rounds, they rarely find one later.
         for f in 30 * self._operands if far > POINT_ACCURACY else ():
             moved = f.repair(moved)
             if math.isfinite(self.penalty(moved)):

@@ -143,7 +143,7 @@ class _Equations:
                 return -math.inf, math.nan
             return -math.log(total), -a0 / self.beta / total
 
-        # The power term μ κ t^q at the flattest t.
+        # `power` is the term μ κ t^q at the flattest t.
         log_power = log_mu - self.q * self.log_flat
         power = math.exp(min(log_power, MAX_EXPONENT))
         lower = -math.inf
@@ -233,7 +233,8 @@ class _Equations:
             return self.entries.log_energy(), math.nan
         if not (a0 > 0.0 and energy > 0.0):
             return math.nan, math.nan
-        # The energy at Σt = 1 to first order. Far from there the correction may have any size.
+        # The energy is corrected to first order for Σt = 1. If Σt is far from 1, the correction may
+        # have any size, so it is limited.
         change = (self.q + 1.0) * a1 * (1.0 - total) / (a0 * energy)
         energy *= 1.0 + change if change > -0.5 else math.exp(max(change, -500.0))
         scale = math.log(self.beta) - math.log(abs(self.q)) - log_mu
@@ -298,7 +299,7 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float
             value, slope = equations.log_energy(log_mu)
             return sign * (value - log_bound), sign * slope
 
-        # There the power term at the flattest d is as large as the terms that it balances.
+        # At this start, the power term at the flattest d is as large as the terms that it balances.
         spread = equations.high - equations.low
         start = math.log(spread + beta) + q * equations.log_flat
         # The energies of a small ball are all near that of the flattest d.
@@ -326,7 +327,7 @@ def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> V
     high = math.log(c) - q * log_smallest + 1e-9
 
     def solve(equations: _Equations) -> None:
-        # The equation μ = c N^{−q}, where log N is the logarithm of the energy over p.
+        # The equation is μ = c N^{−q}, where log N is the logarithm of the energy over p.
         def miss(log_mu: float) -> tuple[float, float]:
             value, slope = equations.log_energy(log_mu)
             return math.log(c) - log_mu - q / p * value, -1.0 - q / p * slope
