@@ -142,13 +142,17 @@ class Subject:
 
     @cached_property
     def programs(self) -> Programs:
-        """The cvxpy problems of f. They are compiled separately from the problems that f caches."""
+        """The cvxpy problems of the relaxation under test.
+
+        They are compiled separately from the problems that the relaxation caches.
+        """
         return Programs(self.f, self.m)
 
     @cached_property
     def feasible(self) -> list[Vector]:
-        """Points of the simplex at which f is finite: the center, random points, and extreme
-        points.
+        """Points of the simplex at which the relaxation under test is finite.
+
+        They are the center, random points, and extreme points.
         """
         # The points depend on the seed and on m only, so that one check alone sees the same points.
         rng = np.random.default_rng([self.seed, self.m])
@@ -165,7 +169,10 @@ class Subject:
 
     @cached_property
     def prices(self) -> list[float]:
-        """The values of f at the feasible points. They are cached, because f may be slow."""
+        """The values of the relaxation under test at the feasible points.
+
+        They are cached, because the relaxation may be slow.
+        """
         return [self.f.penalty(d) for d in self.feasible]
 
 
@@ -229,11 +236,16 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
         raise
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
-        promise = f"{check.__doc__} The check raised an exception instead: {said}"
+        promise = f"{property_of(check)} The check raised an exception instead: {said}"
         raise case.error(promise, math.nan) from error
     _, figure, tolerance = case.worst
     status = "passed" if case.claimed else "not claimed"
     return ConformanceRow(check.__name__, case.m, status, figure, tolerance, case.comparisons)
+
+
+def property_of(check: Callable[[Any], None]) -> str:
+    """Return the property that a check tests, which its docstring states, on one line."""
+    return " ".join((check.__doc__ or "").split())
 
 
 class CheckRun:
@@ -335,7 +347,7 @@ class Case(Judge):
 
     @property
     def rough(self) -> bool:
-        """Whether the distributions of f have only the accuracy of a cone solver."""
+        """Whether the distributions of the relaxation have only the accuracy of a cone solver."""
         return not bounds_of(self.f).is_proved or needs_solver(self.f)
 
     def rough_tol(self, scale: float = 1.0) -> float:

@@ -21,7 +21,7 @@ def _in_simplex(case: Case, d: Vector, what: str, remedy: str = "") -> None:
 
 
 def center(case: Case) -> None:
-    """The point center(m) is in the simplex, and f is finite at this point."""
+    """The point center(m) is in the simplex, and the relaxation f is finite at this point."""
     remedy = "; override `center` if f is infinite at the uniform distribution"
     _in_simplex(case, case.f.center(case.m), "center(m)", remedy)
 
