@@ -30,9 +30,12 @@ class Best(NamedTuple):
     """
 
     id: int
-    """The index of the column in canonical order."""
+    """The index, in the margin matrix, of the column that the weak learner returns."""
     sign: int
-    """The sign of the column's edge, +1 or −1. It is 0 if w = 0 is the best point of the domain."""
+    """The sign of the column's edge, +1 or −1.
+
+    It is 0 if w = 0 is the best point in the domain of the weights w.
+    """
     edge: float
     """The computed absolute value of the edge of the column, |(Aᵀd)_id|."""
     slack: float
@@ -146,14 +149,14 @@ class MarginMatrix(ABC):
         """
 
     def best(self, d: Vector) -> Best:
-        """Return the column with the largest absolute edge.
+        """Return the column of A with the largest absolute edge for the weights `d`.
 
         If several columns have this edge, the first of them is returned.
         """
         return self._priced(d, _NONE)[0]
 
     def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(d)`, and the edges of `columns`.
+        """Return the result of `best(d)`, and the edges of the given columns of A.
 
         If a subclass overrides `best`, the second result is None.
         """
@@ -196,7 +199,7 @@ class MarginMatrix(ABC):
         return f"h{j}" if sign > 0 else f"-h{j}"
 
     def columns(self, support: Iterable[int]) -> Vector:
-        """Return the columns in `support` side by side, as an array with a row for each example."""
+        """Return the columns of A with the indices `support`, as columns of an array."""
         ids = [int(j) for j in support]
         out = np.empty((self.m, len(ids)), order="F")
         for slot, j in enumerate(ids):
@@ -204,7 +207,7 @@ class MarginMatrix(ABC):
         return out
 
     def toarray(self) -> Vector:
-        """Return A as a dense array in double precision.
+        """Return the margin matrix A as a dense array in double precision.
 
         Raises
         ------
@@ -243,7 +246,7 @@ class MarginMatrix(ABC):
         return _Stored(self)
 
     def tocvxpy(self) -> Any:
-        """Return A for cvxpy as an array or a sparse matrix.
+        """Return the margin matrix A for cvxpy, as an array or a sparse matrix.
 
         The method raises the same errors as `toarray`.
         """

@@ -59,7 +59,10 @@ class Bulk(Pricing):
     """Products with all columns of a margin matrix A, for interior point methods."""
 
     levels: CutLevels | None = None
-    """The `CutLevels` of A if its columns are cuts of features, and otherwise None."""
+    """The description of A as a matrix of cuts of features.
+
+    It is None if the columns of A are no such cuts.
+    """
 
     @property
     @abstractmethod
@@ -72,7 +75,7 @@ class Bulk(Pricing):
 
     @abstractmethod
     def part(self, rows: Whole, columns: Whole) -> Array:
-        """Return the submatrix of A with the given rows and columns."""
+        """Return the submatrix of A with the given rows and columns, as an array."""
 
     @abstractmethod
     def gram(self, scaling: Vector) -> Vector:
@@ -86,7 +89,7 @@ class Bulk(Pricing):
         """Write the lower triangle of Aᵀ diag(weights) A to `out`, for positive `weights`."""
 
     def edges_of(self, D: Array) -> Array:
-        """Return an array with a row for each row d of D. It contains the edges Aᵀd."""
+        """Return an array that contains, for each row d of `D`, the edges Aᵀd as a row."""
         return np.array([self.edges(d) for d in D]).reshape(-1, self.n)
 
 

@@ -26,7 +26,7 @@ class Dataset(NamedTuple):
     X: Array
     """The features of the data set, with a row for each example and a column for each feature."""
     y: Array
-    """The labels −1 and +1 of the examples."""
+    """The label of each example of the data set, which is −1 or +1."""
     feature_names: tuple[str, ...]
     classes: tuple[str, str]
     """The names of the two classes: first the class with the label −1, then the class with +1."""
@@ -47,7 +47,7 @@ class SignedLabels(NamedTuple):
     """Labels −1 and +1 of two classes, together with the original label of each class."""
 
     signs: Array
-    """The labels −1 and +1 of the examples."""
+    """The label of each example, after the two original labels were mapped to −1 and +1."""
     classes: tuple[Any, Any]
     """The two original labels: first the label that became −1, then the label that became +1."""
 

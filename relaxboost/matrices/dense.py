@@ -71,14 +71,14 @@ class DenseMatrix(MarginMatrix):
         return self._dots(self._A, self._A.shape[1], d)
 
     def toarray(self) -> Vector:
-        """Return A as an array in double precision."""
+        """Return the margin matrix as an array in double precision."""
         return self._A.astype(np.float64)
 
     def bulk(self) -> Bulk:
         return DenseBulk(self._A)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the entries as a hexadecimal string."""
+        """Return the SHA-256 digest of the entries of the matrix as a hexadecimal string."""
         m, n = self._A.shape
         return content_digest(m, n, ((np.flatnonzero(a), a[a != 0]) for a in self._A.T))
 

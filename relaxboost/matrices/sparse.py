@@ -117,11 +117,14 @@ class SparseMatrix(MarginMatrix):
         return SparseBulk(self._csc)
 
     def tocvxpy(self) -> Any:
-        """Return a copy of A as a scipy.sparse matrix."""
+        """Return a copy of the margin matrix as a scipy.sparse matrix."""
         return self._csc.copy()
 
     def digest(self) -> str:
-        """Return the SHA-256 of the entries. The same matrix in dense form has the same digest."""
+        """Return the SHA-256 digest of the entries of the matrix.
+
+        The same matrix in dense form has the same digest.
+        """
         assert self.n is not None
         parts = (slice(*ends) for ends in pairwise(self._csc.indptr.tolist()))
         entries = ((self._csc.indices[part], self._csc.data[part]) for part in parts)

@@ -36,7 +36,7 @@ class StumpColumn:
     separate the examples."""
 
     def __call__(self, X: ArrayLike) -> Array:
-        """Return the predictions −1, 0 or +1 for the rows of `X`."""
+        """Return the predictions −1, 0 or +1 of this stump for the rows of `X`."""
         x = np.asarray(X)[:, self.feature]
         return np.subtract(x > self.threshold, x <= self.threshold, dtype=np.float64)
 
