@@ -51,7 +51,7 @@ class Projected(NamedTuple):
 
     hypothesis: Hypothesis
     coefficient: float
-    """The coefficient <h, v>/‖h‖² by which the hypothesis is multiplied."""
+    """The coefficient <h, v>/‖h‖² by which the projection of v multiplies the hypothesis h."""
     point: Array
     """The values of the projection on the training set: the coefficient times the outputs of h."""
     edge: float
@@ -71,9 +71,9 @@ class Direction:
     """
 
     parts: tuple[Projected, ...]
-    """The projections whose sum is the direction."""
+    """The projections whose sum is the direction of the boosting round."""
     values: Array
-    """The values of the direction on the training set, in the shape of the gradient."""
+    """The values of the round's direction on the training set, in the shape of the gradient."""
     waits: bool = False
     """Whether boosting continues even if this boosting round found no hypothesis."""
 

@@ -28,7 +28,10 @@ class BoostRecord(NamedTuple):
     """The risk of f_t on the validation set, or nan without a validation set. If the iterate is
     "average", this is the validation risk of the mean of f_1..f_t."""
     average: float
-    """The training risk of the mean of f_1..f_t. It is nan unless the iterate is "average"."""
+    """The training risk of the mean of the functions f_1, ..., f_t after the rounds so far.
+
+    It is nan unless the iterate is "average".
+    """
     gradient: float
     """The norm of the subgradient of the training risk at f_t, the function after the round."""
     edge: float
@@ -99,7 +102,7 @@ class Boosted:
 
     @property
     def value(self) -> float:
-        """The training risk of the function that is used for predictions."""
+        """The training risk of the boosted function that is used for predictions."""
         record = self.history[self.chosen]
         return record.average if self.iterate == "average" else record.value
 

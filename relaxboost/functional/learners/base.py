@@ -29,7 +29,7 @@ class Hypothesis(ABC):
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
-        """Return the hypothesis's output for each row of X."""
+        """Return the output of the hypothesis for each row of X."""
 
     def with_leaves(self, values: Array) -> Hypothesis:
         """Return the hypothesis with the same splits and new leaf values.

@@ -17,9 +17,12 @@ class _Bit(IntEnum):
     """The bits of the field `decision_type` in the text format of LightGBM's models."""
 
     CATEGORY = 1
-    """The node compares categories, and not numbers with a threshold."""
+    """This bit is set if the node compares categories, and not numbers with a threshold."""
     MISSING_LEFT = 2
-    """Rows with a missing number go to the left child, if the bit MISSING is set too."""
+    """This bit is set if rows with a missing number go to the left child.
+
+    It has an effect only if the bit MISSING is set too.
+    """
     MISSING = 8
     """This bit is set if the feature of the node had missing values in training."""
 
@@ -35,7 +38,7 @@ _KINDS = tuple(
     for missing in (0, _Bit.MISSING)
     for other in (0, _Bit.MISSING_LEFT, _Bit.CATEGORY)
 )
-"""The combinations of bits that LightGBM writes for a node."""
+"""The values that LightGBM writes into the field `decision_type` of a node."""
 MAX_SHAP_LEVELS = 4096
 """SHAP values are computed only for trees with at most this number of levels. The memory that
 LightGBM needs for SHAP values grows with the square of the number of levels, and LightGBM ends the

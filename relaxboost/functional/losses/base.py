@@ -49,8 +49,8 @@ class Risk(ABC):
     """The smoothness Λ of the risk R: R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖² for all functions f
     and g, where ∇ is the gradient at f. It is inf if R is not smooth."""
     gradient_bound: float = math.inf
-    """An upper bound on the norms of the subgradients at all functions f. It is inf if there is no
-    bound."""
+    """An upper bound on the norms of the subgradients of the risk at all functions. It is inf if
+    there is no bound."""
     attained: bool = True
     """Whether the risk R has a minimiser on every subspace of functions."""
     shrinkage: float | None = None
@@ -66,7 +66,7 @@ class Risk(ABC):
 
     @abstractmethod
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk of the predictions F, and a subgradient of the shape of F."""
+        """Return the risk of the predictions F, and a subgradient of the risk at F."""
 
     def value(self, F: Array) -> float:
         """Return the risk R[f] of the predictions F."""
@@ -402,7 +402,10 @@ class PointwiseLoss(Loss, ABC):
 
     @cached_property
     def gradient_bound(self) -> float:  # type: ignore[override]
-        """The largest absolute slope of the loss. It is inf if the slopes are unknown."""
+        """The largest absolute slope of the loss in the prediction.
+
+        It is inf if the slopes are unknown.
+        """
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
