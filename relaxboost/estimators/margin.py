@@ -31,7 +31,10 @@ from relaxboost.relaxations.base import fixed_m
 
 @dataclass
 class ClassGames(Games):
-    """The rules that build one game for two classes, or a game for each of several classes."""
+    """The rules by which `MarginBoostClassifier` builds games.
+
+    There is one game for two classes, or a game for each of several classes.
+    """
 
     classes: Any = None
     is_balanced: bool = True
@@ -94,7 +97,10 @@ class ClassGames(Games):
         return None if here.any() else -1.0
 
     def errors(self, held: Array, given: Examples) -> list[float]:
-        """Return the share of the weight that the held-out votes of each setting misclassify."""
+        """Return the share of the weight that held-out votes misclassify, for each setting.
+
+        The settings differ in the fraction of the examples.
+        """
         # The labels are predicted from calibrated votes as in `predict`, because the votes of
         # several games are compared.
         names = np.arange(self.classes.size)
@@ -106,7 +112,10 @@ class ClassGames(Games):
         return errors
 
     def losses(self, held: Array, given: Examples) -> list[float]:
-        """Return the mean log loss of the calibrated probabilities, for each setting."""
+        """Return the mean log loss of calibrated held-out votes, for each setting.
+
+        The settings differ in the fraction of the examples.
+        """
         # The number of errors of a few hundred examples is too coarse to choose a fraction by.
         losses = []
         for F in held:

@@ -40,7 +40,7 @@ class Examples(NamedTuple):
     weights: Vector
     groups: Whole | None = None
     once: bool = False
-    """Whether equal examples have been merged, so that the weights are numbers of copies."""
+    """Whether equal training examples were merged, so that the weights are numbers of copies."""
     copies: Vector | None = None
     """The number of copies of each training example. None means that `weights` contains it."""
     seed: int = 0
@@ -133,7 +133,10 @@ class Voter(NamedTuple):
     columns: Columns
     members: list[tuple[float, Any]]
     means: Vector
-    """The mean output of each stump over the training examples; nan for other hypotheses."""
+    """The mean output of each hypothesis over the training examples.
+
+    It is nan for hypotheses that are not stumps.
+    """
     offset: float = 0.0
 
     @classmethod

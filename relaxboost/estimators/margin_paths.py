@@ -38,7 +38,7 @@ of hypotheses and the solution of the game."""
 
 @dataclass
 class Games(ABC):
-    """The rules that turn examples into games, and solutions of games into votes."""
+    """The rules by which a margin estimator turns examples into games, and solutions into votes."""
 
     table: Features
     hypotheses: Any
@@ -143,7 +143,7 @@ class SettingChoice(NamedTuple):
     """The grid of settings, one of which is chosen by the errors or losses of held-out votes."""
 
     name: str
-    """The name of the parameter that is chosen, "fraction" or "radius"."""
+    """The name of the parameter that held-out votes choose, "fraction" or "radius"."""
     grid: list[Any]
     """The settings in the form that `Games.games` accepts, the softest first."""
     values: list[Any]

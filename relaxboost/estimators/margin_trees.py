@@ -52,10 +52,10 @@ class RankedColumns(NamedTuple):
 
     columns: CutColumns
     values: tuple[Vector, ...]
-    """The distinct training values of each column, in ascending order."""
+    """The distinct training values of each column that trees cut, in ascending order."""
     middle: Vector
-    """The rank of the median of each column, which replaces missing values if no value was missing
-    in training."""
+    """The rank of the median of each column that trees cut. It replaces missing values if no value
+    was missing in training."""
 
     @classmethod
     def of(cls, columns: CutColumns, Z: Array) -> RankedColumns:

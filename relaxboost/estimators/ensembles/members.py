@@ -152,7 +152,7 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return a function and the names of all classes.
+    """Return a function that reads the ensemble, and the labels of all classes.
 
     The function returns the parts of the ensemble, given the index of the class that stands for +1.
     """

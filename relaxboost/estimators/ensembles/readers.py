@@ -41,7 +41,10 @@ def _columns(each: list[Any]) -> Any:
 
 
 def _each(members: Any, say: Any, convert: Any, X: Any) -> Any:
-    """Convert X with `convert`, and return the results of `say(member, X)` as columns."""
+    """Return the outputs of all members of an ensemble for the rows of X, as columns.
+
+    The function `convert` is first applied to X. The function `say` returns the output of a member.
+    """
     X = convert(X)
     return _columns([say(member, X) for member in members])
 

@@ -41,7 +41,7 @@ class EnsembleReport:
     kind: str
     """The name of the class of the certified estimator, or "(H, weights)"."""
     classes: tuple[Any, Any]
-    """The names of the classes that are encoded as −1 and +1."""
+    """The labels of the two classes that are encoded as −1 and +1 in the margins."""
     members: Members = field(repr=False)
     kept: Whole = field(repr=False)
     """The indices of the ensemble's hypotheses that are columns of the report."""
@@ -80,7 +80,10 @@ class EnsembleReport:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The names of the hypotheses that are 0 on every example in X."""
+        """The names of the hypotheses of the ensemble that are 0 on every example in X.
+
+        They are not columns of the report.
+        """
         kept = set(self.kept.tolist())
         return tuple(name for j, name in enumerate(self.members.names) if j not in kept)
 
@@ -95,7 +98,10 @@ class EnsembleReport:
 
     @property
     def weights(self) -> Array:
-        """The ensemble's weights of the columns, scaled so that their absolute values sum to 1."""
+        """The weights that the ensemble gives to the report's hypotheses.
+
+        They are scaled so that their absolute values sum to 1.
+        """
         return self._dense(self.certificate)
 
     @property
