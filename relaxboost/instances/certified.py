@@ -40,10 +40,11 @@ class CertifiedGame(Bracketed):
     lower: Fraction
     upper: Fraction
     relaxation_text: str
-    """The text of the relaxation f in the specification. The attribute `relaxation` is the
-    object."""
+    """The text of this game's relaxation in the specification. The attribute `relaxation` is the
+    relaxation itself."""
     over_text: str
-    """The text of the domain in the specification. The attribute `over` is the object."""
+    """The text of this game's domain in the specification. The attribute `over` is the domain
+    itself."""
     m: int
     n: int
     source: dict[str, Any] = field(repr=False)
@@ -68,7 +69,7 @@ class CertifiedGame(Bracketed):
 
     @cached_property
     def relaxation(self) -> Relaxation:
-        """The relaxation for the number m of examples of this game, as in `Game.relaxation`."""
+        """The relaxation of this game with parameters for its m examples, as in `Game.relaxation`."""
         return relaxation_of(self.relaxation_text).resolve(self.m)
 
     @cached_property

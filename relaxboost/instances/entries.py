@@ -36,14 +36,17 @@ class Entry:
     The name of the certificate file is this name followed by ".json".
     """
     source: dict[str, Any]
-    """The description of the margin matrix, from which `Sources` makes the matrix."""
+    """The description of the game's margin matrix, from which `Sources` makes the matrix."""
     relaxation: str
     over: str
     level: str | None
     """The requested level of proof: "exact", "enclosed", or None for the strongest level that is
     possible."""
     tol: float
-    """The requested difference between the bounds. It is 0 if the optimum must be exact."""
+    """The requested difference between the bounds on the game's optimum.
+
+    It is 0 if the optimum must be exact.
+    """
 
     @property
     def inline(self) -> bool | None:

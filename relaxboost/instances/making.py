@@ -38,7 +38,7 @@ Progress = Callable[[int, int, str], Any]
 
 
 class Made(NamedTuple):
-    """The result of `make`."""
+    """The result of `make`: the directory of a set of games, and the names of its certificates."""
 
     directory: Path
     made: tuple[str, ...]
