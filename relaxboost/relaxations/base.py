@@ -202,7 +202,10 @@ class Relaxation(ABC):
 
     @abstractmethod
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return f as a cvxpy expression of the variable `d`, and a list of its constraints."""
+        """Return the relaxation f as a cvxpy expression of the variable `d`, and its constraints.
+
+        The constraints are a list.
+        """
 
     @property
     def traits(self) -> Traits:
@@ -232,19 +235,25 @@ class Relaxation(ABC):
         return None
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d) for any d in R^m, or inf if d is outside the domain of f.
+        """Return the value f(d) of the relaxation for any d in R^m.
 
-        A point that is outside the domain only by rounding errors is treated as a point of the
-        domain.
+        The value is inf if d is outside the domain of f. A point that is outside the domain only by
+        rounding errors is treated as a point of the domain.
         """
         return numerical.programs(self, len(d)).penalty(np.asarray(d, dtype=np.float64))
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate f*(θ) = sup over d in R^m of <d, θ> − f(d), which may be ``inf``."""
+        """Return the conjugate f*(θ) of the relaxation f, which may be ``inf``.
+
+        It is the supremum of <d, θ> − f(d) over all d in R^m.
+        """
         return numerical.programs(self, len(theta)).conjugate(np.asarray(theta, dtype=np.float64))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u), and a distribution d with <d, u> + f(d) = F(u)."""
+        """Return the relaxed margin F(u) of the margins u, and a distribution d that attains it.
+
+        The distribution satisfies <d, u> + f(d) = F(u).
+        """
         u = as_margins(u, self)
         d = self.repair(numerical.programs(self, len(u)).margin(u)[1])
         return math.fsum((d * u).tolist()) + self.penalty(d), d
@@ -264,7 +273,10 @@ class Relaxation(ABC):
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return f* as a cvxpy expression of `x`, and a list of its constraints."""
+        """Return the conjugate f* of the relaxation as a cvxpy expression of `x`.
+
+        Also return a list of the constraints of f*.
+        """
         return support_of_epigraph(self.cvxpy_penalty, x, x.shape[0])
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
@@ -312,12 +324,15 @@ class Relaxation(ABC):
         return self
 
     def _bind(self, m: int) -> Relaxation:
-        """Return the result of `resolve` without checking that f is finite on the simplex."""
+        """Return the relaxation for m examples, as `resolve` does, with one check less.
+
+        This method does not check that the relaxation f is finite at a point of the simplex.
+        """
         # The operand f of `f.shifted(d0)` only has to be finite on the shifted simplex.
         return resolved(self, m)
 
     def center(self, m: int) -> Vector:
-        """Return a point of the simplex at which f is finite.
+        """Return a point of the simplex at which the relaxation f is finite.
 
         By default this is the uniform distribution.
         """
@@ -424,15 +439,21 @@ def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
 
 
 def needs_solver(f: Relaxation) -> bool:
-    """Return whether the method `distribution` of f calls a cone solver."""
+    """Return whether the method `distribution` of the relaxation f calls a cone solver."""
     return f._needs_solver
 
 
 def operands_of(f: Relaxation) -> tuple[Relaxation, ...]:
-    """Return the relaxations from which f is computed, for example (g,) for f = c * g."""
+    """Return the relaxations from which the relaxation f is composed.
+
+    For example, the result is (g,) for f = c * g.
+    """
     return f._operands
 
 
 def fixed_m(f: Relaxation) -> int | None:
-    """Return the number of examples m that the parameters of f require, or None for any m."""
+    """Return the number of examples that the parameters of the relaxation f require.
+
+    The result is None if f can be used with any number of examples.
+    """
     return f._fixed_m

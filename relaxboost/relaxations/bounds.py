@@ -95,7 +95,10 @@ class Bounds(ABC):
         return up(value + up(steepest * up(distance + apart)))
 
     def lipschitz(self, m: int) -> float:
-        """Return a Lipschitz constant of f on the simplex in the l1 norm, or inf if unknown."""
+        """Return a Lipschitz constant of the relaxation f on the simplex in the l1 norm.
+
+        The result is inf if no constant is known.
+        """
         return math.inf
 
     def entropy_range(self, m: int) -> float:

@@ -58,7 +58,10 @@ class ConeAnswer(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """The point (d, z), the multipliers of the rows and the optimum that Clarabel found."""
+    """Clarabel's result for a cone program.
+
+    It consists of the point (d, z), the multipliers of the rows, the optimum and the status.
+    """
 
     x: Vector
     y: Vector
@@ -279,7 +282,10 @@ class ConeBounds:
         return _Found(x, y, value, status)
 
     def at(self, d: Vector) -> tuple[float, Vector] | None:
-        """Return f(d) and the point (d, z) that attains it, or None if Clarabel is inaccurate."""
+        """Return the value f(d) of the relaxation, and the point (d, z) that attains it.
+
+        The result is None if Clarabel is inaccurate.
+        """
         found = self._ask(np.zeros(d.size), _fixed(d), 1.0)
         # These two statuses mean that Clarabel met at least its reduced tolerances.
         if found is None or found.status not in ("Solved", "AlmostSolved"):

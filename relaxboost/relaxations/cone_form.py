@@ -87,7 +87,7 @@ class ConeForm:
         return LinearForm(self.cost, lower, np.full(size, np.inf), self.rows, row_lower, self.right)
 
     def tilted(self, theta: Vector) -> ConeForm:
-        """Return the cone program of f(d) − <θ, d>."""
+        """Return the cone program of f(d) − <θ, d>, where f is the function of this program."""
         cost = self.cost.copy()
         cost[: theta.size] -= theta
         return replace(self, cost=cost)

@@ -56,7 +56,7 @@ class ConePoints:
 
     @cached_property
     def has_dependent_equations(self) -> bool:
-        """Whether an equation follows from the other equations up to rounding, but not exactly."""
+        """Whether an equation of the cone program follows from others up to rounding only."""
         from scipy import sparse
 
         unit = np.sqrt(self._equations.multiply(self._equations).sum(axis=1))

@@ -51,7 +51,10 @@ class Description:
         return None if form is None else form.doubles()
 
     def cone_form(self, m: int) -> ConeForm | None:
-        """Return f as a cone program in double precision, or None if solvers should not use it."""
+        """Return the relaxation f as a cone program in double precision.
+
+        The result is None if solvers should not use such a program.
+        """
         # Solvers are slow or inaccurate on semidefinite cones and power cones.
         assert isinstance(self, Relaxation)
         return numerical.solver_form(self, m)

@@ -67,7 +67,7 @@ class ChiSquareBall(DivergenceBall):
     scale = Fraction(2)
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate <θ, π> + sqrt(r Σ π θ²) of the indicator of the ball."""
+        """Return the conjugate <θ, π> + sqrt(r Σ π θ²) of the indicator of the χ² ball."""
         theta = np.asarray(theta, dtype=np.float64)
         pi = self.center(theta.size)
         return float(pi @ theta) + math.sqrt(float(self.radius) * float(pi @ np.square(theta)))

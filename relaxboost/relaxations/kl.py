@@ -381,7 +381,10 @@ class KLBall(_Entropic, DivergenceBall):
         return 0.0 if excess.up <= 0.0 else math.inf
 
     def _project(self, u: Vector, beta: float) -> tuple[Vector, float]:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball, and its multiplier λ."""
+        """Return the minimiser of <d, u> + β Σ d log d in the ball of relative entropy.
+
+        Also return the multiplier λ of the constraint that defines the ball.
+        """
         u = self._inside(u)
         inside, multiplier = kl_ball_distribution(u, beta, self._r, self._log_prior)
         d = self._spread_out(inside)

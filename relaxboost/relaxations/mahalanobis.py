@@ -114,7 +114,10 @@ class Mahalanobis(WithNorm):
         return mahalanobis.NormLimit(self.matrix, self.limit, isinstance(self, Ball))
 
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the optimal d, γ and v, with u + Qᵀv >= γ, and equality wherever d > 0."""
+        """Return the distribution d, the threshold γ and the vector v for the relaxed margin F(u).
+
+        They satisfy u + Qᵀv >= γ, with equality wherever d > 0.
+        """
         # `relaxed_margin` and `witness` need the same solution, so it is kept.
         u = as_margins(u, self)
         programs = numerical.programs(self, u.size)
@@ -126,7 +129,7 @@ class Mahalanobis(WithNorm):
         return found
 
     def _sharpest_in_ball(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the optimal (d, γ, v) for a ball, whose constraint may be slack."""
+        """Return the result (d, γ, v) of `_sharp` for a ball, whose constraint may be slack."""
         none = np.zeros(self.matrix.shape[0])
         # All d of the ball have the same value.
         if u.min() == u.max():
@@ -151,7 +154,7 @@ class Mahalanobis(WithNorm):
     def _sharpened(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return the optimal (d, γ, v) for a penalty or an active ball.
+        """Return the result (d, γ, v) of `_sharp` for a penalty or an active ball.
 
         Newton's method starts from the result (d, γ, x) of a cone solver.
         """

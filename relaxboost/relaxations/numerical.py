@@ -58,7 +58,10 @@ class DualWitness(NamedTuple):
 
 
 class Programs(CompiledProblems):
-    """The cone programs of a relaxation for m examples, for values and bounds of f and F."""
+    """The cone programs of a relaxation f for m examples.
+
+    They are used to compute values and bounds of f and of its relaxed margin F.
+    """
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return the relaxed margin F(u), the minimiser d, the threshold γ, and a vector x.
@@ -78,12 +81,12 @@ class Programs(CompiledProblems):
         return self.keep("margin", u, (solved.below, solved.d, solved.gamma, solved.slope))
 
     def require_form(self) -> None:
-        """Raise InputError if f has no cone program that can prove bounds."""
+        """Raise InputError if the relaxation has no cone program that can prove bounds."""
         if isinstance(self._form, NoConeForm):
             raise InputError(f"{brief(self._relaxation)}: {self._form}")
 
     def require(self) -> None:
-        """Raise InputError if no lower bound on F(0) can be proved."""
+        """Raise InputError if no lower bound on the relaxed margin F(0) can be proved."""
         self.require_form()
         if self.margin(np.zeros(self._m))[2] == -math.inf:
             raise InputError(
@@ -91,7 +94,7 @@ class Programs(CompiledProblems):
             )
 
     def unproved(self) -> str:
-        """Return the reason why the lower bound on F(u) is −inf."""
+        """Return the reason why the lower bound on the relaxed margin F(u) is −inf, as text."""
         return f"{NO_BOUND}; {DEPENDENT}" if self._is_dependent else UNPROVED
 
     @property
@@ -107,7 +110,7 @@ class Programs(CompiledProblems):
 
     @property
     def form(self) -> ConeForm | None:
-        """The cone program of f, or None if no bounds can be proved with it."""
+        """The cone program of the relaxation f. It is None if it cannot prove bounds."""
         return self._form if isinstance(self._form, ConeForm) else None
 
     @cached_property
@@ -151,7 +154,7 @@ class Programs(CompiledProblems):
         return found
 
     def below(self, u: Vector, proof: ConeProof) -> float:
-        """Return the lower bound on F(u) that the multipliers in `proof` prove."""
+        """Return the lower bound on the relaxed margin F(u) that the multipliers `proof` prove."""
         return -math.inf if self._cones is None else self._cones.below(u, proof)
 
     def conjugate_above(self, theta: Vector) -> float:
@@ -298,14 +301,20 @@ def programs(relaxation: Any, m: int) -> Programs:
 
 
 def is_inside(relaxation: Any, d: Vector) -> bool:
-    """Return whether f is finite at d, without a solver if `near_point` returned this d."""
+    """Return whether a relaxation is finite at the point d.
+
+    No solver is called if the method `near_point` has returned this d.
+    """
     made = vars(relaxation).get("_programs", {}).get(d.size)
     is_known = made is not None and made.known("point", d) is not None
     return is_known or math.isfinite(relaxation.penalty(d))
 
 
 def solver_form(relaxation: Any, m: int) -> ConeForm | None:
-    """Return the cone program of f, or None if it proves no bounds or has semidefinite cones."""
+    """Return the cone program of a relaxation for solvers.
+
+    The result is None if the program proves no bounds or has semidefinite cones.
+    """
     form = programs(relaxation, m).form
     # Solvers are slow for semidefinite cones.
     return None if form is None or form.matrix else form

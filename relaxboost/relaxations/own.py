@@ -19,12 +19,12 @@ from relaxboost._core.rounding import sum_bounds
 
 
 def is_own(f: Any) -> bool:
-    """Return whether f has a user-defined class, or is composed of a relaxation that has one."""
+    """Return whether the class of a relaxation, or of one of its terms, is user-defined."""
     return has_own_class(f) or any(is_own(part) for part in f._operands)
 
 
 def has_own_class(f: Any) -> bool:
-    """Return whether the class of f is user-defined.
+    """Return whether the class of the relaxation f is user-defined.
 
     The closed-form rules of the package's families do not apply to such a class.
     """
@@ -159,7 +159,7 @@ _RETURNS: dict[str, tuple[str, Callable[[Any, int], bool]]] = {
 
 
 def defines(f: Any, name: str) -> bool:
-    """Return whether the method `name` of f is user-defined."""
+    """Return whether the method `name` of the relaxation f is user-defined."""
     return _is_foreign(getattr(type(f), name).__module__)
 
 

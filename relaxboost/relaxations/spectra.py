@@ -57,12 +57,15 @@ class Spectrum:
         return f"{self.m} weights {sha256(text.encode()).hexdigest()}"
 
     def integers(self) -> Iterator[int]:
-        """Yield the numerators of the weights in decreasing order. The denominator is `below`."""
+        """Yield the numerators of the weights of the spectrum in decreasing order.
+
+        The denominator of all weights is `below`.
+        """
         for top, count in zip(self.tops, self.counts, strict=True):
             yield from [top] * count
 
     def fractions(self) -> list[Fraction]:
-        """Return the m weights of the spectrum as fractions."""
+        """Return the weights of the spectrum as fractions, with an entry for each sorted margin."""
         values = [Fraction(top, self.below) for top in self.tops]
         return [s for s, n in zip(values, self.counts, strict=True) for _ in range(n)]
 

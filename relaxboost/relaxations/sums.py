@@ -140,7 +140,7 @@ class _BoundsOfSum(Relaxation, Bounds):
 
     @staticmethod
     def _rest(u: Vector, v: Vector) -> Vector:
-        """Return the margins u − v of the second term, rounded downwards."""
+        """Return the margins u − v of the second term f2 of the sum, rounded downwards."""
         # F2 is non-decreasing, so a bound at smaller margins is valid too.
         with np.errstate(over="ignore"):
             return (Interval(np.asarray(u, dtype=np.float64)) - v).lower

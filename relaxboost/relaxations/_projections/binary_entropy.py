@@ -97,7 +97,10 @@ class _Equation:
         self._clipped = _clipped(v.size)
         self._last = math.inf
         self.last_step = 0.0
-        """The change of γ in the last Taylor update of x, or 0 if there was no update."""
+        """The change of the multiplier γ in the last Taylor update of the weights x.
+
+        It is 0 if there was no update.
+        """
 
     def miss(self, delta: float) -> tuple[float, float]:
         """Compute the logistic weights x for the multiplier γ = `delta`.

@@ -70,7 +70,10 @@ def exponentials(u: Vector, reference: float, beta: float, e: Vector) -> None:
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _sum_above(e: Vector, u: Vector, last: float) -> tuple[float, int]:
-    """Return the sum of the e_i with a margin u_i > last, and the number of margins u_i <= last."""
+    """Return the sum of those entries of `e` whose margin in `u` exceeds `last`.
+
+    Also return the number of margins that do not exceed `last`.
+    """
     total = 0.0
     upto = 0
     for i in range(u.shape[0]):

@@ -38,7 +38,7 @@ class Grouping(NamedTuple):
     a: Vector
     """The factors a_g of the norms of the groups."""
     q: float
-    """The exponent of the norm within a group, minus one."""
+    """The exponent of the norm ‖d_g‖ within each group of examples, minus one."""
 
 
 @njit(error_model="numpy")

@@ -47,7 +47,10 @@ def log_sum_exp(x: Vector) -> float:
 
 
 def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
-    """Return the logarithm of the energy Σ κ_i t_i^{q+1}, even if the powers overflow."""
+    """Return the logarithm of the energy Σ κ_i t_i^{q+1} of the weights t.
+
+    The result is finite even if the powers overflow.
+    """
     with np.errstate(divide="ignore"):
         return log_sum_exp(log_kappa + (q + 1.0) * np.log(t))
 
