@@ -178,7 +178,7 @@ class MarginMatrix(ABC):
         if not ids.size:
             return np.zeros(self.m)
         for j in ids[(ids < 0) | (ids >= self.known)].tolist():
-            self.column(j)  # raises the error
+            self.column(j)  # This raises the error.
         weights = np.ascontiguousarray(coefficients, dtype=np.float64)
         if weights.shape != ids.shape:
             raise ValueError(

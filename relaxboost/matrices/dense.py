@@ -47,7 +47,7 @@ class DenseMatrix(MarginMatrix):
         if kind not in "iuf" or given.dtype.itemsize > 8:
             raise InputError(_other_type(given, getattr(A, "columns", None)))
         check_shape(given.shape)
-        inside = (given >= -1) & (given <= 1)  # this is false for nan
+        inside = (given >= -1) & (given <= 1)  # This is false for nan.
         if not inside.all():
             row, column = np.unravel_index(int(np.argmin(inside)), given.shape)
             check_entry(float(given[row, column]), int(row), int(column))
@@ -62,7 +62,7 @@ class DenseMatrix(MarginMatrix):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._A.flags.writeable = False  # pickle does not keep this flag
+        self._A.flags.writeable = False  # Pickling does not keep this flag.
 
     def _column(self, j: int) -> NDArray[Any]:
         return self._A[:, j]

@@ -35,7 +35,7 @@ def _read_only(H: NDArray[Any]) -> NDArray[Any]:
 
 def dots(H: NDArray[Any], used: int, d: Array) -> Array:
     """Return the inner products of d with the first `used` columns of the Fortran-ordered `H`."""
-    out = np.empty(8 * math.ceil(used / 8))  # `_many_dots` writes eight results at a time
+    out = np.empty(8 * math.ceil(used / 8))  # `_many_dots` writes eight results at a time.
     sums = _few_dots if H.shape[0] < MIN_VECTORISED_TERMS else _many_dots
     sums(_read_only(H), used, d, out)
     return out[:used]
@@ -148,7 +148,7 @@ def stump_best(
     """
     total = float(np.add.reduce(yd))
     some = np.empty(columns.size)
-    if math.isnan(total):  # then every edge is nan
+    if math.isnan(total):  # In this case every edge is nan.
         some[:] = total
         return (0, total), some
     below = _one_per_level(offsets)
@@ -167,7 +167,7 @@ def _stump_best(
 ) -> tuple[int, float]:
     best = 0
     peak = 0.0
-    size = np.int64(0)  # compared as bits: see `apart`
+    size = np.int64(0)  # Sizes are compared as bits; see `apart`.
     for f in range(codes.shape[0]):
         start, stop = offsets[f], offsets[f + 1]
         _sums_below(codes[f], stop - start, yd, below)
@@ -175,7 +175,7 @@ def _stump_best(
         for k in range(stop - start):
             here = np.float64(abs(total - 2.0 * below[k])).view(np.int64)
             most = here if here > most else most
-        if most > size:  # few features get here, so the place is searched only here
+        if most > size:  # Few features get here, so the place is searched only here.
             k = 0
             size = most
             while np.float64(abs(total - 2.0 * below[k])).view(np.int64) != most:
@@ -197,7 +197,7 @@ def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, 
     feature.
     """
     features, m = codes.shape
-    below, totals = np.zeros((features, m)), np.zeros(features)  # aligned, unlike NumPy's arrays
+    below, totals = np.zeros((features, m)), np.zeros(features)  # Numba aligns these arrays.
     for f in range(features):
         sums = np.zeros(offsets[f + 1] - offsets[f] + 1)
         for b in range(sums.shape[0] - 1):
@@ -227,7 +227,7 @@ def _stump_margins(codes: NDArray[Any], offsets: Whole, w: Array, values: Array,
         start = offsets[f]
         cuts = offsets[f + 1] - start
         if not w[start : start + cuts].any():
-            continue  # a pass over the examples takes longer
+            continue  # This test is faster than a pass over the examples.
         above = below = 0.0
         for b in range(cuts, -1, -1):
             values[b] = -above
@@ -324,12 +324,12 @@ def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array)
     def fill(f: int) -> None:
         a, b = parts[f]
         for g, (c, e) in enumerate(parts[: f + 1]):
-            if b > a and e > c:  # a restriction leaves many features without cuts
+            if b > a and e > c:  # A restriction leaves many features without cuts.
                 table = np.zeros((b - a + 1, e - c + 1))
                 _cross_block((codes[f], codes[g]), weights, table, out, (a, c))
 
     pool, _ = thread_pool()
-    list(pool.map(fill, reversed(range(len(parts)))))  # the features with the most pairs first
+    list(pool.map(fill, reversed(range(len(parts)))))  # The largest tasks come first.
 
 
 Compressed = tuple[Whole, Whole, Array]
@@ -343,7 +343,7 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
     """
     starts, examples, values = transposed
     firsts, columns, entries = A
-    seen = firsts.copy()  # the first unused entry of each row of A
+    seen = firsts.copy()  # This is the first unused entry of each row of A.
     for j in range(out.shape[0]):
         row = out[j]
         row[: j + 1] = 0.0
@@ -354,7 +354,7 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
             across = columns[firsts[i] : seen[i]]
             beside = entries[firsts[i] : seen[i]]
             for q in range(across.size):
-                row[np.uint32(across[q])] += scaled * beside[q]  # unsigned: no index from the end
+                row[np.uint32(across[q])] += scaled * beside[q]  # An unsigned index is faster.
 
 
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
@@ -367,7 +367,7 @@ def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
     ends = np.append(columns, edges.size)
     out = np.empty(2 * ends.size, dtype=np.int64)
     found = out[: _peaks(edges, ends, level, both, out)]
-    found.sort()  # in a gap, the smallest edge may come before the largest
+    found.sort()  # In a gap, the smallest edge may come before the largest.
     return found
 
 
@@ -424,7 +424,7 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
     """Write the vector s·a − t·b to `out`, and return its largest absolute entry."""
-    bits = np.int64(0)  # bits order non-negative doubles as their values, and the loop vectorises
+    bits = np.int64(0)  # The bits of non-negative doubles have the order of their values.
     for i in range(a.shape[0]):
         out[i] = s * a[i] - t * b[i]
         here = np.float64(abs(out[i])).view(np.int64)
@@ -482,7 +482,7 @@ def combine(H: NDArray[Any], used: int, weights: Array) -> Array:
     u = np.zeros(H.shape[0])
     kept = np.flatnonzero(weights[:used])
     if kept.size:
-        four = np.append(kept, np.full(-kept.size % 4, kept[-1]))  # repeats the last column
+        four = np.append(kept, np.full(-kept.size % 4, kept[-1]))  # This repeats the last column.
         shares = weights[four]
         shares[kept.size :] = 0.0
         _combine(_read_only(H), four, shares, u)

@@ -192,7 +192,7 @@ def oracle(
 def _check_arguments(fit: Callable[..., Any]) -> None:
     try:
         takes = signature(fit)
-    except (TypeError, ValueError):  # some compiled functions have no signature
+    except (TypeError, ValueError):  # Some compiled functions have no signature.
         return
     try:
         takes.bind(None, None, None)

@@ -47,12 +47,12 @@ def _cut(low: float, high: float) -> tuple[float, str]:
     Both are in the interval [low, high).
     """
     threshold = low / 2 + high / 2
-    if not low <= threshold < high:  # low and high are neighbouring doubles
+    if not low <= threshold < high:  # In this case low and high are neighbouring doubles.
         threshold = low
     for digits in range(3, 18):
         text = f"{threshold:.{digits}g}"
         said = float(text)
-        if low <= said < high:  # 5100, not 5.1e+03
+        if low <= said < high:  # The text is 5100 instead of 5.1e+03.
             return threshold, f"{said:.0f}" if "e+" in text and abs(said) < 1e6 else text
     return threshold, repr(threshold)
 
@@ -87,7 +87,8 @@ def stump_digest(
     """
     sha = hashlib.sha256(f"relaxboost stumps v1 {shape} max_cuts={max_cuts}\n".encode())
     for X in blocks:
-        sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").data)  # −0.0 is 0.0
+        # Adding 0.0 turns −0.0 into 0.0.
+        sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").data)
     sha.update(np.ascontiguousarray(y, dtype="<f8").data)
     return sha.hexdigest()
 
@@ -150,8 +151,8 @@ class StumpBulk(Bulk):
         return out
 
     def restricted(self, columns: Whole) -> StumpBulk:
-        cuts = np.searchsorted(columns, self._offsets)  # levels count only the given cuts
-        kind = self._codes.dtype  # the type for which kernels are compiled
+        cuts = np.searchsorted(columns, self._offsets)  # The new codes count only the given cuts.
+        kind = self._codes.dtype  # The kernels are compiled for this type.
         codes = np.empty(self._codes.shape, dtype=kind)
         ranges = zip(pairwise(cuts.tolist()), pairwise(self._offsets.tolist()), strict=True)
         for f, ((a, b), (start, stop)) in enumerate(ranges):
@@ -191,7 +192,8 @@ class StumpMatrix(MarginMatrix):
         for x in X.T:
             code, around = binned(x, max_cuts)
             cuts.append(len(around))
-            codes.append(code.astype(code_type(np.array([0, len(around)]))))  # saves memory
+            # The small type saves memory.
+            codes.append(code.astype(code_type(np.array([0, len(around)]))))
         self._offsets = np.cumsum(cuts, dtype=np.int64)
         self.n = int(self._offsets[-1])
         self._codes = np.array(codes, dtype=code_type(self._offsets))

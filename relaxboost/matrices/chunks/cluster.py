@@ -17,7 +17,7 @@ from relaxboost._core.errors import ClusterError, InputError, missing
 from relaxboost.matrices.chunks.pages import Pages
 from relaxboost.matrices.chunks.passes import cut_up, each_feature
 
-_check = lru_cache(maxsize=64)(Pages.check)  # once in each process
+_check = lru_cache(maxsize=64)(Pages.check)  # The files are checked once in each process.
 
 
 def work(

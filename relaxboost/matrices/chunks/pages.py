@@ -167,7 +167,7 @@ def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None)
             bins.append(len(around) + 1)
             cuts.write(around.data)
             codes.write(code.astype(np.uint32).data)
-            del column, code, around  # frees them before the next ones are made
+            del column, code, around  # This frees the memory before the next feature is read.
     if max(bins) == 1:
         raise InputError(
             "X has only constant features, so there is no stump; add a feature that varies"
