@@ -298,7 +298,7 @@ class Naive(Algorithm):
     name = "naive"
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        # GB11, Theorem 3.
+        # This is the step of GB11, Theorem 3, which needs a smooth risk.
         return "1/Lambda" if risk.smoothness < math.inf else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
@@ -344,7 +344,7 @@ class Repeated(Algorithm):
             raise InputError(f"most must be an integer >= 1, got {self.most!r}")
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        # GB11, Theorem 4.
+        # This is the step of GB11, Theorem 4, which needs a strongly convex risk.
         return "2/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:

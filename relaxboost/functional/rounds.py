@@ -71,6 +71,6 @@ def rounds(
         direction = algorithm.refit(direction, pool, risk, F)
         eta = schedule(t, F, direction.values)
         moved = eta * direction.values
-        F = np.subtract(F, moved, out=moved)  # in place: one new array each round
+        F = np.subtract(F, moved, out=moved)  # Each round makes one new array only.
         value, gradient = risk.evaluate(F)
         yield BoostState(t, F, value, gradient, direction, eta)

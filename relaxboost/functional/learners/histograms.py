@@ -42,7 +42,7 @@ class Bins:
         heavy = p >= np.finfo(np.float64).tiny  # For a smaller p the reciprocal 1/p is infinite.
         x, weights = (X, p) if heavy.all() else (X[heavy], p[heavy])
         # The features are independent of each other.
-        pool, threads = thread_pool()  # NumPy sorts and searches without Python's lock
+        pool, threads = thread_pool()  # NumPy sorts and searches without Python's lock.
         each: Any = map if threads == 1 else pool.map
         cuts = list(each(lambda column: _cuts(column, weights, most), x.T))
         self.features = np.array([j for j, c in enumerate(cuts) if c.size], dtype=np.int64)

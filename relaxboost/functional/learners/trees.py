@@ -228,7 +228,7 @@ class Trees(WeakLearner):
             natural("monotone", column)
             if sign not in (-1, 0, 1):
                 raise InputError(f"monotone must be 1, 0 or −1 for each column, got {sign!r}")
-            if sign and column in self.categorical:  # which would end the process in LightGBM
+            if sign and column in self.categorical:  # LightGBM would end the process.
                 raise InputError(
                     f"monotone contains column {column}, which is categorical and has no order; "
                     "leave the column out of monotone or of categorical"
@@ -415,7 +415,8 @@ def searched_both_ways(
         **options,
         # Bins of a feature with more than 255 bins are stored in two bytes.
         "max_bin": max(most, min(most + 2, 255)),
-        "bin_construct_sample_cnt": max(len(rows) + 2, 200_000),  # the bins must see both rows
+        # Both rows must be in the sample for the bins.
+        "bin_construct_sample_cnt": max(len(rows) + 2, 200_000),
     }
     return np.concatenate([rows, more]), np.append(weights, [0.0, 0.0]), options
 

@@ -133,6 +133,6 @@ def roots(
             # Newton's step is taken only inside the bracket.
             good = (np.abs(step) < far) & (step > low) & (step < high)
         v = np.where(open_, np.where(good, step, other), v)
-        lost |= ~(np.abs(v) < far)  # also nan
+        lost |= ~(np.abs(v) < far)  # The negation also finds nan.
         v = np.clip(v, -far, far)
     raise AssertionError("unreachable code: the loop above always returns")

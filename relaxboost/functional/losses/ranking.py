@@ -21,7 +21,7 @@ NORMALISE = ("pairs", "queries")
 
 
 class Queries(NamedTuple):
-    """The documents of a ranking, sorted by query and grade for the compiled sweep."""
+    """The documents of a ranking, sorted by query and grade for the loop over pairs."""
 
     weights: Array
     """The weight of each document, shape (N,)."""

@@ -95,7 +95,7 @@ class Quantile(PointwiseLoss):
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         residual = F - y
-        slopes = ((residual > 0.0) - self.q) * (residual != 0.0)  # faster than np.where
+        slopes = ((residual > 0.0) - self.q) * (residual != 0.0)  # This is faster than np.where.
         return slopes * residual, slopes
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
