@@ -321,7 +321,7 @@ def _fold(
     if constant is not None:
         return constant, True
     played = _play(path, share, part, k, grid)
-    if path.is_stopped:  # Ctrl-C came during a game, or before the next one
+    if path.is_stopped:  # The user has pressed Ctrl-C.
         return None, False
     votes = np.array([voter(out) for voter, _ in played])
     return votes, all(s.status != "time_limit" for _, s in played)

@@ -111,7 +111,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         InputError
             If data, weights or a parameter are invalid. InputError is a ValueError.
         """
-        soft_margin(self.fraction)  # raises an InputError unless 0 < fraction <= 1
+        soft_margin(self.fraction)  # This raises an InputError unless 0 < fraction <= 1.
         is_auto = self._is_auto("radius", self.radius)
         grid = list(self.usual_radii) if is_auto else [positive("radius", self.radius)]
         Z, y, weights = self._checked(X, y, sample_weight)

@@ -33,7 +33,7 @@ class _Scale(NamedTuple):
     half: float
 
 
-@dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
+@dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself.
 class OnlineEstimator(TableEstimator, ABC):
     """The base class of the online estimators, with their base functions and learners."""
 
@@ -198,7 +198,7 @@ class OnlineEstimator(TableEstimator, ABC):
                 H = self._values(X[block])
                 for k, learner in enumerate(self.learners_):
                     said[block, k] = learner.update(H, Y[block, k], weights[block])
-        except BaseException:  # also Ctrl-C, after which nobody knows how many rows were learned
+        except BaseException:  # After Ctrl-C, too, the number of learned rows is unknown.
             for learner, arrays in zip(self.learners_, kept, strict=True):
                 for array, before in zip(learner.arrays(), arrays, strict=True):
                     array[:] = before

@@ -78,7 +78,10 @@ def restores_fit(method: Method) -> Method:
 
 
 class TableEstimator(BaseEstimator):
-    """The base class of all estimators, which reads numbers and categories."""
+    """The base class of all estimators of the package.
+
+    It reads tables of numbers and categories.
+    """
 
     takes_categories: ClassVar[bool] = False
     for_categories: ClassVar[str] = ""
