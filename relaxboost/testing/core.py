@@ -402,7 +402,7 @@ class Case(Judge):
         for i in range(count - 1):
             theta = rng.normal(size=m) * 10.0 ** rng.uniform(-2.0, 0.5)
             theta = np.abs(theta) if i % 3 == 0 else theta
-            tried.append(theta / m if i % 2 else theta)  # l1 and sup norms of every size
+            tried.append(theta / m if i % 2 else theta)  # The l1 and the sup norms have all sizes.
         return tried
 
     def points(self, count: int = 12) -> list[Vector]:
