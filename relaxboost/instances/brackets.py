@@ -42,7 +42,7 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
         lower, upper = _rational(certified.lower), _rational(certified.upper)
     except AttributeError:
         lower = upper = None
-    if lower is None or upper is None:  # strings have methods with these names
+    if lower is None or upper is None:  # Strings have methods with these names.
         raise InputError(
             "`certified` must be a certified game, such as certified_games(name), or a "
             f"certificate, got {type(certified).__name__}"

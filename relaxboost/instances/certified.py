@@ -69,7 +69,7 @@ class CertifiedGame(Bracketed):
 
     @cached_property
     def relaxation(self) -> Relaxation:
-        """The relaxation of this game with parameters for its m examples, as in `Game.relaxation`."""
+        """The relaxation of this game, with parameters for its m examples."""
         return relaxation_of(self.relaxation_text).resolve(self.m)
 
     @cached_property

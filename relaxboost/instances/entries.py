@@ -82,7 +82,7 @@ class Entry:
                     f"{self.relaxation} over {self.over} allows enclosed certificates, not exact "
                     "ones. Omit level, or use caps and l1 or l-inf norms"
                 )
-            describe_relaxation(f, m)  # before any work: a checker must be able to evaluate it
+            describe_relaxation(f, m)  # This raises an error if the checker cannot evaluate f.
             return f, g, self.level or strongest
 
 

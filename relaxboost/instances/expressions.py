@@ -145,7 +145,7 @@ class _Reader:
         # Some classes have a __new__ with meaningless defaults; __init__ has the real ones.
         made = kind.__init__ if isinstance(kind, type) else kind  # type: ignore[misc]
         signature = inspect.signature(made)
-        own = (None,) if isinstance(kind, type) else ()  # the argument self
+        own = (None,) if isinstance(kind, type) else ()  # The first argument is self.
         try:
             signature.bind(*own, *values, **options)
         except TypeError as error:

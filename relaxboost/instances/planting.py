@@ -231,7 +231,7 @@ def _weigh(
     rest = Fraction(1) if k is None else 1 - Fraction(b * capped) / k
     shares = rng.integers(1, 3, between).tolist()
     if k is not None and 2 * rest * k >= b * sum(shares):
-        shares = [1] * between  # else the larger weights would reach the cap
+        shares = [1] * between  # Otherwise the larger weights would reach the cap.
     for rows, part in zip(blocks[capped:], shares, strict=True):
         groups.append(_Group(rows, rest * part / (b * sum(shares)), plus))
     left = order[(capped + between) * b :]
@@ -320,7 +320,7 @@ def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> ND
         return np.ldexp(rng.integers(-(1 << (bits - part)), 1 << (bits - part), size), -bits)
 
     for group in plan.groups:
-        for first in (0, 1):  # the second time with other neighbours and half the size
+        for first in (0, 1):  # The second pass has other neighbours and half the size.
             rows = group.rows[first:]
             one, two = rows[0 : rows.size - 1 : 2], rows[1::2]
             free = noise((one.size, plan.others.size), 2 + first)
