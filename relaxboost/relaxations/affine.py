@@ -41,7 +41,7 @@ class _Changed(EvaluatedBounds, Description):
 
     def resolve(self, m: int) -> Relaxation:
         bound = self._bind(m)
-        bound.center(m)  # raises the error for a relaxation that is infinite on the simplex
+        bound.center(m)  # This raises the error if f is infinite on the simplex.
         numerical.programs(bound, m).require()
         return bound
 

@@ -60,7 +60,10 @@ def makes(name: str) -> Callable[[Any], Any]:
 
 
 class Traits(NamedTuple):
-    """Properties of a relaxation f on R^m. False means "not claimed", not "refuted"."""
+    """The properties that a relaxation f on R^m claims to have.
+
+    If a property is False, it is not claimed, but f may have it.
+    """
 
     polyhedral: bool = False
     """Whether f(d) is the optimum of the linear program that `linear_form` returns."""
@@ -295,7 +298,7 @@ class Relaxation(ABC):
         are the fields that comparisons use. Otherwise they are the attributes of f. Override this
         method if a parameter is not a number, a string or an array.
         """
-        itself: Any = self  # this class is no dataclass, but most subclasses are
+        itself: Any = self  # Most subclasses are dataclasses.
         own = [f.name for f in fields(itself) if f.compare] if is_dataclass(itself) else None
         names = sorted(vars(self)) if own is None else own
         values = {name: getattr(self, name) for name in names if name != "_programs"}

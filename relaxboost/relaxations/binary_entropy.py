@@ -105,7 +105,7 @@ class BinaryEntropy(WithK):
         x = self.double_k * np.asarray(d, dtype=np.float64)
         if not (x >= 0.0).all() or x.max(initial=0.0) > 1.0 + 8.0 * UNIT:
             return math.inf
-        y = np.maximum(1.0 - x, 0.0)  # x exceeds 1 only by rounding errors
+        y = np.maximum(1.0 - x, 0.0)  # Here x exceeds 1 only by rounding errors.
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(x > 0.0, x * np.log(x), 0.0) + np.where(y > 0.0, y * np.log(y), 0.0)
         return self._c / self.double_k * (float(terms.sum()) + x.size * math.log(2.0))
@@ -125,7 +125,7 @@ class BinaryEntropy(WithK):
         temperature = self._c + beta
         k = self.double_k
         if k > u.size:
-            self.resolve(u.size)  # raises the error
+            self.resolve(u.size)  # This raises the error.
         # The share must be positive, even if c/(c + β) underflows.
         return logistic_distribution(u, temperature, k, max(self._c / temperature, 1e-300))[0]
 

@@ -148,7 +148,7 @@ class NumericalBounds(Bounds):
         # Without multipliers, γ − M is a bound, where M = max <d, x> − f(d) over 0 <= d <= 1.
         try:
             return float(witness.gamma) - programs.conjugate_above(x)
-        except InputError:  # a witness too far off for the solver proves nothing
+        except InputError:  # If the solver fails, the witness proves nothing.
             return -math.inf
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:

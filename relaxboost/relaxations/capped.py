@@ -171,7 +171,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
     def _distribution(self, u: Vector, beta: float) -> Vector:
         k = self.double_k
         if k > u.size:
-            self.resolve(u.size)  # raises the error
+            self.resolve(u.size)  # This raises the error.
         return capped_distribution(u, beta, k)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
@@ -180,7 +180,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
     def witness(self, u: Vector) -> Witness:
         u = as_margins(u, self)
         if self._rank >= u.size:
-            self.resolve(u.size)  # raises the error
+            self.resolve(u.size)  # This raises the error.
         return Witness(float(np.partition(u, self._rank)[self._rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:

@@ -62,10 +62,10 @@ class CompiledProblems:
         """
         program = self._margin_problem
         program.parameters[0].value = u
-        value = self._solve(program, "F(u)")
+        value = self._solve(program, "the relaxed margin F(u)")
         simplex, positive = program.problem.constraints[:2]
         gamma = -float(simplex.dual_value)
-        # Stationarity: u + g = γ + s for a subgradient g of f and the multipliers s.
+        # By stationarity, u + g = γ + s for a subgradient g of f and the multipliers s.
         slack = np.maximum(np.asarray(positive.dual_value), 0.0)
         return value, np.asarray(program.d.value), gamma, gamma - u + slack
 
@@ -139,7 +139,7 @@ class CompiledProblems:
         is_large = max(np.abs(p.value).max() for p in program.parameters) > 1e5
         even = np.full(self._m, 1.0 / self._m)
         has_minimum = self._pointwise.explicit and math.isfinite(self._pointwise.at(even))
-        if is_large or has_minimum:  # a closed f that is finite somewhere has a minimum
+        if is_large or has_minimum:  # A closed f that is finite somewhere has a minimum.
             status += " (f or margins are too large to scale)"
         elif "infeasible" in status:
             raise InputError(

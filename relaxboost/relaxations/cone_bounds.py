@@ -149,7 +149,7 @@ class ConeBounds:
         self._steep = np.sqrt(change.multiply(change).sum(axis=1))
         self._last_independent: tuple[bytes, _Independent] | None = None
 
-    @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing
+    @np.errstate(over="ignore", invalid="ignore")  # Numbers that overflow prove nothing.
     def below(self, u: Vector, proof: ConeProof, *, box: bool = False) -> float:
         """Return a lower bound on the relaxed margin F(u).
 
@@ -212,9 +212,8 @@ class ConeBounds:
                 d = np.maximum(found.x[: self._m], 0.0)
                 best = ConeAnswer(below, d, gamma, slope, proof)
             # If Clarabel ends early, or the bound is loose, d in units of one may be easier.
-            is_tight = found.value - below <= POINT_ACCURACY * (
-                1.0 + abs(found.value)
-            )  # false for nan
+            # The comparison is false for nan.
+            is_tight = found.value - below <= POINT_ACCURACY * (1.0 + abs(found.value))
             if found.status == "Solved" and is_tight:
                 break
         return best
@@ -274,7 +273,7 @@ class ConeBounds:
         mine = np.r_[sides.equal : sides.equal + zero, first : b.size]
         x = unit * np.array(answer.x)
         y = unit_cost * np.array(answer.z)[mine]
-        with np.errstate(over="ignore", invalid="ignore"):  # a value beyond doubles is loose
+        with np.errstate(over="ignore", invalid="ignore"):  # A value that overflows is loose.
             value = float(cost @ x + 0.5 * x @ (form.quadratic @ x) + form.constant)
         # The squares of larger multipliers overflow.
         if not float(np.abs(y).max(initial=0.0)) < 1e150:
@@ -372,14 +371,14 @@ class ConeBounds:
             spread = sparse.hstack([self._up[m:] @ metric, self._square[m:] @ free])
             try:
                 step = -shortest(sparse.csc_array(spread), q)
-            except RuntimeError:  # the system is singular: some z is in no row
+            except RuntimeError:  # The system is singular, because some z is in no row.
                 break
             of_y, of_point = np.split(step, [metric.shape[1]])
             y = self._cones.raised(y + metric @ of_y, np.zeros(y.size))
             point = point + free @ of_point
         return ConeProof(y, point)
 
-    @np.errstate(over="ignore", invalid="ignore")  # numbers that overflow prove nothing
+    @np.errstate(over="ignore", invalid="ignore")  # Numbers that overflow prove nothing.
     def _ball(self, proof: ConeProof) -> _Ball | None:
         """Return a ball that provably contains multipliers with q_z = 0 exactly.
 
@@ -453,7 +452,7 @@ class ConeBounds:
                 unit[z[implied_rows(scaled[z], every_term[z], unit[z])]] = np.inf
                 z = np.flatnonzero(unit < np.inf)
                 least = least_singular_value(scaled[z])
-            least -= 4.0 * UNIT * math.sqrt(z.size)  # the entries of `scaled` are rounded
+            least -= 4.0 * UNIT * math.sqrt(z.size)  # The entries of `scaled` are rounded.
         found = _Independent(unit, least, moves)
         self._last_independent = (key, found)
         return found

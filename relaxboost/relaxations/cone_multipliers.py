@@ -74,7 +74,7 @@ class DualCones:
             part = y[rows].reshape(-1, size)
             around = room[rows].reshape(-1, size)
             reach = np.abs(part[:, 1:]) + around[:, 1:]
-            largest = reach.max(axis=1, initial=1e-300)  # squares of tiny numbers underflow
+            largest = reach.max(axis=1, initial=1e-300)  # Squares of tiny numbers underflow.
             norm = largest * np.sqrt(np.square(reach / largest[:, None]).sum(axis=1))
             norm = norm * (1.0 + (size + 8) * UNIT) + around[:, 0]
             part[:, 0] = np.maximum(part[:, 0], norm)
@@ -222,7 +222,7 @@ def _least_singular_value(spread: Any) -> float:
             factor = splu(
                 moved, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
             )
-        except RuntimeError:  # a pivot is zero
+        except RuntimeError:  # SciPy raises this error if a pivot is zero.
             continue
         pivots = factor.U.diagonal()
         if not (pivots > 0.0).all() or (factor.perm_r != factor.perm_c).any():

@@ -154,7 +154,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
 
     def _for(self, m: int) -> _Units:
         if len(self.groups) != m:
-            self.resolve(m)  # raises the error
+            self.resolve(m)  # This raises the error.
         return self._units
 
     @property

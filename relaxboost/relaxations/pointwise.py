@@ -82,7 +82,7 @@ class Pointwise:
         return not any(np.any(np.asarray(c.violation()) > 0.0) for c in self.constraints)
 
     def _number(self) -> float:
-        with np.errstate(all="ignore"):  # log(0) is −inf
+        with np.errstate(all="ignore"):  # The value log(0) = −inf is allowed.
             number = float(np.asarray(self.value.value).item())
         return math.inf if math.isnan(number) else number
 

@@ -152,10 +152,10 @@ class PowerDivergence(OverPrior):
         φ* is the conjugate of the generator φ on t >= 0.
         """
         s = x / c
-        if self.alpha == 2:  # (1 + s)² − 1, the square of zero below s = −1
+        if self.alpha == 2:  # This is (1 + s)² − 1, or −1 below s = −1.
             s = Interval(np.maximum(s.lower, -1.0), np.maximum(s.upper, -1.0))
             grown = s * (s + 2.0)
-        else:  # (1 + (α − 1) s)^{α / (α − 1)} − 1, which would cancel for a large c
+        else:  # The formula (1 + (α − 1) s)^{α / (α − 1)} − 1 would cancel for a large c.
             base = s * Interval(self.alpha - 1)
             if self.alpha < 1 and not (base.lower > -1.0).all():
                 return Interval(-math.inf, math.inf)
@@ -336,7 +336,7 @@ class DivergenceBall(Ball, PowerDivergence):
         kappa = self._kappa(u.size)
         q = self._q
         g, mu, d = power_margin.power_ball_margin(u, kappa, q, self._bound)
-        strength = mu * abs(q)  # the multiplier λ times the scale s
+        strength = mu * abs(q)  # This is the multiplier λ times the scale s.
         multiplier = strength / float(self.scale)
         return BallWitness(g - strength / q, multiplier), self.draw_in(d)
 

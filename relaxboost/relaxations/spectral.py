@@ -324,7 +324,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def gini(cls) -> SpectralRisk:
-        """Return the risk for which F(u) is the mean margin minus half of Gini's mean difference.
+        """Return the spectral risk of the mean margin minus half of Gini's mean difference.
 
         The relaxed margin F(u) = mean(u) − Σ_ij |u_i − u_j| / (2m²) is the mean of min(u_i, u_j)
         over all pairs of i and j. The exact weight of the r-th smallest margin is
@@ -345,7 +345,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def extremile(cls, r: Any) -> SpectralRisk:
-        """Return the risk for which F(u) is the extremile of order r >= 1 of the margins.
+        """Return the spectral risk whose relaxed margin F(u) is the extremile of order r >= 1.
 
         For an integer r, F(u) is the expected minimum of r margins drawn with replacement. The
         integrated spectrum is φ(t) = 1 − (1 − t)^r (Daouia, Gijbels & Stupfler 2019, with
@@ -367,10 +367,11 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def mean_cvar(cls, weight: Any, fraction: Any) -> SpectralRisk:
-        """Return the risk for which F(u) is (1 − weight) · mean + weight · CVaR of the margins.
+        """Return the spectral risk that mixes the mean and the CVaR of the margins.
 
-        The CVaR is the mean of the worst `fraction` of the margins. `weight` and `fraction` are
-        exact. A float `fraction` means the decimal number that Python prints.
+        The relaxed margin is (1 − weight) · mean + weight · CVaR. The CVaR is the mean of the worst
+        `fraction` of the margins. `weight` and `fraction` are exact. A float `fraction` means the
+        decimal number that Python prints.
         """
         owner = "SpectralRisk.mean_cvar(weight, fraction)"
         weight = exact_between(owner, "weight", weight, 0, 1, "0 is the mean, and 1 is the CVaR")

@@ -330,7 +330,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         # F(u) is the largest F1(v) + F2(u − v) over v.
         v = cp.Variable(u.shape[0], name="v")
-        part = cp.Variable()  # the part of the threshold γ for the second term
+        part = cp.Variable()  # This is the part of the threshold γ for the second term.
         first, some = self.first.cvxpy_relaxed_margin(v, gamma - part)
         second, more = self.second.cvxpy_relaxed_margin(u - v, part)
         return first + second, [*some, *more]
@@ -352,7 +352,8 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         ]
         # Points between d and a center at the boundary of the domain may have no bounds either.
         if not roomy and self._has_proved_terms:
-            with contextlib.suppress(InputError):  # of solvers that find no point inside
+            # Solvers raise this error if they find no point inside.
+            with contextlib.suppress(InputError):
                 tries += numerical.programs(self, m).inside
             roomy = self._bounded(tries[4:], 0.0)[:1]
         # Roundings may keep a center from being in the domain exactly.

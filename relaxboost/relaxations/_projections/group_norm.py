@@ -78,7 +78,10 @@ def _evaluate(
 
 @njit(error_model="numpy")
 def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, float]:
-    """Return Newton's step for (g/β, log μ), given the errors of the two equations."""
+    """Return Newton's step for the multipliers g/β and log μ of one group.
+
+    The arguments `miss` and `other` are the errors of the two equations for these multipliers.
+    """
     a1 = sums[2]
     energy = sums[4]
     # These are the derivatives of the errors in g/β and in log μ.

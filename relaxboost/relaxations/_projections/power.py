@@ -56,7 +56,7 @@ def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
 
 
 class _Entries:
-    """The margins u and the numbers κ of all examples, and the weights t at the last multiplier."""
+    """The margins u and factors κ of all examples, and the weights t at the last multiplier g."""
 
     def __init__(self, u: Vector, kappa: Vector, q: float, beta: float) -> None:
         self.u = u
@@ -121,7 +121,7 @@ class _Equations:
 
     @property
     def excess(self) -> float:
-        """The error |Σt − 1| of the entries t after the last pass."""
+        """The error |Σt − 1| of the sum of the weights t after the last pass."""
         return abs(self.entries.sums[0] - 1.0)
 
     def normalise(self, log_mu: float, tolerance: float = SUM_TOLERANCE) -> None:
@@ -224,8 +224,9 @@ class _Equations:
                 break
 
     def log_energy(self, log_mu: float) -> tuple[float, float]:
-        """Return the logarithm of the energy Σ κ t^{q+1}, and the derivative in log μ.
+        """Return the logarithm of the energy Σ κ t^{q+1}, and its derivative in log μ.
 
+        The vector t contains the weights, and μ is the multiplier of the energy.
         The vector t stays normalised: as μ changes, g changes so that Σt = 1.
         """
         # κ t^q = (β / (|q| μ)) ω, and the derivative of Σ κ φ(t) in μ is
@@ -245,8 +246,9 @@ class _Equations:
         return math.log(energy) + scale, -(self.q + 1.0) / self.q * variance / energy
 
     def distribution(self) -> Vector:
-        """Return the distribution t at the solution (g, μ), extrapolated from the last pass.
+        """Return the distribution at the multipliers (g, μ) that solve the equations.
 
+        It is extrapolated from the weights t of the last pass.
         The error is of second order in the remaining change of (g, μ).
         """
         total, a0, a1, *_ = self.entries.sums
