@@ -342,7 +342,11 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, grid: list[Relaxation]
     ) -> tuple[Examples, Whole, Whole]:
-        """Return the examples, the rows of positive weight, and the index of each row's example."""
+        """Return the training examples, after equal rows were merged if the relaxations allow it.
+
+        Also return the indices of the rows of X with positive weight, and for each of these rows
+        the index of its example.
+        """
         Z, y, weights = self._checked(X, y, sample_weight)
         self.classes_, codes = classes_of(y)
         factors = self._class_factors(codes, weights)

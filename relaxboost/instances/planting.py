@@ -243,9 +243,9 @@ def _weigh(
 
 
 def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
-    """Return the classes of the columns that have a weight in w.
+    """Return the classes of those columns that have a positive weight in the optimal weights w.
 
-    They are about an eighth of all columns.
+    The columns of a class have the same weight. About an eighth of all columns are in a class.
     """
     order = rng.permutation(n)
     blocks = max(min(n // b, 3), n // (8 * b))
@@ -261,7 +261,7 @@ def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
 
 
 def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Fill the columns of A that have a weight in w.
+    """Fill the columns of A that have a positive weight in the optimal weights w.
 
     All rows of a group have the same number of entries +1 in each class.
     """

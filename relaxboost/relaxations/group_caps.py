@@ -116,7 +116,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         if missing is not None:
             raise InputError(
                 f"GroupCaps has no cap for group {missing}; pass caps for the groups "
-                f"{few(used, 5)}, or one number for all, or label its examples -1 to free them"
+                f"{few(used, 5)}, or one number for all, or label its examples -1 (no group)"
             )
         caps = tuple((g, cap("GroupCaps", f"the cap of group {g}", given[g])) for g in used)
         check_room("GroupCaps without a free example", [q for _, q in caps], labels.count(-1))

@@ -82,8 +82,8 @@ def check_returns(f: Any, m: int) -> None:
             remedy = "correct one of the two methods"
         raise InputError(
             f"{type(f).__name__}.penalty: for m = {m} examples f(d) is {value:.6g} near the "
-            f"center, but {whose} `penalty_bound` returns {bound:.6g}, so brackets would be "
-            f"wrong; {remedy}"
+            f"center, but {whose} `penalty_bound` returns {bound:.6g}, so the bounds on the value "
+            f"of a game would be wrong; {remedy}"
         )
 
 
@@ -155,7 +155,10 @@ _RETURNS: dict[str, tuple[str, Callable[[Any, int], bool]]] = {
         partial(_is_pair, is_second=_is_number),
     ),
 }
-"""What each method must return, as text and as a test of its result for m examples."""
+"""For each method of a relaxation, a text that says what the method must return.
+
+The second entry is a function that tests the result of the method for m examples.
+"""
 
 
 def defines(f: Any, name: str) -> bool:

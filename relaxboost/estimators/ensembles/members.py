@@ -34,7 +34,10 @@ instances. The function also reads instances of subclasses."""
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """The parts of an ensemble. Its decision is Σ_j weights_j h_j(x) + intercept."""
+    """The parts of an ensemble: its hypotheses h_j with their weights, and its intercept.
+
+    The decision of the ensemble is Σ_j weights_j h_j(x) + intercept.
+    """
 
     kind: str
     names: tuple[str, ...]

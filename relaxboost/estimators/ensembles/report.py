@@ -219,7 +219,7 @@ class EnsembleReport:
                 f"try {self._softer()})"
             )
         if self.optimum.gap > self.tol:
-            lines.append(f"  (the bracket of rho is wider than tol = {self.tol:g})")
+            lines.append(f"  (the bounds on rho differ by more than tol = {self.tol:g})")
         heads = ("least", "5%", "25%", "median", "mean")
         lines += ["", f"  {'margins':<15}{'weights':>8}" + "".join(f"{h:>9}" for h in heads)]
         lines[-1] += f"{'wrong':>8}"

@@ -102,8 +102,8 @@ class Nodes(NamedTuple):
 def read(text: str, scale: float = 1.0) -> Nodes:
     """Return the first tree of a model in LightGBM's text format.
 
-    If the model has no tree, the result is a tree with one leaf. The target was divided by `scale`
-    for LightGBM.
+    If the model has no tree, the result is a tree with one leaf. The argument `scale` is the number
+    by which the target was divided before LightGBM fitted the tree.
     """
     block = text.partition("\nTree=0\n")[2].partition("\n\n")[0]
     lines = dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
