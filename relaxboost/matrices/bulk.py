@@ -129,9 +129,9 @@ class DenseBulk(Bulk):
 
 
 def spread(start: int, stop: int, count: int) -> Whole:
-    """Return `count` evenly spread integers from start to stop − 1.
+    """Return at most `count` different integers that are evenly spread from start to stop − 1.
 
-    If there are at most `count` integers, return all of them.
+    If there are more than three such integers, the two ends are left out.
     """
     inner = np.linspace(start, stop - 1, min(count, stop - start) + 2)[1:-1]
     return np.unique(inner.round().astype(np.int64))

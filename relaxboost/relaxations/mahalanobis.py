@@ -323,10 +323,10 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     Parameters
     ----------
     Q : array of shape (r, m)
-        A matrix with finite entries and one column for each example. If Q is injective, f is a
-        norm.
+        A matrix with entries in [-1e100, 1e100] and one column for each example. If Q is injective,
+        f is a norm.
     weight : int, float or Fraction
-        The factor c > 0 of the norm.
+        The factor c of the norm, in [1e-100, 1e100].
 
     References
     ----------

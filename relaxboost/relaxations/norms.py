@@ -266,7 +266,8 @@ class NormBall(OfNorm, BallOfNorm):
     p : int, float or Fraction
         The exponent of the norm: 1, ``math.inf``, or a number between 1.00001 and 10001.
     radius : int, float or Fraction
-        The radius r > 0. The ball must meet the simplex, so without weights r >= m^{1/p − 1}.
+        The radius r in [1e-100, 1e100]. The ball must meet the simplex, so without weights
+        r >= m^{1/p − 1}.
     weights : sequence of m numbers > 0, optional
         The weights a_i of the norm ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p}, or ‖d‖ = max a_i |d_i| for
         p = inf. By default all weights are 1.
@@ -329,7 +330,7 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     p : int, float or Fraction
         The exponent of the norm: 1, ``math.inf``, or a number between 1.00001 and 10001.
     weight : int, float or Fraction
-        The factor c > 0 of the norm.
+        The factor c of the norm, in [1e-100, 1e100].
     weights : sequence of m numbers > 0, optional
         The weights a_i of the norm ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p}, as in `NormBall`.
 

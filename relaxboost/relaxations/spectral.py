@@ -334,7 +334,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def exponential(cls, c: Any) -> SpectralRisk:
-        """Return the exponential spectral risk with absolute risk aversion c > 0.
+        """Return the exponential spectral risk with absolute risk aversion c in [1e-9, 1e9].
 
         The integrated spectrum is φ(t) = (1 − e^(−ct)) / (1 − e^(−c)). The relaxed margin F tends
         to the mean as c tends to 0 (Dowd, Cotter & Sorwar 2008). The weights are rounded down to
@@ -345,7 +345,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def extremile(cls, r: Any) -> SpectralRisk:
-        """Return the spectral risk whose relaxed margin F(u) is the extremile of order r >= 1.
+        """Return the spectral risk whose relaxed margin is the extremile of order r in [1, 1e9].
 
         For an integer r, F(u) is the expected minimum of r margins drawn with replacement. The
         integrated spectrum is φ(t) = 1 − (1 − t)^r (Daouia, Gijbels & Stupfler 2019, with
@@ -357,10 +357,10 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def power(cls, r: Any) -> SpectralRisk:
-        """Return the risk of the proportional hazard transform with exponent r, 0 < r <= 1.
+        """Return the spectral risk of the proportional hazard transform with exponent r.
 
-        The integrated spectrum is φ(t) = t^r (Wang 1995, whose ρ is 1/r). The weights are rounded
-        as for `exponential`.
+        The exponent satisfies 1e-9 <= r <= 1. The integrated spectrum is φ(t) = t^r (Wang 1995,
+        whose ρ is 1/r). The weights are rounded as for `exponential`.
         """
         remedy = "r = 1 is the mean, and a smaller r weighs bad examples more"
         return cls._of_number("power", "r", r, remedy, high=1)
