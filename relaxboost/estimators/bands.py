@@ -159,7 +159,8 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
         self.boosted_: Boosted = replace(boosted, state=None)
         low, _, high = self._sorted(X[out]).T
-        # The distance by which each held-out example is outside its band, negative inside the band.
+        # This is the distance by which each held-out example is outside its band. It is negative
+        # inside the band.
         outside = np.maximum(low - y[out], y[out] - high)
         self.widening_ = float(np.sort(outside)[rank - 1]) if rank <= held else math.inf
         return self

@@ -57,7 +57,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
     """The base class of scikit-learn estimators that boost by functional gradient descent."""
 
     usual_loss: ClassVar[str]
-    """The name of the estimator's default loss."""
+    """The name of the loss that the estimator minimises if the parameter `loss` is None."""
 
     loss: Any = None
     learner: Any = "stumps"
@@ -219,8 +219,9 @@ class FunctionalGradientEstimator(LearnerEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each feature in the total decrease in squared error by splits.
+        """The share of each feature in the total decrease in squared error.
 
+        The decreases are summed over the splits of all weak learners of the fitted estimator.
         The attribute does not exist if the weak learner has no splits.
         """
         check_is_fitted(self)
@@ -231,11 +232,11 @@ class FunctionalGradientEstimator(LearnerEstimator):
             raise AttributeError(str(error)) from error
 
     def _scores(self, F: Array) -> Array:
-        """Convert outputs f(x) to the scores that users see, for example by adding an intercept."""
+        """Convert the outputs f(x) of boosting to scores, for example by adding an intercept."""
         return F
 
     def _predicted(self, scores: Array) -> Any:
-        """Convert scores to labels or numbers."""
+        """Convert the scores of examples to the labels or numbers that `predict` returns."""
         return scores
 
     def _decided(self, X: Any) -> Array:

@@ -23,7 +23,7 @@ def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> 
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:
-        # The default levels of scikit-learn's estimators differ: 0.9, 0.5, or an error.
+        # The level has no default, because the defaults of scikit-learn's estimators differ.
         if given == Quantile.name:
             raise InputError(
                 f"loss={given!r} needs the level of the quantile; for 0.9, pass "
@@ -47,7 +47,7 @@ def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> 
 
 
 def seed_of(random_state: Any) -> int:
-    """Return the given seed, or a seed drawn at random."""
+    """Return `random_state` if it is a seed. Otherwise return a seed that is drawn from it."""
     try:
         random = check_random_state(random_state)
     except (TypeError, ValueError):
@@ -100,7 +100,10 @@ def weak_learner(given: Any) -> WeakLearner:
 
 
 def threads(jobs: Any) -> int:
-    """Return the number of threads or processes for `n_jobs`: 1 for None, all for −1."""
+    """Return the number of threads or processes that the parameter `n_jobs` selects.
+
+    None selects 1, and −1 selects one for each processor.
+    """
     # `joblib.effective_n_jobs(None)` is not always 1: it follows `joblib.parallel_config`.
     if jobs == -1:
         return os.cpu_count() or 1

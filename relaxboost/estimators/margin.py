@@ -31,7 +31,10 @@ from relaxboost.relaxations.base import fixed_m
 
 @dataclass
 class ClassGames(Games):
-    """The rules that build one game for two classes, or a game for each of several classes."""
+    """The rules by which `MarginBoostClassifier` builds games.
+
+    There is one game for two classes, or a game for each of several classes.
+    """
 
     classes: Any = None
     is_balanced: bool = True
@@ -48,7 +51,8 @@ class ClassGames(Games):
         if not self.has_unseen_votes:
             columns = CutColumns.of(self.table, given.Z, signs, weights)
             return columns, made(self.hypotheses, columns(given.Z), signs)
-        # An order of categories by the labels would tell trees the labels of unseen examples.
+        # If the categories were ordered by their labels, trees would get information about the
+        # labels of the examples on which they are not grown.
         columns = CutColumns.of(self.table, given.Z, np.zeros(signs.size), weights)
         ranked = RankedColumns.of(columns, given.Z)
         E = ranked(given.Z)
@@ -62,7 +66,8 @@ class ClassGames(Games):
     def begin(self, matrix: Any) -> Any:
         if not isinstance(matrix, TreePool):
             return None
-        # Equal weights of trees are good if the time runs out early.
+        # The games start with equal weights of all trees, which are good votes if the time runs
+        # out early.
         n: Any = matrix.n
         return None, (np.arange(n), np.full(n, 1.0 / n))
 
@@ -92,8 +97,12 @@ class ClassGames(Games):
         return None if here.any() else -1.0
 
     def errors(self, held: Array, given: Examples) -> list[float]:
-        """Return the share of the weight that the held-out votes of each setting misclassify."""
-        # The labels are those of `predict`: calibrated, because votes of several games compete.
+        """Return the share of the weight that held-out votes misclassify, for each setting.
+
+        The settings differ in the fraction of the examples.
+        """
+        # The labels are predicted from calibrated votes as in `predict`, because the votes of
+        # several games are compared.
         names = np.arange(self.classes.size)
         errors = []
         for F in held:
@@ -103,7 +112,10 @@ class ClassGames(Games):
         return errors
 
     def losses(self, held: Array, given: Examples) -> list[float]:
-        """Return the mean log loss of the calibrated probabilities, for each setting."""
+        """Return the mean log loss of calibrated held-out votes, for each setting.
+
+        The settings differ in the fraction of the examples.
+        """
         # The number of errors of a few hundred examples is too coarse to choose a fraction by.
         losses = []
         for F in held:
@@ -301,12 +313,12 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         targets = [1] if classes.size == 2 else list(range(classes.size))
         rule = ClassGames(self._table, self.hypotheses, targets, classes, is_balanced)
         values = [getattr(f, "fraction", None) for f in grid]
-        # For stumps chosen by folds the errors were measured to be the better choice.
+        # For stumps, measurements showed that the errors of folds choose better fractions.
         losses = rule.losses if rule.has_unseen_votes else None
         choice = SettingChoice("fraction", grid, values, rule.errors, losses)
         held = self._learn(rule, choice, given)
         self._describe(rule, rows, went)
-        # The pair (a, b) of each stage. None means that the log odds are the votes.
+        # There is a pair (a, b) for each stage. None means that the log odds are the votes.
         self._sigmoids = None if held is None else [sigmoids(F, given, targets) for F in held]
         return self
 
@@ -330,7 +342,11 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, grid: list[Relaxation]
     ) -> tuple[Examples, Whole, Whole]:
-        """Return the examples, the rows of positive weight, and the index of each row's example."""
+        """Return the training examples, after equal rows were merged if the relaxations allow it.
+
+        Also return the indices of the rows of X with positive weight, and for each of these rows
+        the index of its example.
+        """
         Z, y, weights = self._checked(X, y, sample_weight)
         self.classes_, codes = classes_of(y)
         factors = self._class_factors(codes, weights)
@@ -410,12 +426,19 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         return decided(self.decision_function(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the log odds of each fraction that `fit` used, from the largest to the chosen."""
+        """Yield the log odds of the rows of X for each fraction for which `fit` solved games.
+
+        The first log odds are those of the largest fraction, and the last ones are those of
+        `decision_function`, for the chosen fraction.
+        """
         Z = self._rows(X)
         return (self._log_odds(Z, stage) for stage in range(len(self._stages)))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the labels with the largest log odds of each stage."""
+        """Yield the predicted labels of the rows of X for each fraction that `fit` used in games.
+
+        The order of the fractions is that of `staged_decision_function`.
+        """
         return (decided(F, self.classes_) for F in self.staged_decision_function(X))
 
     def contributions(self, X: Any) -> Array:
@@ -444,7 +467,7 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
             out[:, -1] += offset
         return out[..., 0] if len(self._stages[-1]) == 1 else out
 
-    # A property, because scikit-learn's available_if would hide the reason in the error.
+    # This is a property, because scikit-learn's available_if would hide the reason in the error.
     @property
     def predict_proba(self) -> Any:
         """The method `predict_proba(X)`: the probability of each class, in the order of `classes_`.

@@ -47,8 +47,8 @@ class MarginBoost(TableEstimator):
 
     takes_categories = True
     usual_fractions: ClassVar = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-    """The fractions that "auto" compares. "auto" is the default, because no fixed fraction is good
-    on all data sets (docs/benchmarks.md)."""
+    """The fractions of the examples that ``fraction="auto"`` compares. "auto" is the default,
+    because no fixed fraction is good on all data sets (docs/benchmarks.md)."""
 
     _: KW_ONLY
     fraction: Any = "auto"
@@ -70,7 +70,8 @@ class MarginBoost(TableEstimator):
                 f"{self.folds!r}"
             )
         Z, y = self._read_pair(X, y)
-        # A single label fails as a single class; a single number has no range.
+        # Classifiers reject a single sample later, because they need two classes. For the other
+        # estimators, a single target has no range.
         if self.for_labels is not None and len(Z) < 2:
             raise InputError("X has only one sample; pass at least two samples")
         return Z, y, read_weights(sample_weight, len(Z))
@@ -251,7 +252,7 @@ class MarginBoost(TableEstimator):
 
     @property
     def feature_importances_(self) -> Vector:
-        """The share of each feature in the weights of stumps or trees."""
+        """The share of each feature in the total weight of the stumps or trees that vote."""
         check_is_fitted(self)
         voters = self._stages[-1]
         total: Vector = np.sum([voter.importances(self.n_features_in_) for voter in voters], axis=0)
@@ -272,7 +273,11 @@ class ScoreBoost(MarginBoost):
         return self._stages[-1][0](Z)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """Yield the predictions for the rows of X with each solved setting, the softest first."""
+        """Yield the predictions for the rows of X from each game that `fit` solved for all rows.
+
+        The games differ in the fraction or another setting. The softest setting comes first, and
+        the chosen setting comes last.
+        """
         Z = self._rows(X)
         return (voter(Z) for (voter,) in self._stages)
 

@@ -17,9 +17,10 @@ from relaxboost.estimators.margin_games import Examples
 
 
 def sigmoids(F: Array, given: Examples, targets: list[int]) -> Any:
-    """Return the coefficients a >= 0 and b of the log odds a F + b.
+    """Return the coefficients a >= 0 and b of the log odds a F + b of examples with the votes F.
 
-    If there are several targets, a and b are vectors with an entry for each target.
+    The argument `targets` contains the index of the class for which each game votes. If there are
+    several games, a and b are vectors with an entry for each game.
     """
     columns = F.reshape(len(F), -1).T
     pairs = zip(targets, columns, strict=True)

@@ -36,19 +36,28 @@ class CutColumns:
 
     table: Features
     ranks: tuple[Vector | None, ...]
-    """For each feature, the rank of each category, or None if the feature is numeric."""
+    """A vector with the rank of each category, or None, for each feature.
+
+    None means that the feature is numeric.
+    """
     source: Whole
-    """The index of the feature that each column comes from."""
+    """The index of the feature from which each column that stumps cut is made."""
     low: Vector
     high: Vector
     """The vectors `low` and `high` are the ends of the range of each feature that has two columns.
     They are infinite for other features."""
     fill: Vector
-    """The number that replaces missing values of each column; nan if none occur in training."""
+    """The number that replaces missing values of each column that stumps cut.
+
+    It is nan if no value of the column is missing in training.
+    """
 
     @classmethod
     def of(cls, table: Features, Z: Array, signs: Vector, weights: Vector) -> CutColumns:
-        """Return the columns of one game, for examples Z from `Features.numbers`."""
+        """Return the columns that stumps cut in one game.
+
+        The rows of `Z` are the training examples, as `Features.numbers` returns them.
+        """
         ranks: list[Vector | None] = []
         made: list[tuple[float, float, float, float]] = []
         for f, levels in enumerate(table.levels):
@@ -66,8 +75,8 @@ class CutColumns:
             else:
                 low = float(known.min())
                 high = float(known.max())
-                # Far enough that a threshold between known and missing values is neither rounded
-                # to a known value nor infinite.
+                # The numbers for missing values are so far away that a threshold between known and
+                # missing values is neither rounded to a known value nor infinite.
                 away = max(1.0, high - low, abs(low), abs(high))
                 below, above = np.nan_to_num([low - away, high + away])
                 made += [(f, low, high, below), (f, low, high, above)]

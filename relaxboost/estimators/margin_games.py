@@ -40,15 +40,15 @@ class Examples(NamedTuple):
     weights: Vector
     groups: Whole | None = None
     once: bool = False
-    """Whether equal examples have been merged, so that the weights are numbers of copies."""
+    """Whether equal training examples were merged, so that the weights are numbers of copies."""
     copies: Vector | None = None
-    """The number of copies of each example. None means that the weights are these numbers."""
+    """The number of copies of each training example. None means that `weights` contains it."""
     seed: int = 0
-    """The seed for the random folds and the pool of trees."""
+    """The seed for the random choices of folds and trees."""
 
     @property
     def counts(self) -> Vector:
-        """The number of copies of each example, which need not be an integer."""
+        """The number of copies of each training example, which need not be an integer."""
         return self.weights if self.copies is None else self.copies
 
     def at(self, rows: Any) -> Examples:
@@ -133,7 +133,10 @@ class Voter(NamedTuple):
     columns: Columns
     members: list[tuple[float, Any]]
     means: Vector
-    """The mean output of each stump over the training examples; nan for other hypotheses."""
+    """The mean output of each hypothesis over the training examples.
+
+    It is nan for hypotheses that are not stumps.
+    """
     offset: float = 0.0
 
     @classmethod
@@ -144,7 +147,10 @@ class Voter(NamedTuple):
         given: Examples,
         offset: float = 0.0,
     ) -> Voter:
-        """Return the weighted sum of hypotheses; `members` are pairs of weight and hypothesis."""
+        """Return the weighted sum of the hypotheses in `members`.
+
+        The list `members` contains pairs of a weight and a hypothesis.
+        """
         E = columns(given.Z)
         share = given.weights / given.weights.sum()
         # The means are only used by the contributions, which exist for stumps only.
@@ -224,15 +230,15 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
     A `Capped` relaxation must be specified by its `fraction`. Its k becomes this fraction of the
     total weight, and an example of weight s has the cap s / k.
     """
-    # Exact sums, because copies and weights must give the same game to the bit. Fractions are slow,
-    # and are made once for equal weights.
+    # The sums are exact, because copies and weights must give the same game to the bit. Fractions
+    # are slow, and are made once for equal weights.
     each, at, counts = np.unique(weights, return_inverse=True, return_counts=True)
     values = [Fraction(s) for s in each.tolist()]
     total = sum(map(operator.mul, values, counts.tolist()), Fraction(0))
     if isinstance(f, Capped):
         k = exact_share(f.fraction) * total
         if each.size == 1:
-            # Equal caps are a number, and no list.
+            # `Capped` represents equal caps by one number.
             return Capped(k=max(Fraction(1), k / values[0]))
         caps = [min(Fraction(1), s / k) for s in values]
         return Caps(tuple(caps[i] for i in at.tolist()))
@@ -258,12 +264,12 @@ def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> A
     if isinstance(hypotheses, str) and hypotheses == "stumps":
         return stumps(E, signs, max_cuts=cuts)
     if hasattr(hypotheses, "fit") and cuts is None:
-        # With slack 0 a run ends when the learner finds no better hypothesis. Nothing is proved by
-        # this slack: the bracket of that run is not kept (`margin_paths._over_known`).
+        # With slack 0 a run ends when the learner finds no better hypothesis. The slack may be
+        # wrong, but the bounds of that run are not kept (`margin_paths._over_known`).
         return oracle(hypotheses, E, signs, slack=0.0)
     if callable(hypotheses) and not hasattr(hypotheses, "fit"):
         return hypotheses(E, signs)
-    # Only classifiers, whose games may have unknown columns, take trees and weak learners.
+    # Only classifiers accept trees and weak learners, because their games may have unknown columns.
     learner = "" if cuts else "a scikit-learn classifier, "
     trees = "" if cuts else '"auto" (trees), '
     raise InputError(

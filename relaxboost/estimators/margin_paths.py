@@ -34,18 +34,18 @@ MAX_CUTS_OF_STORED_GAMES = 32
 game has an entry for each pair of a row and a cut, and is stored."""
 
 Played = list[tuple[Voter, Solution]]
-"""The result of a path. For each setting, it has the weighted sum of hypotheses and the solution
-of the game."""
+"""The result of a path of games. For each setting, such as a fraction, it contains the weighted sum
+of hypotheses and the solution of the game."""
 
 
 @dataclass
 class Games(ABC):
-    """The rules that turn examples into games, and solutions of games into votes."""
+    """The rules by which a margin estimator turns examples into games, and solutions into votes."""
 
     table: Features
     hypotheses: Any
     targets: list[int] = field(default_factory=lambda: [1])
-    """For each game, the index of the class that stands for +1."""
+    """The index of the class that stands for +1 in each game."""
 
     @property
     def has_unseen_votes(self) -> bool:
@@ -58,7 +58,7 @@ class Games(ABC):
 
     @abstractmethod
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return one game for each value of the parameter in the grid."""
+        """Return one game for each setting in the grid, for example for each fraction."""
 
     @abstractmethod
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
@@ -76,7 +76,10 @@ class Games(ABC):
         given: Examples,
         setting: Any,
     ) -> Voter:
-        """Return the weighted sum of hypotheses of a solution."""
+        """Return the weighted sum of hypotheses whose weights the solution `s` of a game contains.
+
+        The matrix of the game has the columns of the hypotheses.
+        """
         hypotheses = map(matrix.hypothesis, s.support.tolist())
         members = zip(s.coefficients.tolist(), hypotheses, strict=True)
         return Voter.of(columns, list(members), given)
@@ -99,16 +102,19 @@ class Games(ABC):
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return the reason why a solution is not good enough, or an empty string."""
+        """Return the reason why the solution `s` of game k is not good enough.
+
+        The result is an empty string if the solution is good enough.
+        """
         # `idle` is the largest possible gain of the objective over the weights w = 0.
         idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
         said = [] if s.status == "optimal" else [s.message]
         if idle <= tol:
-            said.append("no vote beats none: raise fraction, or add features")
+            said.append("no weighted vote is better than no vote: raise fraction, or add features")
         return "; ".join(said)
 
     def below(self, s: Solution) -> Vector:
-        """Return, for each row, the threshold γ of a solution minus the margin of the row."""
+        """Return the threshold γ of the solution `s` minus the margin of each row of the game."""
         return s.gamma - s.margins
 
 
@@ -117,7 +123,10 @@ class ScoreGames(Games):
 
     @abstractmethod
     def aims(self, given: Examples) -> Vector:
-        """Return a number for each example. Categories are ranked by the mean of these numbers."""
+        """Return a number for each example, such as its target.
+
+        The categories of a feature are ranked by the mean of these numbers.
+        """
 
     def columns(self, given: Examples, k: int) -> tuple[CutColumns, Any]:
         columns = CutColumns.of(self.table, given.Z, self.aims(given), given.weights)
@@ -136,7 +145,7 @@ class SettingChoice(NamedTuple):
     """The grid of settings, one of which is chosen by the errors or losses of held-out votes."""
 
     name: str
-    """The name of the parameter that is chosen, "fraction" or "radius"."""
+    """The name of the parameter that held-out votes choose, "fraction" or "radius"."""
     grid: list[Any]
     """The settings in the form that `Games.games` accepts, the softest first."""
     values: list[Any]
@@ -164,9 +173,9 @@ class WarmPath:
     deadline: float = math.inf
     """The time, in seconds since the epoch, at which the last game should end."""
     paths_left: int = 1
-    """The number of paths that have not started yet. They share the remaining time."""
+    """The number of paths of games that have not started yet. They share the remaining time."""
     is_stopped: bool = False
-    """Whether Ctrl-C has ended a game."""
+    """Whether the user has ended a game of this path by Ctrl-C."""
 
     def solve(
         self, given: Examples, grid: list[Any], starts: list[Solution | None]
@@ -268,8 +277,8 @@ def _play(
     solutions = list[Solution]()
     limit: float | None = None
     for i, game in enumerate(games):
-        # After Ctrl-C, or if no time is left, each remaining game ends after one round, with a
-        # valid bracket. A time limit must be positive.
+        # After Ctrl-C, or if no time is left, each remaining game ends after one round, with valid
+        # bounds. A time limit must be positive.
         left = 0.0 if path.is_stopped else (end - time.time()) / (len(games) - i)
         limit = max(left, sys.float_info.min) if math.isfinite(left) else None
         points = path.rule.begin(matrix) if relay.solution is None else None
@@ -317,7 +326,7 @@ def _fold(
     if constant is not None:
         return constant, True
     played = _play(path, share, part, k, grid)
-    if path.is_stopped:  # Ctrl-C came during a game, or before the next one
+    if path.is_stopped:  # The user has pressed Ctrl-C.
         return None, False
     votes = np.array([voter(out) for voter, _ in played])
     return votes, all(s.status != "time_limit" for _, s in played)

@@ -111,7 +111,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         InputError
             If data, weights or a parameter are invalid. InputError is a ValueError.
         """
-        soft_margin(self.fraction)  # raises an InputError unless 0 < fraction <= 1
+        soft_margin(self.fraction)  # This raises an InputError unless 0 < fraction <= 1.
         is_auto = self._is_auto("radius", self.radius)
         grid = list(self.usual_radii) if is_auto else [positive("radius", self.radius)]
         Z, y, weights = self._checked(X, y, sample_weight)
@@ -146,7 +146,7 @@ class ResidualGames(ScoreGames):
     """The game over `Simplex` with a row for each residual and a row for its negative."""
 
     values: Vector = field(default_factory=lambda: np.zeros(0))
-    """The target y for each label index of the examples."""
+    """The distinct targets y. The field `codes` of the examples contains indices into them."""
     middle: float = 0.0
     half: float = 1.0
     fraction: Any = 0.5
@@ -160,7 +160,7 @@ class ResidualGames(ScoreGames):
         # The constant hypothesis moves the middle of the prediction.
         H = np.column_stack([matrix.toarray(), np.ones(matrix.m)])
         t = self.aims(given)[:, None]
-        # Half of the fraction, because each example has two rows.
+        # The fraction is halved, because each example has two rows.
         f = weighted(Capped(fraction=self.fraction / 2), np.tile(given.weights, 2))
         games = list[Game]()
         for radius in grid:

@@ -52,10 +52,10 @@ class RankedColumns(NamedTuple):
 
     columns: CutColumns
     values: tuple[Vector, ...]
-    """The distinct training values of each column, in ascending order."""
+    """The distinct training values of each column that trees cut, in ascending order."""
     middle: Vector
-    """The rank of the median of each column, which replaces missing values if no value was missing
-    in training."""
+    """The rank of the median of each column that trees cut. It replaces missing values if no value
+    was missing in training."""
 
     @classmethod
     def of(cls, columns: CutColumns, Z: Array) -> RankedColumns:
@@ -72,7 +72,7 @@ class RankedColumns(NamedTuple):
 
     @property
     def source(self) -> Whole:
-        """The index of the feature of each column."""
+        """The index of the feature from which each column that trees cut is made."""
         return self.columns.source
 
     def __call__(self, Z: Array) -> NDArray[Any]:
@@ -80,7 +80,7 @@ class RankedColumns(NamedTuple):
         the categories.
         """
         pairs = zip(self.columns(Z).T, self.values, strict=True)
-        # Halves keep the difference of two values of opposite signs a double.
+        # The values are halved, so that no difference of two values overflows.
         ranks = np.column_stack(
             [np.interp(x / 2.0, u / 2.0, np.arange(u.size), -1.0, u.size) for x, u in pairs]
         )
@@ -150,8 +150,9 @@ class TreePool(DenseMatrix):
         self._trees: list[PooledTree] = []
         margins = np.empty((signs.size, TREES_IN_POOL))
         single = np.flatnonzero(units < 0)
-        # Each copy of such an example has not been seen by some of the trees. All copies have one
-        # unseen vote here, in which a tree weighs as the share of the copies that it has not seen.
+        # The copies of such an example are drawn separately, so that a tree may have been grown on
+        # some of them only. The copies have one held-out vote, in which the weight of a tree is
+        # multiplied by the share of the copies on which the tree was not grown.
         is_shared = single.size > 0
         self._unseen = np.empty(
             (signs.size, TREES_IN_POOL), dtype=np.float32 if is_shared else bool

@@ -33,14 +33,14 @@ class _Scale(NamedTuple):
     half: float
 
 
-@dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
+@dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself.
 class OnlineEstimator(TableEstimator, ABC):
     """The base class of the online estimators, with their base functions and learners."""
 
     usual_loss: ClassVar[str]
-    """The name of the estimator's default loss."""
+    """The name of the loss that the online estimator minimises if the parameter `loss` is None."""
     usual_radius: ClassVar[float] = 30.0
-    """The radius that error messages suggest."""
+    """The radius of the set of weights that error messages of the estimator suggest."""
 
     loss: Any = None
     basis: Any = "linear"
@@ -117,8 +117,8 @@ class OnlineEstimator(TableEstimator, ABC):
         return "; drop the row, or fill the value in"
 
     def _begin(self, X: Array, weights: Array, outputs: int, loss: Any, targets: float) -> None:
-        # The first examples determine the base functions. A row of weight 0 is no row, and must not
-        # widen a range.
+        # The first examples determine the base functions. Rows of weight 0 are left out, because
+        # they must not widen a range.
         basis = self._basis(X[weights > 0.0])
         size = basis.size(X.shape[1]) + bool(self.intercept)
         method = self._method(loss, size, basis, targets)
@@ -198,7 +198,7 @@ class OnlineEstimator(TableEstimator, ABC):
                 H = self._values(X[block])
                 for k, learner in enumerate(self.learners_):
                     said[block, k] = learner.update(H, Y[block, k], weights[block])
-        except BaseException:  # also Ctrl-C, after which nobody knows how many rows were learned
+        except BaseException:  # After Ctrl-C, too, the number of learned rows is unknown.
             for learner, arrays in zip(self.learners_, kept, strict=True):
                 for array, before in zip(learner.arrays(), arrays, strict=True):
                     array[:] = before

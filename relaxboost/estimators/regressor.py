@@ -135,7 +135,7 @@ def _best_constant(risk: Risk, y: Array) -> float:
     low = float(y.min())
     high = float(y.max())
     while True:
-        middle = low / 2.0 + high / 2.0  # low + high may overflow
+        middle = low / 2.0 + high / 2.0  # The sum low + high may overflow.
         if not low < middle < high:
             return middle
         slope = risk.measure.mean(risk.evaluate(np.full(len(y), middle))[1])

@@ -28,9 +28,9 @@ class Features:
 
     names: tuple[str, ...]
     levels: tuple[tuple[Any, ...] | None, ...]
-    """The categories of each column, or None for a column of numbers."""
+    """The categories of each column of the table, or None for a column of numbers."""
     unrepeated: tuple[str, ...] = ()
-    """The names of columns in which hardly any category occurs twice, such as ids."""
+    """The names of the table's columns in which hardly any category occurs twice, such as ids."""
 
     @classmethod
     def of(cls, X: Any) -> Features:
@@ -70,7 +70,7 @@ def restores_fit(method: Method) -> Method:
         try:
             return method(self, *args, **options)
         except BaseException:
-            # A single assignment, which a second Ctrl-C cannot divide.
+            # This is a single assignment, so that a second Ctrl-C cannot leave it half done.
             self.__dict__ = before
             raise
 
@@ -78,7 +78,10 @@ def restores_fit(method: Method) -> Method:
 
 
 class TableEstimator(BaseEstimator):
-    """The base class of all estimators, which reads numbers and categories."""
+    """The base class of all estimators of the package.
+
+    It reads tables of numbers and categories.
+    """
 
     takes_categories: ClassVar[bool] = False
     for_categories: ClassVar[str] = ""
@@ -201,7 +204,7 @@ class TableEstimator(BaseEstimator):
             self._table = Features.of(X)
             if ids := self._table.unrepeated:
                 remedy = "drop the column, or encode its strings as numbers"
-                # The level is that of a call of `fit`.
+                # The warning points to the line that calls `fit`.
                 warnings.warn(UNREPEATED.format(few(ids, 6, repr), remedy), stacklevel=8)
         return check_array(self._table.numbers(X), estimator=self, ensure_all_finite=False)
 

@@ -51,7 +51,7 @@ class Projected(NamedTuple):
 
     hypothesis: Hypothesis
     coefficient: float
-    """The coefficient <h, v>/‖h‖² by which the hypothesis is multiplied."""
+    """The coefficient <h, v>/‖h‖² by which the projection of v multiplies the hypothesis h."""
     point: Array
     """The values of the projection on the training set: the coefficient times the outputs of h."""
     edge: float
@@ -65,21 +65,21 @@ orthogonal to every hypothesis of H."""
 
 @dataclass(frozen=True)
 class Direction:
-    """The direction of a round: a sum of hypotheses times coefficients.
+    """The direction of a boosting round, which is a sum of hypotheses times coefficients.
 
     The round multiplies the direction by the step, and subtracts the product from the function f.
     """
 
     parts: tuple[Projected, ...]
-    """The projections whose sum is the direction."""
+    """The projections whose sum is the direction of the boosting round."""
     values: Array
-    """The values of the direction on the training set, in the shape of the gradient."""
+    """The values of the round's direction on the training set, in the shape of the gradient."""
     waits: bool = False
-    """Whether boosting continues even if this round found no hypothesis."""
+    """Whether boosting continues even if this boosting round found no hypothesis."""
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """The edge of each projection in the round."""
+        """The edges of the projections whose sum is the direction of the boosting round."""
         return tuple(part.edge for part in self.parts)
 
 
@@ -119,7 +119,10 @@ class Algorithm(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The name that selects the algorithm with its default options, or "" if there is none."""
+    """The name by which `boost` selects the algorithm with its default options.
+
+    It is "" if the algorithm has no such name.
+    """
 
     step: str | float | Callable[[int], float] | None = None
     scale: float | None = None
@@ -175,7 +178,7 @@ class Algorithm(ABC):
         return direction
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return the step that is used for a risk and a learner if `step` is None."""
+        """Return the step size that is used for a risk and a weak learner if `step` is None."""
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def fresh(self, after: Algorithm | None = None) -> Algorithm:
@@ -211,7 +214,7 @@ class Algorithm(ABC):
 
 
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm")
-"""The boosting algorithms by name."""
+"""The classes of boosting algorithms, by the names that `boost` accepts."""
 
 
 def algorithm_of(given: Any) -> Algorithm:
@@ -230,10 +233,11 @@ def algorithm_of(given: Any) -> Algorithm:
 
 
 def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Project:
-    """Return a function that projects a vector onto the hypothesis class H of a pool.
+    """Return a function that projects a vector onto the hypothesis class of a weak learner.
 
-    The returned function raises `TimeUp` if no time is left, and an `InputError` if the learner's
-    outputs are not numbers in the shape of the projected vector.
+    The argument `pool` is the learner, prepared for a training set. The returned function raises
+    `TimeUp` if no time is left, and an `InputError` if the learner's outputs are not numbers in the
+    shape of the projected vector.
     """
 
     def project(v: Array) -> Projected | None:
@@ -260,7 +264,7 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
                 f"the weak learner found {h!r} with training outputs of shape {np.shape(values)}; "
                 f"it must return an array of the same shape as its target, {v.shape}"
             )
-        # Overflow shows here: a norm must be finite.
+        # If the outputs are not finite or too large, then the square of their norm is not finite.
         square = measure.inner(values, values)
         if not np.isfinite(square):
             raise InputError(
@@ -294,7 +298,7 @@ class Naive(Algorithm):
     name = "naive"
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        # GB11, Theorem 3.
+        # This is the step of GB11, Theorem 3, which needs a smooth risk.
         return "1/Lambda" if risk.smoothness < math.inf else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
@@ -340,7 +344,7 @@ class Repeated(Algorithm):
             raise InputError(f"most must be an integer >= 1, got {self.most!r}")
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        # GB11, Theorem 4.
+        # This is the step of GB11, Theorem 4, which needs a strongly convex risk.
         return "2/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:

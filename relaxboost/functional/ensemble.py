@@ -23,20 +23,26 @@ class BoostRecord(NamedTuple):
 
     round: int
     value: float
-    """The risk R[f_t] on the training set."""
+    """The risk R[f_t] of the function after the round, on the training set."""
     validation: float
     """The risk of f_t on the validation set, or nan without a validation set. If the iterate is
     "average", this is the validation risk of the mean of f_1..f_t."""
     average: float
-    """The training risk of the mean of f_1..f_t. It is nan unless the iterate is "average"."""
+    """The training risk of the mean of the functions f_1, ..., f_t after the rounds so far.
+
+    It is nan unless the iterate is "average".
+    """
     gradient: float
-    """The norm of the risk's subgradient at f_t."""
+    """The norm of the subgradient of the training risk at f_t, the function after the round."""
     edge: float
-    """The smallest edge among the projections of the round. It is nan in round 0."""
+    """The smallest edge among the projections of the boosting round.
+
+    It is nan in round 0, and in a round that found no hypothesis.
+    """
     step: float
-    """The step size of the round. It is nan in round 0."""
+    """The step size of the boosting round. It is nan in round 0."""
     learners: int
-    """The number of hypotheses in the sum f_t."""
+    """The number of hypotheses whose sum is the function f_t after the round."""
     seconds: float
 
 
@@ -88,12 +94,15 @@ class Boosted:
     classes: Any = field(repr=False)
     seconds: float
     state: Any = field(repr=False)
-    """The state for a warm start: the training predictions of the last f_t, the state of the
-    algorithm, and the state of the random number generator."""
+    """The state from which a warm start continues the run.
+
+    It contains the training predictions of the last f_t and their sum over the rounds, the state of
+    the algorithm, and the state of the random number generator.
+    """
 
     @property
     def value(self) -> float:
-        """The training risk of the function that is used for predictions."""
+        """The training risk of the boosted function that is used for predictions."""
         record = self.history[self.chosen]
         return record.average if self.iterate == "average" else record.value
 

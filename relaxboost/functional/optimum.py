@@ -76,7 +76,7 @@ class LossOptimum:
 
     @property
     def gap(self) -> float:
-        """The gap between the two bounds, `upper` minus `lower`."""
+        """The difference `upper` minus `lower` of the two bounds on the least risk."""
         return self.upper - self.lower
 
 
@@ -176,7 +176,7 @@ def corners(risk: Risk) -> CornerLosses | None:
     ends = risk.loss.domain(risk.y)
     if ends is None or not (np.isfinite(ends).all() and (ends[0] < ends[1]).all()):
         return None
-    # The conjugates at both ends of the domain and halfway.
+    # The conjugates are computed at both ends of the domain and halfway.
     low, high = ends
     first, middle, last = (risk.loss.conjugates(z, risk.y) for z in (low, (low + high) / 2, high))
     size = 1.0 + np.abs(first) + np.abs(last)

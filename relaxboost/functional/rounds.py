@@ -26,18 +26,18 @@ class BoostState:
     F: Array
     """The predictions f_t on the training set, which must not be changed."""
     value: float
-    """The risk of f_t on the training set."""
+    """The risk of the predictions f_t after the boosting round, on the training set."""
     gradient: Array
-    """The subgradient of the risk at f_t."""
+    """The subgradient of the training risk at the predictions f_t after the boosting round."""
     direction: Direction | None
     """The direction of the round: f_t = f_{t−1} − step · direction. It is None before the first
     step."""
     step: float
-    """The step size of the round. It is nan before the first step."""
+    """The step size of the boosting round. It is nan before the first step."""
 
     @property
     def terms(self) -> list[Term]:
-        """The hypotheses that the round added to the sum, with their coefficients."""
+        """The hypotheses that the boosting round added to f_t, with their coefficients."""
         parts = () if self.direction is None else self.direction.parts
         return [Term(self.round, -self.step * p.coefficient, p.hypothesis) for p in parts]
 
@@ -71,6 +71,6 @@ def rounds(
         direction = algorithm.refit(direction, pool, risk, F)
         eta = schedule(t, F, direction.values)
         moved = eta * direction.values
-        F = np.subtract(F, moved, out=moved)  # in place: one new array each round
+        F = np.subtract(F, moved, out=moved)  # Each round makes one new array only.
         value, gradient = risk.evaluate(F)
         yield BoostState(t, F, value, gradient, direction, eta)

@@ -91,7 +91,8 @@ class _Validation:
 
 
 class _Kept(NamedTuple):
-    # The number of records and the state for a warm start, after the last complete round.
+    # The fields are the number of records, and the state for a warm start, after the last complete
+    # round.
     records: int
     state: dict[str, Any]
 
@@ -142,12 +143,12 @@ class BoostRun:
 
     @property
     def first(self) -> int:
-        """The round after which the run continues, or 0 for a new run."""
+        """The number of rounds of the earlier run that this run continues, or 0 for a new run."""
         return 0 if self.before is None else self.before.rounds
 
     @property
     def start(self) -> Array:
-        """The predictions on the training set after round `first`."""
+        """The predictions on the training set with which this run starts."""
         return self._kept.state["F"]
 
     def add(self, state: BoostState) -> str:

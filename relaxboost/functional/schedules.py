@@ -95,7 +95,7 @@ def line_search(risk: Any, F: Array, direction: Array) -> float:
 
     if rises(0.0):
         return 0.0
-    low = math.ulp(0.0)  # the smallest positive double
+    low = math.ulp(0.0)  # This is the smallest positive double.
     high = 1.0
     # Steps double until the slope is no longer negative.
     while not rises(high):

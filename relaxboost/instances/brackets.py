@@ -18,18 +18,19 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
     Parameters
     ----------
     value : int, float, Fraction, or an array with one entry
-        The value that a solver claims to be the optimum. If it is a float, the bracket is rounded
+        The value that a solver claims to be the optimum. If it is a float, the bounds are rounded
         outwards to floats first. So the float that is nearest to an optimum of 1/3 is accepted.
     certified : CertifiedGame or Certificate
-        The certified bracket. Any object with numbers `lower` and `upper` is accepted.
+        The certified bounds on the optimum. Any object with numbers `lower` and `upper` is
+        accepted.
     tol : int, float or Fraction
-        The largest accepted distance between the value and the bracket, at least 0.
+        The amount, at least 0, by which the value may lie outside of the bounds.
 
     Raises
     ------
     AssertionError
-        If the value is outside of this interval. The message contains the value and the bracket,
-        and says by how much the value lies below or above the bracket.
+        If the value is outside of this interval. The message contains the value and the bounds,
+        and says by how much the value lies below the lower bound or above the upper bound.
     InputError
         If `tol` is negative or is not a number.
     """
@@ -41,7 +42,7 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
         lower, upper = _rational(certified.lower), _rational(certified.upper)
     except AttributeError:
         lower = upper = None
-    if lower is None or upper is None:  # strings have methods with these names
+    if lower is None or upper is None:  # Strings have methods with these names.
         raise InputError(
             "`certified` must be a certified game, such as certified_games(name), or a "
             f"certificate, got {type(certified).__name__}"
@@ -54,8 +55,10 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
         low, high = Fraction(float_down(low)), Fraction(float_up(high))
     if low <= given <= high:
         return
-    side, by = ("below", lower - given) if given < low else ("above", given - upper)
-    what = f"{_number(given)} is {side} the certified bracket by {float(by):.6g}"
+    is_below = given < low
+    end = "below the certified lower bound" if is_below else "above the certified upper bound"
+    by = float(lower - given if is_below else given - upper)
+    what = f"{_number(given)} is {end} by {by:.6g}"
     raise AssertionError(_message(what, value, certified, tol))
 
 
@@ -82,7 +85,7 @@ def _message(what: str, value: Any, certified: Any, tol: Any) -> str:
     lines = [
         what,
         f"  value:    {value!r}",
-        f"  bracket:  {_number(lower)} <= rho <= {_number(upper)}, gap {float(upper - lower):.2g}",
+        f"  bounds:   {_number(lower)} <= rho <= {_number(upper)}, gap {float(upper - lower):.2g}",
         f"  allowed:  tol = {tol}",
     ]
     if isinstance(certified, CertifiedGame):

@@ -33,43 +33,56 @@ class CertifiedGame(Bracketed):
 
     name: str
     level: str
-    """The level of the certificate: "exact" or "enclosed"."""
+    """The level of proof of the game's certificate.
+
+    "exact" means rational arithmetic, and "enclosed" means interval arithmetic.
+    """
     lower: Fraction
     upper: Fraction
     relaxation_text: str
-    """The text of the relaxation f in the specification. The attribute `relaxation` is the
-    object."""
+    """The text of this game's relaxation in the specification. The attribute `relaxation` is the
+    relaxation itself."""
     over_text: str
-    """The text of the domain in the specification. The attribute `over` is the object."""
+    """The text of this game's domain in the specification. The attribute `over` is the domain
+    itself."""
     m: int
     n: int
     source: dict[str, Any] = field(repr=False)
-    """The origin of the margin matrix A: a generator with its seed, a built-in game, or a file."""
+    """The origin of the game's margin matrix.
+
+    It is a generator with its seed, a built-in game, or a file.
+    """
     game_digest: str = field(repr=False)
-    """The digest of the game, which is the attribute `Game.digest`."""
+    """The digest of this game's matrix, relaxation and domain, as in `Game.digest`."""
     sha256: str = field(repr=False)
-    """The SHA-256 digest of the certificate file."""
+    """The SHA-256 digest that the certificate file of this game must have."""
     path: Path = field(repr=False)
-    """The path of the certificate file."""
+    """The path of the file with the certificate of this game."""
 
     @property
     def gap(self) -> Fraction:
-        """The difference upper − lower of the bounds. It is 0 if the optimum is known exactly."""
+        """The difference upper − lower of the certified bounds on the optimum of this game.
+
+        It is 0 if the optimum is known exactly.
+        """
         return self.upper - self.lower
 
     @cached_property
     def relaxation(self) -> Relaxation:
-        """The relaxation for the number m of examples of this game, as in `Game.relaxation`."""
+        """The relaxation of this game, with parameters for its m examples."""
         return relaxation_of(self.relaxation_text).resolve(self.m)
 
     @cached_property
     def over(self) -> Domain:
-        """The domain of the weights w."""
+        """The set to which the weights w of the hypotheses in this game belong."""
         return read_over(self.over_text)
 
     @property
     def game_parts(self) -> dict[str, str]:
-        """The keys of f and `over`. The index has no digest of A alone."""
+        """The strings that identify the relaxation f and the domain `over` of this game.
+
+        The index has no digest of the matrix A alone.
+        """
         return {"f": self.relaxation.key(), "over": self.over.key()}
 
     @property
@@ -84,7 +97,10 @@ class CertifiedGame(Bracketed):
         return f"{self.m} x {self.n}, {self.relaxation_text} over {self.over_text} ({source})"
 
     def certificate(self) -> Certificate:
-        """Return the certificate. If its file differs from the index, an InputError is raised."""
+        """Return the certificate of this game.
+
+        If the digest of its file differs from the digest in the index, an InputError is raised.
+        """
         try:
             content = self.path.read_bytes()
         except OSError as error:
@@ -96,13 +112,16 @@ class CertifiedGame(Bracketed):
         return Certificate.load(self.path)
 
     def check(self) -> Verdict:
-        """Check whether the certificate proves the bounds. The checker recomputes everything."""
+        """Check whether the certificate of this game proves the bounds, and return the verdict.
+
+        The checker recomputes everything.
+        """
         inline = "rows" in self.certificate().document["game"]
         return check_certificate(self.path, None if inline else self._matrix())
 
     @cached_property
     def A(self) -> Matrix:
-        """The margin matrix A as a read-only array."""
+        """The margin matrix A of this game as a read-only array."""
         array: Matrix = self.game().matrix.toarray()
         array.flags.writeable = False
         return array

@@ -27,7 +27,7 @@ class Checked(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether the game is accepted."""
+        """Whether the certified game is accepted, because its certificate and the index agree."""
         return not self.reason
 
 
@@ -37,17 +37,17 @@ class Summary(NamedTuple):
     directory: Path
     rows: tuple[Checked, ...]
     problems: tuple[str, ...]
-    """The problems of the set as a whole, such as a missing index or files that the index does not
-    list."""
+    """The problems of the set of games as a whole, such as a missing index, or files that the index
+    does not list."""
 
     @property
     def failed(self) -> tuple[Checked, ...]:
-        """The results for the rejected games."""
+        """The results for those games of the set that are rejected."""
         return tuple(row for row in self.rows if not row.ok)
 
     @property
     def ok(self) -> bool:
-        """Whether the index and every certificate are accepted."""
+        """Whether the index of the set and the certificates of all its games are accepted."""
         return not self.problems and not self.failed
 
     def __bool__(self) -> bool:
@@ -113,12 +113,12 @@ def _wrong(certified: CertifiedGame, sources: Sources) -> str:
             return verdict.reason
         claimed = (certified.level, certified.lower, certified.upper)
         if (verdict.level, verdict.lower, verdict.upper) != claimed:
-            return "the index states a different bracket or level from what the certificate proves"
+            return "the index states different bounds or another level than the certificate proves"
         return _elsewhere(certified, certificate, sources)
     except InputError as error:
         return str(error)
     except (KeyError, TypeError, ValueError, OverflowError, MemoryError) as error:
-        # The index has a source that `make` never writes.
+        # These errors occur if the index contains a source that `make` never writes.
         return f"its source cannot be rebuilt: {type(error).__name__}: {error}"
 
 

@@ -22,7 +22,10 @@ class Corner(NamedTuple):
 
     @property
     def A(self) -> NDArray[np.float64]:
-        """The margin matrix A, with a row for each example and a column for each hypothesis."""
+        """The margin matrix of these games, with a row for each example of the game.
+
+        The matrix has a column for each hypothesis.
+        """
         return np.array(self.rows, dtype=np.float64)
 
 
@@ -76,4 +79,4 @@ CORNERS: dict[str, Corner] = {
     "tiny-entries": Corner([[1e-300, 0], [0, 1e-300]], (_HARD, _FLAT)),
     "tiny-and-large-entries": Corner([[1, -1e-12], [-1, 1e-12], [1e-12, 1]], (_HARD, _CAPPED)),
 }
-"""The built-in games by name."""
+"""The built-in small games, by the names of their matrices."""

@@ -31,26 +31,34 @@ class Entry:
     """A game in a specification, for which `make` writes a certificate."""
 
     name: str
-    """The name of the game. The name of the certificate file is this name followed by ".json"."""
+    """The name of the game in the specification.
+
+    The name of the certificate file is this name followed by ".json".
+    """
     source: dict[str, Any]
-    """The description of the margin matrix, from which `Sources` makes the matrix."""
+    """The description of the game's margin matrix, from which `Sources` makes the matrix."""
     relaxation: str
     over: str
     level: str | None
     """The requested level of proof: "exact", "enclosed", or None for the strongest level that is
     possible."""
     tol: float
-    """The requested difference between the bounds. It is 0 if the optimum must be exact."""
+    """The requested difference between the bounds on the game's optimum.
+
+    It is 0 if the optimum must be exact.
+    """
 
     @property
     def inline(self) -> bool | None:
-        """True if the margin matrix comes from a file, because its certificate must then contain
-        the matrix. Otherwise None.
+        """Whether the certificate of this game must contain the margin matrix.
+
+        It is True if the matrix comes from a file, and otherwise None, which leaves the choice to
+        `certify`.
         """
         return True if any(kind in self.source for kind in FILES) else None
 
     def game(self, matrix: MarginMatrix) -> Game:
-        """Return the game with the given matrix."""
+        """Return the game of this entry of the specification, given its margin matrix."""
         return Game(matrix, relaxation_of(self.relaxation), over=read_over(self.over))
 
     def resolved(self, m: int) -> tuple[Relaxation, Domain, str]:
@@ -65,7 +73,7 @@ class Entry:
             strongest = min((level_of(f), g.level), key=LEVELS.index)
             if strongest == "numerical":
                 raise InputError(
-                    f"{self.relaxation} over {self.over} has only numerical brackets, which prove "
+                    f"{self.relaxation} over {self.over} has only numerical bounds, which prove "
                     "nothing. A set of certified games needs relaxations with exact or enclosed "
                     "certificates"
                 )
@@ -74,7 +82,7 @@ class Entry:
                     f"{self.relaxation} over {self.over} allows enclosed certificates, not exact "
                     "ones. Omit level, or use caps and l1 or l-inf norms"
                 )
-            describe_relaxation(f, m)  # before any work: a checker must be able to evaluate it
+            describe_relaxation(f, m)  # This raises an error if the checker cannot evaluate f.
             return f, g, self.level or strongest
 
 

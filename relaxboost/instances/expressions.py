@@ -81,7 +81,7 @@ class _Reader:
         self._known = families()
 
     def relaxation(self, node: ast.expr) -> Relaxation:
-        """Return the relaxation that a node describes."""
+        """Return the relaxation that a node of the syntax tree describes."""
         match node:
             case ast.BinOp(left, ast.Add(), right):
                 return self.relaxation(left) + self.relaxation(right)
@@ -99,7 +99,7 @@ class _Reader:
         self._refuse(node, "a relaxation must be a family with its parameters, a sum or a multiple")
 
     def value(self, node: ast.expr) -> Any:
-        """Return the number, or the list of numbers, that a node describes."""
+        """Return the number, or the list of numbers, that a node of the syntax tree describes."""
         match node:
             case ast.Constant(int() | float() as number) if not isinstance(number, bool):
                 return number
@@ -145,7 +145,7 @@ class _Reader:
         # Some classes have a __new__ with meaningless defaults; __init__ has the real ones.
         made = kind.__init__ if isinstance(kind, type) else kind  # type: ignore[misc]
         signature = inspect.signature(made)
-        own = (None,) if isinstance(kind, type) else ()  # the argument self
+        own = (None,) if isinstance(kind, type) else ()  # The first argument is self.
         try:
             signature.bind(*own, *values, **options)
         except TypeError as error:

@@ -116,8 +116,9 @@ def ties(draw: _Draw, m: int, n: int) -> Matrix:
 
 
 def planted(draw: _Draw, m: int, n: int, k: Any = None, entries: str = "signs") -> Any:
-    """Return the margin matrix of a game whose optimal pair was planted, so that its value is
-    known.
+    """Return the margin matrix of a game with a known value.
+
+    An optimal distribution and optimal weights are planted in the matrix; see `planting.plant`.
     """
     cap = Fraction(k) if isinstance(k, str) else k
     return planting.plant(m, n, cap, draw.seed, entries).A
@@ -129,7 +130,10 @@ _KINDS: dict[str, Callable[..., Matrix]] = {make.__name__: make for make in _MAK
 OPTIONS: dict[str, tuple[str, ...]] = {
     kind: tuple(inspect.signature(make).parameters)[3:] for kind, make in _KINDS.items()
 }
-"""The options of each generator, besides the numbers of rows and columns and the seed."""
+"""The names of the options of each generator of matrices.
+
+The numbers of rows and columns and the seed are not included.
+"""
 
 
 def check_options(where: str, kind: str, options: dict[str, Any]) -> None:

@@ -38,19 +38,19 @@ Progress = Callable[[int, int, str], Any]
 
 
 class Made(NamedTuple):
-    """The result of `make`."""
+    """The result of `make`: the directory of a set of games, and the names of its certificates."""
 
     directory: Path
     made: tuple[str, ...]
-    """The names of the certificates that this run has written."""
+    """The names of the certificates that this run of `make` has written."""
     kept: tuple[str, ...]
     """The names of the certificates that existed before and were kept, because they are about the
     same game."""
     wide: tuple[str, ...]
-    """The names of the games whose bounds are valid but farther apart than requested."""
+    """The names of the games of the set whose bounds are valid but farther apart than requested."""
     log: Path
-    """The path of the log file, which contains the solvers and their times. The file is not part of
-    the set."""
+    """The path of the log file of `make`, which contains the solvers and their times. The file is
+    not part of the set of games."""
 
 
 def make(
@@ -94,7 +94,7 @@ def make(
         with precisely("enclosed", PRECISION_BITS):
             pass
     directory = _directory(Path(out))
-    with _log(directory) as log, threadpool_limits(1):  # fixes the order of sums
+    with _log(directory) as log, threadpool_limits(1):  # One thread fixes the order of sums.
         _remove_temporary(directory, entries)
         return _make_all(entries, sources, directory, log, progress or (lambda *_: None))
 
@@ -159,7 +159,8 @@ def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str
     proved, how = _proved(game, level, entry)
     with precisely(level, PRECISION_BITS):
         if "rows" in proved.document["game"]:
-            check.check(proved.document)  # by the checker's own arithmetic, before writing
+            # The checker must accept the certificate before it is written.
+            check.check(proved.document)
     certificate = Certificate({**proved.document, "comments": comments})
     write_atomically(path, certificate.tobytes())
     return certificate, how
@@ -175,7 +176,7 @@ def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certi
     document = certificate.document
     if document.get("comments") != comments or not is_about(document, game, level):
         return None
-    if certificate.tobytes() != path.read_bytes():  # for example, other spaces
+    if certificate.tobytes() != path.read_bytes():  # The file may have other spaces, for example.
         return None
     if "rows" not in document["game"]:
         return certificate if check_certificate(path, game.matrix) else None
@@ -186,13 +187,14 @@ def _kept(path: Path, game: Game, level: str, comments: dict[str, str]) -> Certi
 
 def _proved(game: Game, level: str, entry: Entry) -> tuple[Certificate, str]:
     if entry.tol == 0:
-        from relaxboost.certificates import exact_optimum  # a level that needs python-flint
+        from relaxboost.certificates import exact_optimum  # This module needs python-flint.
 
         best = exact_optimum(game)
         proved = certify(best, level, inline=entry.inline)
-        if not proved.gap:  # a checker accepts the length of its fractions
-            # Sets on file have the witness of f, unless that, found in doubles, leaves a gap; a
-            # sum is described as one there, and not as a linear program.
+        if not proved.gap:  # The fractions are short enough for the checker.
+            # Existing sets contain the certificate of the pair (d, w), in which a sum is described
+            # as a sum and not as a linear program. The witness of this certificate is computed in
+            # doubles. If it leaves a gap, the certificate of `exact_optimum` is used instead.
             pair = certify(game, level, d=best.d, w=(best.support, best.w), inline=entry.inline)
             if not pair.gap or not is_about(proved.document, game, level):
                 proved = pair
@@ -230,7 +232,7 @@ def _directory(path: Path) -> Path:
             f"the set cannot be written to {path}, which is {is_what}. Choose a folder"
         )
     if not path.exists():
-        check_output(path)  # its folder is there and can be written to
+        check_output(path)  # The parent folder must exist and be writable.
         path.mkdir()
     check_output(path / INDEX)
     check_output(path.with_name(f"{path.name}.log"))
@@ -246,7 +248,7 @@ def _log(directory: Path) -> Iterator[TextIO]:
             import fcntl
 
             fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # without locks on this system, do not lock
+        except ImportError:  # This system has no such locks.
             pass
         except OSError:
             raise InputError(

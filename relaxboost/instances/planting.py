@@ -37,7 +37,7 @@ memory. The generated matrices depend on this number, so that it must not change
 
 
 class _Group(NamedTuple):
-    """A group of examples with the same weight in d and the same margin."""
+    """A group of examples of a planted game, which have the same weight d_i and the same margin."""
 
     rows: Index
     weight: Fraction
@@ -47,14 +47,14 @@ class _Group(NamedTuple):
 
 
 class _Class(NamedTuple):
-    """A class of columns with the same weight in w."""
+    """The columns of a planted matrix that have the same weight in the optimal weights w."""
 
     columns: Index
     weight: Fraction
 
 
 class _Layout(NamedTuple):
-    """The division of A into groups of examples, classes of columns, and unused columns."""
+    """The division of a planted matrix into groups of rows and classes of columns."""
 
     b: int
     """The number of rows and columns of a block. All classes consist of whole blocks, and so do
@@ -62,30 +62,41 @@ class _Layout(NamedTuple):
     groups: list[_Group]
     classes: list[_Class]
     others: Index
-    """The columns whose weight in w is 0."""
+    """The indices of the columns of the planted matrix whose weight in w is 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """A margin matrix with a planted optimal pair (d, w) of its game over the unit l1 ball."""
+    """A margin matrix whose game over the unit l1 ball has a known optimum.
+
+    The optimum is attained by a distribution d over the examples and weights w of the columns,
+    which were chosen before the matrix was made.
+    """
 
     A: NDArray[Any]
     """The margin matrix of shape (m, n). Its type is int8 for signs and float64 for floats."""
     k: Fraction | None
-    """The parameter k of the cap 1/k. It is None for the hard margin."""
+    """The parameter k of the cap 1/k on the weights of the examples.
+
+    It is None for the hard margin.
+    """
     value: Fraction
     d: tuple[Fraction, ...]
     support: tuple[int, ...]
     w: tuple[Fraction, ...]
-    """The signed weights of the columns in `support`. Their absolute values sum to 1."""
+    """The optimal weights of the columns in `support`. Their absolute values sum to 1."""
     gamma: Fraction
 
     def game(self) -> Game:
-        """Return the game with this matrix over the unit l1 ball."""
+        """Return the game with this margin matrix, with weights w in the unit l1 ball."""
         return Game(self.A, HardMargin() if self.k is None else Capped(k=self.k))
 
     def prove(self) -> None:
-        """Compute both bounds in integers. Raise an AssertionError unless both equal the value."""
+        """Prove that `value` is the value of the game.
+
+        The lower bound from w and the upper bound from d are computed in integers. If one of them
+        differs from `value`, an AssertionError is raised.
+        """
         bits = _bits(*self.A.shape) if self.A.dtype.kind == "f" else 0
         one = 1 << bits
         d = np.array(self.d, dtype=object)
@@ -106,8 +117,9 @@ class Plant:
 
 @accepts_seed
 def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -> Plant:
-    """Return a matrix with m examples and n columns, and a planted optimal pair (d, w).
+    """Return a margin matrix with m rows and n columns, whose game has a known optimum.
 
+    An optimal distribution d over the examples and optimal weights w are planted in the matrix.
     The columns with nonzero weight in w have the absolute edge ρ, which is the value of the game.
     Their weights are in the ratio 1:2:3, or 1:2, or equal if there are few columns. All other
     columns have smaller absolute edges, and about half of these edges are only a little smaller.
@@ -219,7 +231,7 @@ def _weigh(
     rest = Fraction(1) if k is None else 1 - Fraction(b * capped) / k
     shares = rng.integers(1, 3, between).tolist()
     if k is not None and 2 * rest * k >= b * sum(shares):
-        shares = [1] * between  # else the larger weights would reach the cap
+        shares = [1] * between  # Otherwise the larger weights would reach the cap.
     for rows, part in zip(blocks[capped:], shares, strict=True):
         groups.append(_Group(rows, rest * part / (b * sum(shares)), plus))
     left = order[(capped + between) * b :]
@@ -231,9 +243,9 @@ def _weigh(
 
 
 def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
-    """Return the classes of the columns that have a weight in w.
+    """Return the classes of those columns that have a positive weight in the optimal weights w.
 
-    They are about an eighth of all columns.
+    The columns of a class have the same weight. About an eighth of all columns are in a class.
     """
     order = rng.permutation(n)
     blocks = max(min(n // b, 3), n // (8 * b))
@@ -249,7 +261,7 @@ def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
 
 
 def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Fill the columns of A that have a weight in w.
+    """Fill the columns of A that have a positive weight in the optimal weights w.
 
     All rows of a group have the same number of entries +1 in each class.
     """
@@ -308,7 +320,7 @@ def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> ND
         return np.ldexp(rng.integers(-(1 << (bits - part)), 1 << (bits - part), size), -bits)
 
     for group in plan.groups:
-        for first in (0, 1):  # the second time with other neighbours and half the size
+        for first in (0, 1):  # The second pass has other neighbours and half the size.
             rows = group.rows[first:]
             one, two = rows[0 : rows.size - 1 : 2], rows[1::2]
             free = noise((one.size, plan.others.size), 2 + first)

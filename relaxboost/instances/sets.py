@@ -137,9 +137,9 @@ def _is_any(game: CertifiedGame, key: str, kinds: Any) -> bool:
             if isinstance(value, kind):
                 return True
             continue
-        try:  # this resolves parameters that depend on m, such as Capped(fraction=1/3)
+        try:  # This resolves parameters that depend on m, such as Capped(fraction=1/3).
             wanted = kind.resolve(game.m) if isinstance(kind, Relaxation) else kind
-        except InputError:  # for example, k = 5 in a game of 3 examples
+        except InputError:  # For example, f may have k = 5 in a game of 3 examples.
             continue
         if wanted.key() == value.key():
             return True
@@ -169,7 +169,7 @@ def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGa
 
     This function reads only the indices. When a certificate is first used, it is read, and the
     digest of its file is compared with the index. Use `check` to recompute the proofs of the
-    brackets.
+    bounds.
 
     Parameters
     ----------

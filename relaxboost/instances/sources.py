@@ -26,7 +26,7 @@ _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
 
 class Sources:
-    """A factory that makes matrices from their descriptions."""
+    """A factory that makes the margin matrices of certified games from their descriptions."""
 
     # A specification often has several games with the same matrix, so the last matrix is kept.
 
@@ -65,7 +65,7 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
         found = _array(path, kind, source.get("key"))
     except InputError:
         raise
-    except Exception as error:  # damaged archives raise many kinds of errors
+    except Exception as error:  # Damaged archives raise many kinds of errors.
         said = str(error) or type(error).__name__
         raise InputError(f"{path} cannot be read as {kind}: {said}") from None
     with error_prefix(f"{path}: "):
@@ -76,7 +76,8 @@ def _read(folder: Path, source: dict[str, Any]) -> Any:
 def _array(path: Path, kind: str, key: str | None) -> Any:
     # np.load leaves a damaged file open if it opened the file itself.
     with path.open("rb") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # warnings about headers that Python 2 wrote
+        # NumPy warns about headers that Python 2 wrote.
+        warnings.simplefilter("ignore", UserWarning)
         found = np.load(file, allow_pickle=False)
         if isinstance(found, np.ndarray) == (kind == "npz"):
             holds, other = ("a single array", "npy") if kind == "npz" else ("several arrays", "npz")

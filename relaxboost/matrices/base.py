@@ -30,9 +30,12 @@ class Best(NamedTuple):
     """
 
     id: int
-    """The index of the column in canonical order."""
+    """The index, in the margin matrix, of the column that the weak learner returns."""
     sign: int
-    """The sign of the column's edge, +1 or −1. It is 0 if w = 0 is the best point of the domain."""
+    """The sign of the column's edge, +1 or −1.
+
+    It is 0 if w = 0 is the best point in the domain of the weights w.
+    """
     edge: float
     """The computed absolute value of the edge of the column, |(Aᵀd)_id|."""
     slack: float
@@ -59,10 +62,13 @@ class MarginMatrix(ABC):
     """
 
     m: int
-    """The number of examples (rows)."""
+    """The number of examples, which are the rows of the margin matrix."""
 
     n: int | None
-    """The number of hypotheses (columns), or None if they are not enumerated."""
+    """The number of hypotheses, which are the columns of the margin matrix.
+
+    It is None if the hypotheses are not enumerated.
+    """
 
     edge_roundings: ClassVar[int]
     """The number of roundings for each example in a computed edge. It bounds the error of an edge
@@ -71,10 +77,16 @@ class MarginMatrix(ABC):
     sums."""
 
     stored: ClassVar[bool] = False
-    """Whether the entries are already in memory. If True, `tocvxpy` creates no new matrix."""
+    """Whether all entries of the margin matrix are already stored in memory.
+
+    If this is True, `tocvxpy` needs no more than a copy of these entries.
+    """
 
     implicit: ClassVar[bool] = False
-    """Whether the object that `bulk` returns computes products without an array of all entries."""
+    """Whether products with all columns are computed without an array of all entries of A.
+
+    The method `bulk` returns the object that computes these products.
+    """
 
     slack: float = 0.0
     """An upper bound on the largest absolute edge minus the absolute edge of the column that `best`
@@ -87,7 +99,10 @@ class MarginMatrix(ABC):
 
     @property
     def known(self) -> int:
-        """The number of columns that are known so far. `column` returns only known columns."""
+        """The number of columns of the margin matrix that are known so far.
+
+        The method `column` returns only known columns.
+        """
         assert self.n is not None
         return self.n
 
@@ -127,17 +142,21 @@ class MarginMatrix(ABC):
 
     @abstractmethod
     def digest(self) -> str:
-        """Return the SHA-256 digest of A in hexadecimal. It does not depend on how A is stored."""
+        """Return the SHA-256 digest of the margin matrix in hexadecimal.
+
+        A dense and a sparse matrix with the same entries have the same digest. The digest of a
+        matrix that is computed from data, such as `StumpMatrix`, is a digest of these data.
+        """
 
     def best(self, d: Vector) -> Best:
-        """Return the column with the largest absolute edge.
+        """Return the column of A with the largest absolute edge for the weights `d`.
 
         If several columns have this edge, the first of them is returned.
         """
         return self._priced(d, _NONE)[0]
 
     def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return `best(d)`, and the edges of `columns`.
+        """Return the result of `best(d)`, and the edges of the given columns of A.
 
         If a subclass overrides `best`, the second result is None.
         """
@@ -159,7 +178,7 @@ class MarginMatrix(ABC):
         if not ids.size:
             return np.zeros(self.m)
         for j in ids[(ids < 0) | (ids >= self.known)].tolist():
-            self.column(j)  # raises the error
+            self.column(j)  # This raises the error.
         weights = np.ascontiguousarray(coefficients, dtype=np.float64)
         if weights.shape != ids.shape:
             raise ValueError(
@@ -180,7 +199,7 @@ class MarginMatrix(ABC):
         return f"h{j}" if sign > 0 else f"-h{j}"
 
     def columns(self, support: Iterable[int]) -> Vector:
-        """Return the columns in `support` side by side, as an array with a row for each example."""
+        """Return the columns of A with the indices `support`, as columns of an array."""
         ids = [int(j) for j in support]
         out = np.empty((self.m, len(ids)), order="F")
         for slot, j in enumerate(ids):
@@ -188,7 +207,7 @@ class MarginMatrix(ABC):
         return out
 
     def toarray(self) -> Vector:
-        """Return A as a dense array in double precision.
+        """Return the margin matrix A as a dense array in double precision.
 
         Raises
         ------
@@ -227,7 +246,7 @@ class MarginMatrix(ABC):
         return _Stored(self)
 
     def tocvxpy(self) -> Any:
-        """Return A for cvxpy as an array or a sparse matrix.
+        """Return the margin matrix A for cvxpy, as an array or a sparse matrix.
 
         The method raises the same errors as `toarray`.
         """
@@ -241,9 +260,9 @@ class MarginMatrix(ABC):
         return self.toarray()
 
     def recipe(self) -> dict[str, Any]:
-        """Return the recipe by which a checker computes A from `data`.
+        """Return the recipe by which the checker of certificates computes A from `data`.
 
-        It is {} if `data` is A itself.
+        The recipe is {} if `data` returns A itself.
         """
         return {}
 
@@ -267,9 +286,9 @@ class _Stored(Pricing):
 
 
 def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> str:
-    """Return the SHA-256 of a matrix with m rows and n columns.
+    """Return the SHA-256 digest of a matrix with m rows and n columns.
 
-    `columns` has the row indices and the nonzero values of each column.
+    The argument `columns` contains the row indices and the nonzero values of each column.
     """
     sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
     for rows, values in columns:

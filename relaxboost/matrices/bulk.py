@@ -13,18 +13,18 @@ from relaxboost._core.arrays import ROWS_PER_BLOCK, Array, Vector, Whole
 
 
 class Pricing(ABC):
-    """Products with A, for methods that use few columns of A at a time."""
+    """Products with a margin matrix A, for methods that use few columns of A at a time."""
 
     m: int
     n: int
 
     @abstractmethod
     def edges(self, d: Vector) -> Vector:
-        """Return the edges Aᵀd of all columns."""
+        """Return the edges Aᵀd of all columns of A, for the weights `d` of the examples."""
 
     @abstractmethod
     def restricted(self, columns: Whole) -> Bulk:
-        """Return an object for products with the given columns only.
+        """Return an object for products with only the given columns of A.
 
         The indices of the columns must be increasing.
         """
@@ -47,29 +47,35 @@ class CutLevels(NamedTuple):
     """The number of cuts below the value of each example, with a row for each feature and a column
     for each example."""
     offsets: Whole
-    """The index of the first column of each feature, followed by the number of columns."""
+    """The index of the matrix column for the first cut of each feature.
+
+    The last entry is the number of columns of the matrix.
+    """
     signs: Vector
     """The labels y of the examples, −1 or +1."""
 
 
 class Bulk(Pricing):
-    """Products with all columns of A, for interior point methods."""
+    """Products with all columns of a margin matrix A, for interior point methods."""
 
     levels: CutLevels | None = None
-    """The `CutLevels` of A if its columns are cuts of features, and otherwise None."""
+    """The description of A as a matrix of cuts of features.
+
+    It is None if the columns of A are no such cuts.
+    """
 
     @property
     @abstractmethod
     def array(self) -> Vector | None:
-        """The matrix A as an array of doubles. It is None if A is not stored."""
+        """The margin matrix A as an array of doubles. It is None if A is not stored."""
 
     @abstractmethod
     def margins(self, w: Vector) -> Vector:
-        """Return the margins A w of all examples."""
+        """Return the margins A w of all examples, for the weights `w` of the columns."""
 
     @abstractmethod
     def part(self, rows: Whole, columns: Whole) -> Array:
-        """Return the submatrix of A with the given rows and columns."""
+        """Return the submatrix of A with the given rows and columns, as an array."""
 
     @abstractmethod
     def gram(self, scaling: Vector) -> Vector:
@@ -83,7 +89,7 @@ class Bulk(Pricing):
         """Write the lower triangle of Aᵀ diag(weights) A to `out`, for positive `weights`."""
 
     def edges_of(self, D: Array) -> Array:
-        """Return an array with a row for each row d of D. It contains the edges Aᵀd."""
+        """Return an array that contains, for each row d of `D`, the edges Aᵀd as a row."""
         return np.array([self.edges(d) for d in D]).reshape(-1, self.n)
 
 
@@ -123,9 +129,9 @@ class DenseBulk(Bulk):
 
 
 def spread(start: int, stop: int, count: int) -> Whole:
-    """Return `count` evenly spread integers from start to stop − 1.
+    """Return at most `count` different integers that are evenly spread from start to stop − 1.
 
-    If there are at most `count` integers, return all of them.
+    If there are more than three such integers, the two ends are left out.
     """
     inner = np.linspace(start, stop - 1, min(count, stop - start) + 2)[1:-1]
     return np.unique(inner.round().astype(np.int64))

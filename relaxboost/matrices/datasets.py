@@ -24,12 +24,12 @@ class Dataset(NamedTuple):
 
     name: str
     X: Array
-    """The features, with a row for each example and a column for each feature."""
+    """The features of the data set, with a row for each example and a column for each feature."""
     y: Array
-    """The labels −1 and +1 of the examples."""
+    """The label of each example of the data set, which is −1 or +1."""
     feature_names: tuple[str, ...]
     classes: tuple[str, str]
-    """The names of the classes of the labels −1 and +1."""
+    """The names of the two classes: first the class with the label −1, then the class with +1."""
 
     def _repr_html_(self) -> str:
         m, features = self.X.shape
@@ -47,9 +47,9 @@ class SignedLabels(NamedTuple):
     """Labels −1 and +1 of two classes, together with the original label of each class."""
 
     signs: Array
-    """The labels −1 and +1 of the examples."""
+    """The label of each example, after the two original labels were mapped to −1 and +1."""
     classes: tuple[Any, Any]
-    """The original labels, first the one for −1 and then the one for +1."""
+    """The two original labels: first the label that became −1, then the label that became +1."""
 
     def decided(self, scores: ArrayLike) -> NDArray[Any]:
         """Return the original label for each score: ``classes[1]`` if the score is positive, and
@@ -144,7 +144,7 @@ def breast_cancer() -> Dataset:
 
     The data set has 569 examples and 30 features. The label +1 means benign.
     """
-    # Not load_breast_cancer: importing scikit-learn takes longer than solving the game.
+    # The file is read without scikit-learn, because its import takes longer than solving the game.
     library = find_spec("sklearn")
     if library is None or library.origin is None:
         raise InputError("breast-cancer is part of scikit-learn, which is not installed")
@@ -256,7 +256,8 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
             _check_words(path, name, column, words)
             continue
         bad[:, place] |= np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        # Only integers can be rounded. dropna takes long for thousands of columns.
+        # Only integers can be rounded by the conversion to doubles. `dropna` is called for columns
+        # of integers only, because it is slow for thousands of columns.
         whole = column.dropna().to_numpy() if column.dtype.kind in "iu" else np.zeros(0)
         if (at := rounded_integer(whole)) is not None:
             row = int(np.flatnonzero(column.notna())[at[0]])

@@ -47,7 +47,7 @@ class DenseMatrix(MarginMatrix):
         if kind not in "iuf" or given.dtype.itemsize > 8:
             raise InputError(_other_type(given, getattr(A, "columns", None)))
         check_shape(given.shape)
-        inside = (given >= -1) & (given <= 1)  # this is false for nan
+        inside = (given >= -1) & (given <= 1)  # This is false for nan.
         if not inside.all():
             row, column = np.unravel_index(int(np.argmin(inside)), given.shape)
             check_entry(float(given[row, column]), int(row), int(column))
@@ -62,7 +62,7 @@ class DenseMatrix(MarginMatrix):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._A.flags.writeable = False  # pickle does not keep this flag
+        self._A.flags.writeable = False  # Pickling does not keep this flag.
 
     def _column(self, j: int) -> NDArray[Any]:
         return self._A[:, j]
@@ -71,14 +71,14 @@ class DenseMatrix(MarginMatrix):
         return self._dots(self._A, self._A.shape[1], d)
 
     def toarray(self) -> Vector:
-        """Return A as an array in double precision."""
+        """Return the margin matrix as an array in double precision."""
         return self._A.astype(np.float64)
 
     def bulk(self) -> Bulk:
         return DenseBulk(self._A)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the entries as a hexadecimal string."""
+        """Return the SHA-256 digest of the entries of the matrix as a hexadecimal string."""
         m, n = self._A.shape
         return content_digest(m, n, ((np.flatnonzero(a), a[a != 0]) for a in self._A.T))
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import njit, thread_pool
 
-# The compiler may reorder and fuse sums to vectorise them; γ_n covers every order.
+# The compiler may reorder and fuse sums to vectorise them. The error bound with γ_n holds for every
+# order of the terms.
 _SUM = {"reassoc", "contract"}
 MIN_VECTORISED_TERMS = 64
 """Sums of at least this many terms use vector instructions, so that their last bits depend on the
@@ -25,7 +26,7 @@ CPU. Shorter sums are the same on every CPU, and so are results for small games.
 
 
 def _read_only(H: NDArray[Any]) -> NDArray[Any]:
-    # Writable and read-only arrays differ in signature, and each signature is compiled.
+    # Writable and read-only arrays differ in signature, and each signature would be compiled.
     if H.flags.writeable:
         H = H.view()
         H.flags.writeable = False
@@ -34,7 +35,7 @@ def _read_only(H: NDArray[Any]) -> NDArray[Any]:
 
 def dots(H: NDArray[Any], used: int, d: Array) -> Array:
     """Return the inner products of d with the first `used` columns of the Fortran-ordered `H`."""
-    out = np.empty(8 * math.ceil(used / 8))  # `_many_dots` writes eight results at a time
+    out = np.empty(8 * math.ceil(used / 8))  # `_many_dots` writes eight results at a time.
     sums = _few_dots if H.shape[0] < MIN_VECTORISED_TERMS else _many_dots
     sums(_read_only(H), used, d, out)
     return out[:used]
@@ -79,7 +80,8 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
     pool, threads = thread_pool()
     if threads == 1:
         return dots(H, used, d)
-    # NumPy takes an array of one column as ordered by rows, which changes the order of sums.
+    # Each thread gets at least two columns, because NumPy treats an array of one column as ordered
+    # by rows, which would change the order of sums.
     cuts = np.linspace(0, used, min(threads, max(used // 2, 1)) + 1).astype(int)
     parts = [H[:, a:b] for a, b in pairwise(cuts.tolist()) if b > a]
     return np.concatenate(list(pool.map(lambda part: dots(part, part.shape[1], d), parts)))
@@ -146,7 +148,7 @@ def stump_best(
     """
     total = float(np.add.reduce(yd))
     some = np.empty(columns.size)
-    if math.isnan(total):  # then every edge is nan
+    if math.isnan(total):  # In this case every edge is nan.
         some[:] = total
         return (0, total), some
     below = _one_per_level(offsets)
@@ -165,7 +167,7 @@ def _stump_best(
 ) -> tuple[int, float]:
     best = 0
     peak = 0.0
-    size = np.int64(0)  # compared as bits: see `apart`
+    size = np.int64(0)  # Sizes are compared as bits; see `apart`.
     for f in range(codes.shape[0]):
         start, stop = offsets[f], offsets[f + 1]
         _sums_below(codes[f], stop - start, yd, below)
@@ -173,7 +175,7 @@ def _stump_best(
         for k in range(stop - start):
             here = np.float64(abs(total - 2.0 * below[k])).view(np.int64)
             most = here if here > most else most
-        if most > size:  # few features get here, so the place is searched only here
+        if most > size:  # Few features get here, so the place is searched only here.
             k = 0
             size = most
             while np.float64(abs(total - 2.0 * below[k])).view(np.int64) != most:
@@ -195,7 +197,7 @@ def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, 
     feature.
     """
     features, m = codes.shape
-    below, totals = np.zeros((features, m)), np.zeros(features)  # aligned, unlike NumPy's arrays
+    below, totals = np.zeros((features, m)), np.zeros(features)  # Numba aligns these arrays.
     for f in range(features):
         sums = np.zeros(offsets[f + 1] - offsets[f] + 1)
         for b in range(sums.shape[0] - 1):
@@ -225,7 +227,7 @@ def _stump_margins(codes: NDArray[Any], offsets: Whole, w: Array, values: Array,
         start = offsets[f]
         cuts = offsets[f + 1] - start
         if not w[start : start + cuts].any():
-            continue  # a pass over the examples takes longer
+            continue  # This test is faster than a pass over the examples.
         above = below = 0.0
         for b in range(cuts, -1, -1):
             values[b] = -above
@@ -322,12 +324,12 @@ def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array)
     def fill(f: int) -> None:
         a, b = parts[f]
         for g, (c, e) in enumerate(parts[: f + 1]):
-            if b > a and e > c:  # a restriction leaves many features without cuts
+            if b > a and e > c:  # A restriction leaves many features without cuts.
                 table = np.zeros((b - a + 1, e - c + 1))
                 _cross_block((codes[f], codes[g]), weights, table, out, (a, c))
 
     pool, _ = thread_pool()
-    list(pool.map(fill, reversed(range(len(parts)))))  # the features with the most pairs first
+    list(pool.map(fill, reversed(range(len(parts)))))  # The largest tasks come first.
 
 
 Compressed = tuple[Whole, Whole, Array]
@@ -341,7 +343,7 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
     """
     starts, examples, values = transposed
     firsts, columns, entries = A
-    seen = firsts.copy()  # the first unused entry of each row of A
+    seen = firsts.copy()  # This is the first unused entry of each row of A.
     for j in range(out.shape[0]):
         row = out[j]
         row[: j + 1] = 0.0
@@ -352,7 +354,7 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
             across = columns[firsts[i] : seen[i]]
             beside = entries[firsts[i] : seen[i]]
             for q in range(across.size):
-                row[np.uint32(across[q])] += scaled * beside[q]  # unsigned: no index from the end
+                row[np.uint32(across[q])] += scaled * beside[q]  # An unsigned index is faster.
 
 
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
@@ -365,7 +367,7 @@ def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
     ends = np.append(columns, edges.size)
     out = np.empty(2 * ends.size, dtype=np.int64)
     found = out[: _peaks(edges, ends, level, both, out)]
-    found.sort()  # in a gap, the smallest edge may come before the largest
+    found.sort()  # In a gap, the smallest edge may come before the largest.
     return found
 
 
@@ -422,7 +424,7 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
     """Write the vector s·a − t·b to `out`, and return its largest absolute entry."""
-    bits = np.int64(0)  # bits order non-negative doubles as their values, and the loop vectorises
+    bits = np.int64(0)  # The bits of non-negative doubles have the order of their values.
     for i in range(a.shape[0]):
         out[i] = s * a[i] - t * b[i]
         here = np.float64(abs(out[i])).view(np.int64)
@@ -480,7 +482,7 @@ def combine(H: NDArray[Any], used: int, weights: Array) -> Array:
     u = np.zeros(H.shape[0])
     kept = np.flatnonzero(weights[:used])
     if kept.size:
-        four = np.append(kept, np.full(-kept.size % 4, kept[-1]))  # repeats the last column
+        four = np.append(kept, np.full(-kept.size % 4, kept[-1]))  # This repeats the last column.
         shares = weights[four]
         shares[kept.size :] = 0.0
         _combine(_read_only(H), four, shares, u)

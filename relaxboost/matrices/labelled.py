@@ -15,9 +15,9 @@ from relaxboost._core.errors import InputError
 def check_labelled(
     X: ArrayLike, y: ArrayLike, feature_names: Any = None
 ) -> tuple[Array, Array, tuple[str, ...]]:
-    """Check labelled data.
+    """Return labelled data as arrays of floats, and the names of the features as strings.
 
-    Return X and y as arrays of floats, and the names of the features as strings.
+    The function raises InputError if the features X or the labels y are not valid.
     """
     try:
         given, labels = np.asarray(X), np.asarray(y)

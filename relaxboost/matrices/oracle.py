@@ -21,7 +21,10 @@ from relaxboost.matrices.labelled import check_labelled
 
 
 class OracleMatrix(MarginMatrix):
-    """The matrix of the columns that a weak learner has found so far; see `oracle`."""
+    """The margin matrix of the columns that a weak learner has found so far.
+
+    The function `oracle` creates such a matrix.
+    """
 
     n = None
     edge_roundings: ClassVar[int] = 1
@@ -33,7 +36,7 @@ class OracleMatrix(MarginMatrix):
         self._fit = fit
         self._X = X
         self._y = y
-        # These are copies. A learner that changes its arguments would change the game.
+        # These copies are read-only, because a learner that changes them would change the game.
         self._X.flags.writeable = self._y.flags.writeable = False
         self.slack = math.inf if slack is None else slack
         self._hypotheses: list[Any] = []
@@ -116,8 +119,9 @@ class OracleMatrix(MarginMatrix):
         return self._hypotheses[j]
 
     def digest(self) -> str:
-        """Return the SHA-256 of the data and of the name of the learner, which stand for the
-        columns.
+        """Return the SHA-256 digest of the data and of the name of the weak learner.
+
+        The columns do not enter the digest, because they are not known in advance.
         """
         return self._digest
 
@@ -188,7 +192,7 @@ def oracle(
 def _check_arguments(fit: Callable[..., Any]) -> None:
     try:
         takes = signature(fit)
-    except (TypeError, ValueError):  # some compiled functions have no signature
+    except (TypeError, ValueError):  # Some compiled functions have no signature.
         return
     try:
         takes.bind(None, None, None)

@@ -43,7 +43,7 @@ class SparseBulk(Bulk):
         return np.asarray(self._rows[rows][:, columns].toarray())
 
     def gram(self, scaling: Vector) -> Vector:
-        out = np.zeros((self.m, self.m))  # the entries above the diagonal stay finite
+        out = np.zeros((self.m, self.m))  # The entries above the diagonal must be finite.
         _squared(self._transposed, self._rows, scaling, out)
         return out
 
@@ -83,11 +83,11 @@ class SparseMatrix(MarginMatrix):
         if A.dtype.kind not in "iuf":
             raise InputError(f"A has dtype {A.dtype}; it must be a real floating or integer type")
         check_shape(A.shape)
-        csc = A.astype(np.float64).tocsc(copy=True)  # int8 sums overflow
+        csc = A.astype(np.float64).tocsc(copy=True)  # Sums of int8 overflow.
         csc.sum_duplicates()
         csc.eliminate_zeros()
         csc.sort_indices()
-        inside = np.abs(csc.data) <= 1.0  # this is false for nan
+        inside = np.abs(csc.data) <= 1.0  # This is false for nan.
         if not inside.all():
             p = int(np.argmin(inside))
             column = int(np.searchsorted(csc.indptr, p, side="right")) - 1
@@ -117,11 +117,14 @@ class SparseMatrix(MarginMatrix):
         return SparseBulk(self._csc)
 
     def tocvxpy(self) -> Any:
-        """Return a copy of A as a scipy.sparse matrix."""
+        """Return a copy of the margin matrix as a scipy.sparse matrix."""
         return self._csc.copy()
 
     def digest(self) -> str:
-        """Return the SHA-256 of the entries. The same matrix in dense form has the same digest."""
+        """Return the SHA-256 digest of the entries of the matrix.
+
+        The same matrix in dense form has the same digest.
+        """
         assert self.n is not None
         parts = (slice(*ends) for ends in pairwise(self._csc.indptr.tolist()))
         entries = ((self._csc.indices[part], self._csc.data[part]) for part in parts)

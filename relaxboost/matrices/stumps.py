@@ -32,11 +32,11 @@ class StumpColumn:
     threshold: float
     name: str
     shown: str
-    """The threshold as a decimal string, with only as many digits as are needed to separate the
-    examples."""
+    """The threshold of the stump as a decimal string, with only as many digits as are needed to
+    separate the examples."""
 
     def __call__(self, X: ArrayLike) -> Array:
-        """Return the predictions −1, 0 or +1 for the rows of `X`."""
+        """Return the predictions −1, 0 or +1 of this stump for the rows of `X`."""
         x = np.asarray(X)[:, self.feature]
         return np.subtract(x > self.threshold, x <= self.threshold, dtype=np.float64)
 
@@ -47,12 +47,12 @@ def _cut(low: float, high: float) -> tuple[float, str]:
     Both are in the interval [low, high).
     """
     threshold = low / 2 + high / 2
-    if not low <= threshold < high:  # low and high are neighbouring doubles
+    if not low <= threshold < high:  # In this case low and high are neighbouring doubles.
         threshold = low
     for digits in range(3, 18):
         text = f"{threshold:.{digits}g}"
         said = float(text)
-        if low <= said < high:  # 5100, not 5.1e+03
+        if low <= said < high:  # The text is 5100 instead of 5.1e+03.
             return threshold, f"{said:.0f}" if "e+" in text and abs(said) < 1e6 else text
     return threshold, repr(threshold)
 
@@ -81,13 +81,14 @@ def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
 def stump_digest(
     shape: tuple[int, ...], max_cuts: int | None, blocks: Iterable[Array], y: Vector
 ) -> str:
-    """Return the SHA-256 of the recipe of stumps and of the data (X, y).
+    """Return the SHA-256 digest of a matrix of stumps: of its data (X, y) and of `max_cuts`.
 
-    `blocks` yields X in blocks of rows.
+    The argument `blocks` yields X in blocks of rows.
     """
     sha = hashlib.sha256(f"relaxboost stumps v1 {shape} max_cuts={max_cuts}\n".encode())
     for X in blocks:
-        sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").data)  # −0.0 is 0.0
+        # Adding 0.0 turns −0.0 into 0.0.
+        sha.update(np.ascontiguousarray(X + 0.0, dtype="<f8").data)
     sha.update(np.ascontiguousarray(y, dtype="<f8").data)
     return sha.hexdigest()
 
@@ -150,8 +151,8 @@ class StumpBulk(Bulk):
         return out
 
     def restricted(self, columns: Whole) -> StumpBulk:
-        cuts = np.searchsorted(columns, self._offsets)  # levels count only the given cuts
-        kind = self._codes.dtype  # the type for which kernels are compiled
+        cuts = np.searchsorted(columns, self._offsets)  # The new codes count only the given cuts.
+        kind = self._codes.dtype  # The kernels are compiled for this type.
         codes = np.empty(self._codes.shape, dtype=kind)
         ranges = zip(pairwise(cuts.tolist()), pairwise(self._offsets.tolist()), strict=True)
         for f, ((a, b), (start, stop)) in enumerate(ranges):
@@ -191,7 +192,8 @@ class StumpMatrix(MarginMatrix):
         for x in X.T:
             code, around = binned(x, max_cuts)
             cuts.append(len(around))
-            codes.append(code.astype(code_type(np.array([0, len(around)]))))  # saves memory
+            # The small type saves memory.
+            codes.append(code.astype(code_type(np.array([0, len(around)]))))
         self._offsets = np.cumsum(cuts, dtype=np.int64)
         self.n = int(self._offsets[-1])
         self._codes = np.array(codes, dtype=code_type(self._offsets))
@@ -248,7 +250,7 @@ class StumpMatrix(MarginMatrix):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The names of the features."""
+        """The names of the features from which the stumps of this matrix are made."""
         return self._names
 
     def hypothesis(self, j: int) -> StumpColumn:
@@ -266,19 +268,21 @@ class StumpMatrix(MarginMatrix):
         return f"{self._names[stump.feature]} {'>' if sign > 0 else '<='} {stump.shown}"
 
     def digest(self) -> str:
-        """Return the SHA-256 of the recipe of the matrix and of the data (X, y)."""
+        """Return the SHA-256 digest of the data (X, y) and of the option `max_cuts`."""
         return self._digest
 
     def recipe(self) -> dict[str, Any]:
-        """Return the recipe "stumps" with the option `max_cuts`.
+        """Return the recipe by which the checker of certificates computes A from `data`.
 
-        The option is None if all cuts are used.
+        The recipe is "stumps" with the option `max_cuts`, which is None if all cuts are used.
         """
         return {"stumps": {"max_cuts": self._max_cuts}}
 
     def data(self) -> Array:
-        """Return the data of a certificate: an array with a row for each example, which has the
-        label and then the features.
+        """Return the data that a certificate stores for this matrix.
+
+        The result is an array with a row for each example, which has the label and then the
+        features.
         """
         return np.column_stack([self._y, self._X])
 

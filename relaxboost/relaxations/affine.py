@@ -41,7 +41,7 @@ class _Changed(EvaluatedBounds, Description):
 
     def resolve(self, m: int) -> Relaxation:
         bound = self._bind(m)
-        bound.center(m)  # raises the error for a relaxation that is infinite on the simplex
+        bound.center(m)  # This raises the error if f is infinite on the simplex.
         numerical.programs(bound, m).require()
         return bound
 
@@ -79,7 +79,7 @@ class Shifted(_Changed):
     Parameters
     ----------
     f : Relaxation
-        The relaxation that is moved.
+        The relaxation whose argument d is shifted.
     d0 : array of shape (m,), or a number
         The finite shift. A number is added to every entry of d.
     """
@@ -152,7 +152,7 @@ class Shifted(_Changed):
         return {"kind": "shifted", "by": vector(self.exact_shift(m))}
 
     def exact_shift(self, m: int) -> list[Fraction]:
-        """Return the shift d0 as m fractions."""
+        """Return the shift d0 of d -> f(d + d0) as a list with one fraction for each example."""
         return [Fraction(x) for x in (self.d0 if isinstance(self.d0, tuple) else [self.d0] * m)]
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
@@ -178,7 +178,7 @@ class Dilated(_Changed):
     Parameters
     ----------
     f : Relaxation
-        The relaxation that is moved.
+        The relaxation whose argument d is multiplied.
     c : int, float or Fraction
         The factor c != 0, kept exactly.
     """

@@ -1,4 +1,4 @@
-"""The base class of relaxations that restrict d to a convex set {d: G(d) <= r}."""
+"""The base class of relaxations that restrict the weights d to a convex set {d: G(d) <= r}."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Ball(Relaxation, Bounds):
 
     @abstractmethod
     def gauge(self, d: Interval) -> Interval:
-        """Return an interval that contains G(d) for all points d of the interval vector `d`."""
+        """Return an interval that contains the gauge G of every point of the box `d`."""
 
     @property
     def bound(self) -> Fraction:
-        """The exact right-hand side of the constraint, by default the field `radius`."""
+        """The exact bound r of the ball {d: G(d) <= r}. By default this is the field `radius`."""
         return Fraction(self.radius)
 
     def size(self, d: Vector) -> float:
-        """Return the gauge G(d) as a double."""
+        """Return the gauge G of the ball {d: G(d) <= r} at the weights `d`, as a double."""
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def penalty(self, d: Vector) -> float:
@@ -54,9 +54,10 @@ class Ball(Relaxation, Bounds):
         return self.draw_in(onto_simplex(d, brief(self)))
 
     def draw_in(self, d: Vector, inside: Vector | None = None) -> Vector:
-        """Return `d` if it is in the ball, or else a point of the ball between `d` and `inside`.
+        """Return the weights `d` if they are in the ball {d: G(d) <= r}.
 
-        `inside` is a point of the ball, by default the center.
+        Otherwise return a point of the ball on the segment from `d` to `inside`. The argument
+        `inside` is a point of the ball, by default the result of `center`.
         """
         bound = float(self.bound)
         excess = self.size(d) - bound
@@ -65,7 +66,7 @@ class Ball(Relaxation, Bounds):
         inside = self.center(d.size) if inside is None else inside
         room = bound - self.size(inside)
         # G is convex, so the share (G(d) − r) / (G(d) − G(inside)) of the way is enough. The factor
-        # outweighs the roundings of this quotient.
+        # 1 + 1e-14 compensates the rounding errors of this quotient.
         share = 1.0 if room <= 0.0 else min(1.0, excess / (excess + room) * (1.0 + 1e-14))
         return inside if share == 1.0 else d + share * (inside - d)
 

@@ -60,14 +60,18 @@ def makes(name: str) -> Callable[[Any], Any]:
 
 
 class Traits(NamedTuple):
-    """Properties of a relaxation f on R^m. False means "not claimed", not "refuted"."""
+    """The properties that a relaxation f on R^m claims to have.
+
+    If a property is False, it is not claimed, but f may have it.
+    """
 
     polyhedral: bool = False
-    """Whether f is the value of the linear program that `linear_form` returns."""
+    """Whether f(d) is the optimum of the linear program that `linear_form` returns."""
     smooth: bool = False
-    """Whether f is strongly convex on the simplex in the l1 norm, with modulus `curvature(m)` > 0.
+    """Whether the relaxation f is strongly convex on the simplex in the l1 norm.
 
-    The gradient of the relaxed margin is then Lipschitz continuous.
+    The modulus of strong convexity is `curvature(m)` > 0. The gradient of the relaxed margin is
+    then Lipschitz continuous.
     """
     monotone: bool = False
     """Whether f(Dd) <= f(d) for every d and every diagonal matrix D with entries in [0, 1].
@@ -76,11 +80,11 @@ class Traits(NamedTuple):
     property too.
     """
     symmetric: bool = False
-    """Whether f(d) stays the same if the examples are permuted."""
+    """Whether the value f(d) of the relaxation stays the same if the entries of d are permuted."""
     zero_minimum: bool = False
-    """Whether the minimum of f over R^m is 0 (SS09 Thm 7, condition (i))."""
+    """Whether the minimum of the relaxation f over R^m is 0 (SS09 Thm 7, condition (i))."""
     zero_in_core: bool = False
-    """Whether the point 0 is in the core of the domain of f (SS09 Thm 7, condition (ii))."""
+    """Whether 0 is in the core of the domain of the relaxation f (SS09 Thm 7, condition (ii))."""
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:
@@ -134,9 +138,10 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
 
 
 def box_around(d: Vector, total: tuple[float, float], distance: float) -> Interval:
-    """Return intervals that contain all points of the simplex within `distance` of d / Σd.
+    """Return a box that contains every point of the simplex near the normalised weights d / Σd.
 
-    The interval `total` contains the exact sum Σd.
+    A point is near if its l1 distance is at most `distance`. The interval `total` contains the
+    exact sum Σd.
     """
     box = Interval(d) / Interval(*total) + Interval(-distance, distance)
     return Interval(np.maximum(box.lower, 0.0), np.minimum(box.upper, 1.0))
@@ -170,14 +175,17 @@ class Relaxation(ABC):
     """
 
     family: ClassVar[str]
-    """The name of the class in keys and digests.
+    """The name of the relaxation's class in the strings of `key` and in the digests of games.
 
     By default this is the module and the name of the class. A class that defines `family` can be
     renamed without changing its digests.
     """
 
     per_example: ClassVar[str] = ""
-    """The name of the parameter that has one entry for each example, or "" if there is none."""
+    """The name of the relaxation's parameter that has one entry for each example.
+
+    It is "" if there is no such parameter.
+    """
 
     # With None, NumPy leaves the product of a NumPy number and f to `__rmul__`.
     __array_ufunc__ = None
@@ -197,11 +205,14 @@ class Relaxation(ABC):
 
     @abstractmethod
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return f as a cvxpy expression of the variable `d`, and a list of its constraints."""
+        """Return the relaxation f as a cvxpy expression of the variable `d`, and its constraints.
+
+        The constraints are a list.
+        """
 
     @property
     def traits(self) -> Traits:
-        """The known properties of f on R^m. By default no property is claimed."""
+        """The known properties of the relaxation f on R^m. By default no property is claimed."""
         return Traits()
 
     @property
@@ -227,19 +238,25 @@ class Relaxation(ABC):
         return None
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d) for any d in R^m, or inf if d is outside the domain of f.
+        """Return the value f(d) of the relaxation for any d in R^m.
 
-        A point that is outside the domain only by rounding errors is treated as a point of the
-        domain.
+        The value is inf if d is outside the domain of f. A point that is outside the domain only by
+        rounding errors is treated as a point of the domain.
         """
         return numerical.programs(self, len(d)).penalty(np.asarray(d, dtype=np.float64))
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate f*(θ) = sup over d in R^m of <d, θ> − f(d), which may be ``inf``."""
+        """Return the conjugate f*(θ) of the relaxation f, which may be ``inf``.
+
+        It is the supremum of <d, θ> − f(d) over all d in R^m.
+        """
         return numerical.programs(self, len(theta)).conjugate(np.asarray(theta, dtype=np.float64))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u), and a distribution d with <d, u> + f(d) = F(u)."""
+        """Return the relaxed margin F(u) of the margins u, and a distribution d that attains it.
+
+        The distribution satisfies <d, u> + f(d) = F(u).
+        """
         u = as_margins(u, self)
         d = self.repair(numerical.programs(self, len(u)).margin(u)[1])
         return math.fsum((d * u).tolist()) + self.penalty(d), d
@@ -259,7 +276,10 @@ class Relaxation(ABC):
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return f* as a cvxpy expression of `x`, and a list of its constraints."""
+        """Return the conjugate f* of the relaxation as a cvxpy expression of `x`.
+
+        Also return a list of the constraints of f*.
+        """
         return support_of_epigraph(self.cvxpy_penalty, x, x.shape[0])
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
@@ -278,7 +298,7 @@ class Relaxation(ABC):
         are the fields that comparisons use. Otherwise they are the attributes of f. Override this
         method if a parameter is not a number, a string or an array.
         """
-        itself: Any = self  # this class is no dataclass, but most subclasses are
+        itself: Any = self  # Most subclasses are dataclasses.
         own = [f.name for f in fields(itself) if f.compare] if is_dataclass(itself) else None
         names = sorted(vars(self)) if own is None else own
         values = {name: getattr(self, name) for name in names if name != "_programs"}
@@ -307,12 +327,15 @@ class Relaxation(ABC):
         return self
 
     def _bind(self, m: int) -> Relaxation:
-        """Return the result of `resolve` without checking that f is finite on the simplex."""
+        """Return the relaxation for m examples, as `resolve` does, with one check less.
+
+        This method does not check that the relaxation f is finite at a point of the simplex.
+        """
         # The operand f of `f.shifted(d0)` only has to be finite on the shifted simplex.
         return resolved(self, m)
 
     def center(self, m: int) -> Vector:
-        """Return a point of the simplex at which f is finite.
+        """Return a point of the simplex at which the relaxation f is finite.
 
         By default this is the uniform distribution.
         """
@@ -342,7 +365,7 @@ class Relaxation(ABC):
         for inside in 10.0 ** np.arange(-12.0, 1.0):
             if math.isfinite(self.penalty(d + inside * towards)):
                 break
-        # After a large move, bisection finds the least one.
+        # If only a large move is enough, bisection searches for the smallest one.
         outside = 0.1 * inside
         for _ in range(40 if inside > 1e-8 else 0):
             middle = 0.5 * (inside + outside)
@@ -410,7 +433,8 @@ class BinaryDistribution(ABC):
 def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
     """Return a function that maps margins u to the distribution `f.distribution(u, beta)`.
 
-    The returned function does not check that the margins are finite.
+    The returned function does not check that the margins are finite, unless the class of f
+    overrides `distribution` with a method that does.
     """
     if type(f).distribution is not Relaxation.distribution:
         return lambda u: f.distribution(u, beta)
@@ -418,15 +442,21 @@ def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
 
 
 def needs_solver(f: Relaxation) -> bool:
-    """Return whether the method `distribution` of f calls a cone solver."""
+    """Return whether the method `distribution` of the relaxation f calls a cone solver."""
     return f._needs_solver
 
 
 def operands_of(f: Relaxation) -> tuple[Relaxation, ...]:
-    """Return the relaxations from which f is computed, for example (g,) for f = c * g."""
+    """Return the relaxations from which the relaxation f is composed.
+
+    For example, the result is (g,) for f = c * g.
+    """
     return f._operands
 
 
 def fixed_m(f: Relaxation) -> int | None:
-    """Return the number of examples m that the parameters of f require, or None for any m."""
+    """Return the number of examples that the parameters of the relaxation f require.
+
+    The result is None if f can be used with any number of examples.
+    """
     return f._fixed_m

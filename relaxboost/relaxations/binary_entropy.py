@@ -1,4 +1,4 @@
-"""The binary-entropy penalty on the weights. The conjugate is a log-loss."""
+"""The binary-entropy penalty on the weights of the examples. Its conjugate is a log-loss."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BinaryEntropy(WithK):
     k : int, float or Fraction, optional
         The number k in [1, m], kept exactly. No weight d_i exceeds 1/k.
     weight : int, float or Fraction
-        The weight c in [1e-100, 1e100]. The default is 1.
+        The factor c of the penalty, in [1e-100, 1e100]. The default is 1.
     fraction : int, float or Fraction, optional
         The fraction k/m in (0, 1], instead of k.
 
@@ -98,14 +98,14 @@ class BinaryEntropy(WithK):
         return float(self.weight)
 
     def offset(self, m: int) -> float:
-        """Return (c m/k) log 2, the constant term of f on the simplex."""
+        """Return the constant term (c m/k) log 2 of the binary-entropy penalty for m examples."""
         return float(self.weight * m / self.exact_k) * math.log(2.0)
 
     def penalty(self, d: Vector) -> float:
         x = self.double_k * np.asarray(d, dtype=np.float64)
         if not (x >= 0.0).all() or x.max(initial=0.0) > 1.0 + 8.0 * UNIT:
             return math.inf
-        y = np.maximum(1.0 - x, 0.0)  # x exceeds 1 only by rounding errors
+        y = np.maximum(1.0 - x, 0.0)  # Here x exceeds 1 only by rounding errors.
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(x > 0.0, x * np.log(x), 0.0) + np.where(y > 0.0, y * np.log(y), 0.0)
         return self._c / self.double_k * (float(terms.sum()) + x.size * math.log(2.0))
@@ -125,7 +125,7 @@ class BinaryEntropy(WithK):
         temperature = self._c + beta
         k = self.double_k
         if k > u.size:
-            self.resolve(u.size)  # raises the error
+            self.resolve(u.size)  # This raises the error.
         # The share must be positive, even if c/(c + β) underflows.
         return logistic_distribution(u, temperature, k, max(self._c / temperature, 1e-300))[0]
 

@@ -44,23 +44,34 @@ class Bounds(ABC):
 
     @property
     def is_proved(self) -> bool:
-        """Whether the bounds are proved. If this is False, their level of proof is numerical."""
+        """Whether the bounds on the relaxation f stay valid in spite of rounding errors.
+
+        If this is False, `level_of` returns "numerical".
+        """
         return True
 
     @abstractmethod
     def witness(self, u: Vector) -> Any:
-        """Return a witness for which `lower_bound` is the relaxed margin F(u) up to rounding."""
+        """Return the numbers that prove the best lower bound on the relaxed margin F(u).
+
+        These numbers are called a witness. For the returned witness, `lower_bound` equals F(u) up
+        to rounding.
+        """
 
     def near_witness(self, u: Vector, proof: ConeProof) -> Any:
-        """Return a witness made from the multipliers `proof` of the cone program of f.
+        """Return a witness, which proves a lower bound on F(u), from multipliers of a cone program.
 
-        Return None if the family's method `witness` needs no such multipliers.
+        The argument `proof` contains multipliers of the cone program of f. The result is None if
+        the method `witness` of the family needs no multipliers.
         """
         return None
 
     @abstractmethod
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a lower bound on the relaxed margin F(u), which is valid for *every* witness."""
+        """Return a lower bound on the relaxed margin F(u), computed from a witness.
+
+        The bound is valid for *every* witness, also for a bad one.
+        """
 
     @abstractmethod
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
@@ -84,7 +95,10 @@ class Bounds(ABC):
         return up(value + up(steepest * up(distance + apart)))
 
     def lipschitz(self, m: int) -> float:
-        """Return a Lipschitz constant of f on the simplex in the l1 norm, or inf if unknown."""
+        """Return a Lipschitz constant of the relaxation f on the simplex in the l1 norm.
+
+        The result is inf if no constant is known.
+        """
         return math.inf
 
     def entropy_range(self, m: int) -> float:
@@ -95,9 +109,10 @@ class Bounds(ABC):
         return math.log(m)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        """Return a warning about the lower bound from the witness and the upper bound from d.
+        """Return a warning about the lower bound from `witness` and the upper bound from `d`.
 
-        The result is an empty string if there is nothing to warn about.
+        The witness proves a lower bound on F(u), and the weights d give an upper bound. The result
+        is an empty string if there is nothing to warn about.
         """
         return ""
 
@@ -133,7 +148,7 @@ class NumericalBounds(Bounds):
         # Without multipliers, γ − M is a bound, where M = max <d, x> − f(d) over 0 <= d <= 1.
         try:
             return float(witness.gamma) - programs.conjugate_above(x)
-        except InputError:  # a witness too far off for the solver proves nothing
+        except InputError:  # If the solver fails, the witness proves nothing.
             return -math.inf
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:

@@ -57,7 +57,7 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
 
 
 class ThresholdDescription(Description):
-    """The entry in a certificate of a relaxation whose best threshold γ is one of the margins."""
+    """The methods that write a relaxation into certificates if its best threshold γ is a margin."""
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         # The margins are exact, but the witness γ is a double.
@@ -136,7 +136,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
 
     @cached_property
     def cap(self) -> float:
-        """The cap ν = 1/k, rounded to the nearest double."""
+        """The largest weight ν = 1/k that an example may have, rounded to the nearest double."""
         return float(1 / self.exact_k)
 
     @cached_property
@@ -171,7 +171,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
     def _distribution(self, u: Vector, beta: float) -> Vector:
         k = self.double_k
         if k > u.size:
-            self.resolve(u.size)  # raises the error
+            self.resolve(u.size)  # This raises the error.
         return capped_distribution(u, beta, k)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
@@ -180,7 +180,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
     def witness(self, u: Vector) -> Witness:
         u = as_margins(u, self)
         if self._rank >= u.size:
-            self.resolve(u.size)  # raises the error
+            self.resolve(u.size)  # This raises the error.
         return Witness(float(np.partition(u, self._rank)[self._rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
@@ -285,14 +285,14 @@ class CVaR(Capped):
                 "lowest share 1 - alpha of the margins; for the k lowest margins use Capped(k)"
             )
         share = 1 - (Fraction(repr(alpha)) if isinstance(alpha, float) else level)
-        # α = 0.6 gives the share 0.4, which prints as short as α.
+        # If α is a short decimal such as 0.6, then the share is kept as the short decimal 0.4.
         near = float(share)
         kept = near if isinstance(alpha, float) and Fraction(repr(near)) == share else share
         super().__init__(fraction=kept)
 
     @property
     def alpha(self) -> Fraction:
-        """The level α as an exact fraction."""
+        """The level α of the conditional value at risk, as an exact fraction."""
         return 1 - exact_share(self.fraction)
 
     def __repr__(self) -> str:

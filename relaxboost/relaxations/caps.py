@@ -33,10 +33,13 @@ class Doubles(NamedTuple):
     """The caps c_i of all examples as doubles."""
 
     near: Vector
-    """The caps, each rounded to the nearest double."""
+    """The caps on the weights of the examples, each rounded to the nearest double."""
     enclosure: Interval
     single: bool
-    """Whether the caps sum to exactly one, so that only one distribution satisfies them."""
+    """Whether the caps on all weights sum to exactly one.
+
+    Then only one distribution satisfies the caps.
+    """
 
 
 def _surely_above_one(below: Vector) -> bool:
@@ -51,7 +54,7 @@ def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
     """
     if free or any(q >= 1 for q in caps):
         return
-    # A long exact sum is slow.
+    # The exact sum of many fractions is slow, so a sum of doubles is tried first.
     if len(caps) > 1000 and _surely_above_one(np.nextafter([float(q) for q in caps], 0.0)):
         return
     total = sum(caps, Fraction(0))
@@ -65,7 +68,10 @@ def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
 
 
 def cap(owner: str, name: str, value: object) -> Fraction:
-    """Return the exact value of a cap, or raise InputError unless it is finite and >= 0."""
+    """Return the exact value of a cap on the weight of an example.
+
+    The function raises InputError unless the cap is a finite number >= 0.
+    """
     q = exact(owner, f"{name} (1 or more is no cap)", value)
     if q < 0:
         raise InputError(f"{owner} needs {name} to be >= 0, got {spell(q)}; 0 sets a weight to 0")
@@ -257,7 +263,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return {"kind": "caps", "caps": vector(self.resolve(m).caps)}
 
     def center(self, m: int) -> Vector:
-        # The distribution of largest entropy within the caps.
+        # At zero margins, this is the distribution with the largest entropy below the caps.
         return self.distribution(np.zeros(m), 1.0)
 
     def entropy_range(self, m: int) -> float:

@@ -37,9 +37,10 @@ class CompiledProblems:
         """The cached center of a sum of relaxations, which `Sum` stores in this field."""
 
     def known(self, kind: str, at: Vector) -> Any:
-        """Return the cached result of the given kind for the vector `at`.
+        """Return the last cached result of one kind of problem, for example "conjugate".
 
-        The result is None if the last result of this kind was computed for another vector.
+        The result is None if this problem was last solved for a vector that differs from `at` by
+        more than rounding errors.
         """
         # Certificates recompute the margins of a solution, and the last bits can then differ.
         before, result = self._last.get(kind, (None, None))
@@ -61,17 +62,17 @@ class CompiledProblems:
         """
         program = self._margin_problem
         program.parameters[0].value = u
-        value = self._solve(program, "F(u)")
+        value = self._solve(program, "the relaxed margin F(u)")
         simplex, positive = program.problem.constraints[:2]
         gamma = -float(simplex.dual_value)
-        # Stationarity: u + g = γ + s for a subgradient g of f and the multipliers s.
+        # By stationarity, u + g = γ + s for a subgradient g of f and the multipliers s.
         slack = np.maximum(np.asarray(positive.dual_value), 0.0)
         return value, np.asarray(program.d.value), gamma, gamma - u + slack
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d over the simplex."""
         if self._m == 1:
-            return np.ones(1)  # for any β, also those that no solver can scale
+            return np.ones(1)  # This is the only distribution, and a huge β may stop the solver.
         program = self._distribution_problem
         program.parameters[0].value = u
         program.parameters[1].value = beta
@@ -134,11 +135,11 @@ class CompiledProblems:
         if status in SOLVED and program.d.value is not None:
             return value
         name = brief(self._relaxation)
-        # Beyond 1e5 Clarabel may call any f infeasible.
+        # If a margin or β exceeds 1e5, Clarabel may report any problem as infeasible.
         is_large = max(np.abs(p.value).max() for p in program.parameters) > 1e5
         even = np.full(self._m, 1.0 / self._m)
         has_minimum = self._pointwise.explicit and math.isfinite(self._pointwise.at(even))
-        if is_large or has_minimum:  # a closed f that is finite somewhere has a minimum
+        if is_large or has_minimum:  # A closed f that is finite somewhere has a minimum.
             status += " (f or margins are too large to scale)"
         elif "infeasible" in status:
             raise InputError(

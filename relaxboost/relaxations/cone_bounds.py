@@ -49,16 +49,19 @@ class ConeAnswer(NamedTuple):
     below: float
     """The lower bound on the relaxed margin F(u), or −inf if no bound is proved."""
     d: Vector
-    """The minimiser d that the solver found."""
+    """The distribution at which the solver found the minimum of <u, d> + f(d)."""
     gamma: float
-    """The threshold γ, which is the minimum over i of u_i + slope_i."""
+    """The threshold γ of the relaxed margin: the minimum of u_i + slope_i over all examples i."""
     slope: Vector
-    """The subgradient of f that is computed from the multipliers."""
+    """The subgradient of the relaxation f that follows from the multipliers of the program."""
     proof: ConeProof
 
 
 class _Found(NamedTuple):
-    """The point (d, z), the multipliers of the rows and the optimum that Clarabel found."""
+    """Clarabel's result for a cone program.
+
+    It consists of the point (d, z), the multipliers of the rows, the optimum and the status.
+    """
 
     x: Vector
     y: Vector
@@ -67,13 +70,16 @@ class _Found(NamedTuple):
 
 
 class _Ball(NamedTuple):
-    """Multipliers y, and a ball around y that contains multipliers with q_z = 0 exactly."""
+    """A ball of multipliers around y, in which some multipliers satisfy q_z = 0 exactly.
+
+    The docstring of the module defines the reduced costs q and their part q_z.
+    """
 
     y: Vector
     slope: Vector
-    """For each of the first m entries of q, the largest change of the entry within the ball."""
+    """The largest change within the ball of each of the first m reduced costs q."""
     value: float
-    """The largest change of −<right, y> − p·P p/2 within the ball."""
+    """The largest change of −<right, y> − p·P p/2, a term of the lower bound, within the ball."""
 
 
 class _Independent(NamedTuple):
@@ -143,7 +149,7 @@ class ConeBounds:
         self._steep = np.sqrt(change.multiply(change).sum(axis=1))
         self._last_independent: tuple[bytes, _Independent] | None = None
 
-    @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing
+    @np.errstate(over="ignore", invalid="ignore")  # Numbers that overflow prove nothing.
     def below(self, u: Vector, proof: ConeProof, *, box: bool = False) -> float:
         """Return a lower bound on the relaxed margin F(u).
 
@@ -188,9 +194,10 @@ class ConeBounds:
         return q, size
 
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
-        """Return Clarabel's result for F(u), or None if it finds no usable solution.
+        """Return Clarabel's solution of the cone program for the relaxed margin F(u).
 
-        If `box` is True, the minimum is over 0 <= d <= 1 instead of the simplex.
+        The result is None if Clarabel finds no usable solution. If `box` is True, the minimum is
+        over 0 <= d <= 1 instead of the simplex.
         """
         best: ConeAnswer | None = None
         sides = _box(self._m) if box else _simplex(self._m)
@@ -205,9 +212,8 @@ class ConeBounds:
                 d = np.maximum(found.x[: self._m], 0.0)
                 best = ConeAnswer(below, d, gamma, slope, proof)
             # If Clarabel ends early, or the bound is loose, d in units of one may be easier.
-            is_tight = found.value - below <= POINT_ACCURACY * (
-                1.0 + abs(found.value)
-            )  # false for nan
+            # The comparison is false for nan.
+            is_tight = found.value - below <= POINT_ACCURACY * (1.0 + abs(found.value))
             if found.status == "Solved" and is_tight:
                 break
         return best
@@ -267,7 +273,7 @@ class ConeBounds:
         mine = np.r_[sides.equal : sides.equal + zero, first : b.size]
         x = unit * np.array(answer.x)
         y = unit_cost * np.array(answer.z)[mine]
-        with np.errstate(over="ignore", invalid="ignore"):  # a value beyond doubles is loose
+        with np.errstate(over="ignore", invalid="ignore"):  # A value that overflows is loose.
             value = float(cost @ x + 0.5 * x @ (form.quadratic @ x) + form.constant)
         # The squares of larger multipliers overflow.
         if not float(np.abs(y).max(initial=0.0)) < 1e150:
@@ -275,7 +281,10 @@ class ConeBounds:
         return _Found(x, y, value, status)
 
     def at(self, d: Vector) -> tuple[float, Vector] | None:
-        """Return f(d) and the point (d, z) that attains it, or None if Clarabel is inaccurate."""
+        """Return the value f(d) of the relaxation, and the point (d, z) that attains it.
+
+        The result is None if Clarabel is inaccurate.
+        """
         found = self._ask(np.zeros(d.size), _fixed(d), 1.0)
         # These two statuses mean that Clarabel met at least its reduced tolerances.
         if found is None or found.status not in ("Solved", "AlmostSolved"):
@@ -314,8 +323,8 @@ class ConeBounds:
         the Newton steps can leave the cones. The moves are 1e-15 to 1e-4 of the largest term of q.
         """
         if self._merge is not None:
-            # Multipliers of equations that are dependent up to rounding only may be near no others
-            # with q_z = 0.
+            # If equations are dependent only up to rounding, there may be no multipliers with
+            # q_z = 0 near the given multipliers.
             y = proof.y.copy()
             y[: self._form.zero] = self._merge @ y[: self._form.zero]
             proof = ConeProof(y, proof.point)
@@ -348,8 +357,9 @@ class ConeBounds:
         point = proof.point
         rests = np.zeros(y.size, dtype=np.bool_)
         for _ in range(6):
-            # If steps take all room of a multiplier, the equations may admit only zero for it. What
-            # rounding leaves of such multipliers would be all of an entry of q_z.
+            # If the steps use up the room of a multiplier, the equations may require that the
+            # multiplier is zero. A rounding error instead of zero could be the only term of an
+            # entry of q_z, which would then not become zero.
             rests |= is_plain & (np.abs(y) <= 1e-3 * room)
             y[rests] = 0.0
             q, size = (part[m:] for part in self._reduced(np.zeros(m), y, point))
@@ -361,14 +371,14 @@ class ConeBounds:
             spread = sparse.hstack([self._up[m:] @ metric, self._square[m:] @ free])
             try:
                 step = -shortest(sparse.csc_array(spread), q)
-            except RuntimeError:  # the system is singular: some z is in no row
+            except RuntimeError:  # The system is singular, because some z is in no row.
                 break
             of_y, of_point = np.split(step, [metric.shape[1]])
             y = self._cones.raised(y + metric @ of_y, np.zeros(y.size))
             point = point + free @ of_point
         return ConeProof(y, point)
 
-    @np.errstate(over="ignore", invalid="ignore")  # numbers that overflow prove nothing
+    @np.errstate(over="ignore", invalid="ignore")  # Numbers that overflow prove nothing.
     def _ball(self, proof: ConeProof) -> _Ball | None:
         """Return a ball that provably contains multipliers with q_z = 0 exactly.
 
@@ -399,7 +409,10 @@ class ConeBounds:
         return _Ball(y, radius * self._steep, radius * value)
 
     def _left(self, y: Vector, point: Vector) -> Vector:
-        """Return upper bounds on the absolute entries of q_z, including rounding errors."""
+        """Return upper bounds on the absolute values of the reduced costs q_z.
+
+        The bounds include rounding errors.
+        """
         q, size = (part[self._m :] for part in self._reduced(np.zeros(self._m), y, point))
         return np.asarray(np.abs(q) + self._roundings[self._m :] * size)
 
@@ -431,14 +444,15 @@ class ConeBounds:
             scaled = sparse.csr_array(sparse.diags_array(1.0 / unit) @ change)
             least = least_singular_value(scaled[z])
             if least == 0.0:
-                # Some entries of q_z can be zero whenever the others are, as for all the prices of
-                # an assignment: f is constant if the prices of both sides move against each other.
+                # Some entries of q_z may be zero whenever the other entries are zero. The prices in
+                # an assignment problem are an example: the sum of the prices of one side determines
+                # the sum of the prices of the other side.
                 cost = sparse.csr_array(self._form.cost[m:, None])
                 every_term = sparse.hstack([cost, terms], format="csr")
                 unit[z[implied_rows(scaled[z], every_term[z], unit[z])]] = np.inf
                 z = np.flatnonzero(unit < np.inf)
                 least = least_singular_value(scaled[z])
-            least -= 4.0 * UNIT * math.sqrt(z.size)  # the entries of `scaled` are rounded
+            least -= 4.0 * UNIT * math.sqrt(z.size)  # The entries of `scaled` are rounded.
         found = _Independent(unit, least, moves)
         self._last_independent = (key, found)
         return found

@@ -42,12 +42,18 @@ class ConeForm:
 
     @property
     def multiplications(self) -> int:
-        """The number of multiplications for RᵀR or R Rᵀ, whichever is cheaper, for R = `rows`."""
+        """The number of multiplications that the cheaper of the products RᵀR and R Rᵀ takes.
+
+        R is the sparse matrix `rows` of this cone program.
+        """
         counts = np.diff(self.rows.indptr).astype(np.int64), np.bincount(self.rows.indices)
         return min(int(count @ count) for count in counts)
 
     def second_order(self) -> Iterator[tuple[slice, int]]:
-        """Yield the rows and the size of each run of consecutive second-order cones of one size."""
+        """Yield a slice of rows and a cone size for each group of equal second-order cones.
+
+        A group consists of consecutive cones with the same size.
+        """
         first = self.zero + self.half
         for size, equal in groupby(self.second):
             number = len(list(equal))
@@ -55,7 +61,7 @@ class ConeForm:
             first += size * number
 
     def matrices(self) -> Iterator[tuple[slice, int]]:
-        """Yield the rows and the order of each cone of positive semidefinite matrices."""
+        """Yield the slice of the rows and the order of each cone of semidefinite matrices."""
         first = self.zero + self.half + sum(self.second)
         for side in self.matrix:
             size = side * (side + 1) // 2
@@ -64,7 +70,7 @@ class ConeForm:
 
     @property
     def exponentials(self) -> slice:
-        """The slice of the rows of the exponential cones."""
+        """The slice that selects the rows of this cone program that form exponential cones."""
         return slice(self.right.size - 3 * self.exponential, self.right.size)
 
     def linear(self, m: int) -> LinearForm | None:
@@ -81,7 +87,7 @@ class ConeForm:
         return LinearForm(self.cost, lower, np.full(size, np.inf), self.rows, row_lower, self.right)
 
     def tilted(self, theta: Vector) -> ConeForm:
-        """Return the cone program of f(d) − <θ, d>."""
+        """Return the cone program of f(d) − <θ, d>, where f is the function of this program."""
         cost = self.cost.copy()
         cost[: theta.size] -= theta
         return replace(self, cost=cost)
@@ -107,7 +113,8 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
         value, constraints = penalty(variable)
         problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(variable)), constraints)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # powers that take many cones
+            # cvxpy warns of powers that need many cones.
+            warnings.simplefilter("ignore", UserWarning)
             data, _, back = problem.get_problem_data(solver="CLARABEL")
     except (cp.error.DCPError, ArithmeticError) as error:
         # For example, cvxpy rounds the exponent 1.00001 to 1, and then rejects the power.
@@ -162,9 +169,10 @@ def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
 
 @cache
 def square_map(side: int) -> Any:
-    """Return the isometry from triangles of a `ConeForm` to flat symmetric matrices.
+    """Return the sparse matrix that maps a triangle of a `ConeForm` to a symmetric matrix.
 
-    The order of the matrices is `side`. The transpose of the isometry maps back to triangles.
+    The symmetric matrix has the order `side`, and is stored row by row as a vector. The map keeps
+    lengths, and its transpose maps back to the triangle.
     """
     from scipy import sparse
 

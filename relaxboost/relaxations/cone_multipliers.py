@@ -61,9 +61,10 @@ class DualCones:
         return room
 
     def raised(self, y: Vector, room: Vector) -> Vector:
-        """Return the multipliers y, raised so that a neighbourhood of y is in the dual cones.
+        """Return the multipliers `y`, raised until a box around them is in the dual cones.
 
-        The neighbourhood contains all y' with |y' − y| <= room, entry by entry.
+        The box contains all vectors whose entries differ from the returned multipliers by at most
+        the entries of `room`.
         """
         form = self._form
         y = y.copy()
@@ -73,7 +74,7 @@ class DualCones:
             part = y[rows].reshape(-1, size)
             around = room[rows].reshape(-1, size)
             reach = np.abs(part[:, 1:]) + around[:, 1:]
-            largest = reach.max(axis=1, initial=1e-300)  # squares of tiny numbers underflow
+            largest = reach.max(axis=1, initial=1e-300)  # Squares of tiny numbers underflow.
             norm = largest * np.sqrt(np.square(reach / largest[:, None]).sum(axis=1))
             norm = norm * (1.0 + (size + 8) * UNIT) + around[:, 0]
             part[:, 0] = np.maximum(part[:, 0], norm)
@@ -85,9 +86,8 @@ class DualCones:
         return y
 
     def _above(self, y: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
-        # The room in a must not reach zero, where the condition on b and c jumps.
         # Each row (a, b, c) of the result stays in the dual exponential cone if its entries change
-        # by at most `room`.
+        # by at most `room`. The condition on b and c jumps at a = 0, so all these a are below 0.
         a = np.minimum(y[:, 0], -np.where(room[:, 0] > 0.0, 2.0 * room[:, 0] + MIN_PRECISE, 0.0))
         flat = a > -MIN_PRECISE
         least_b = np.full(a.size, -np.inf)
@@ -111,7 +111,7 @@ class DualCones:
 
     @property
     def moves(self) -> Vector:
-        """For each multiplier, the size of a move that changes the reduced costs q by about 1."""
+        """The size of a move of each multiplier that changes a reduced cost by about 1."""
         return 1.0 / self._unit
 
     def metric(self, y: Vector, wanted: float) -> Any:
@@ -124,8 +124,9 @@ class DualCones:
         from scipy import sparse
 
         form = self._form
-        # The geometric mean of a multiplier and the largest one: with the size of the multiplier
-        # alone, steps could not bring tiny multipliers to where the equations need them.
+        # The size of a move is the geometric mean of the multiplier and the largest multiplier. If
+        # it were the size of the multiplier, a tiny multiplier could not grow to the size that the
+        # equations require.
         share = np.abs(y) * self._unit
         largest = float(share.max(initial=1e-12))
         size = np.sqrt(share + 1e-12 * largest) * math.sqrt(largest)
@@ -192,7 +193,8 @@ def least_singular_value(spread: Any) -> float:
     spread = sparse.csr_array(spread)
     lengths = np.bincount(spread.indices, minlength=spread.shape[1])
     if lengths @ lengths > LONG_COLUMN_ENTRIES * lengths.sum():
-        # A long column fills the product. Without it, no singular value is larger.
+        # A long column makes the product dense. No singular value becomes larger if the long
+        # columns are left out, so that the bound stays valid.
         bound = _least_singular_value(spread[:, lengths <= LONG_COLUMN_ENTRIES])
         if bound > 0.0 or spread.shape[0] > SMALL_ORDER:
             return bound
@@ -220,7 +222,7 @@ def _least_singular_value(spread: Any) -> float:
             factor = splu(
                 moved, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
             )
-        except RuntimeError:  # a pivot is zero
+        except RuntimeError:  # SciPy raises this error if a pivot is zero.
             continue
         pivots = factor.U.diagonal()
         if not (pivots > 0.0).all() or (factor.perm_r != factor.perm_c).any():

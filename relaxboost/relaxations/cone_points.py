@@ -56,7 +56,7 @@ class ConePoints:
 
     @cached_property
     def has_dependent_equations(self) -> bool:
-        """Whether an equation follows from the other equations up to rounding, but not exactly."""
+        """Whether an equation of the cone program follows from others up to rounding only."""
         from scipy import sparse
 
         unit = np.sqrt(self._equations.multiply(self._equations).sum(axis=1))
@@ -138,7 +138,7 @@ class ConePoints:
             factor = splu(
                 sparse.csc_array(moves + ridge), "MMD_AT_PLUS_A", options={"SymmetricMode": True}
             )
-        except RuntimeError:  # SciPy's: an equation has no entry that may move
+        except RuntimeError:  # The system is singular, because no entry of an equation may move.
             return x
         # Each step leaves about 1e-10 of the distance, because of the ridge.
         for _ in range(3):
@@ -169,7 +169,8 @@ class ConePoints:
                 return False
         a, b, c = slack[form.exponentials].reshape(-1, 3).T
         large = size[form.exponentials].reshape(-1, 3).max(axis=1, initial=0.0)
-        # The exponential cone: b exp(a / b) <= c if b > 0, and a <= 0 <= c if b = 0.
+        # (a, b, c) is in the exponential cone if b > 0 and b exp(a / b) <= c, or b = 0 and
+        # a <= 0 <= c.
         steep = np.where(b > 0.0, b, 1.0)
         with np.errstate(all="ignore"):
             at_end = np.maximum(np.maximum(a, -c), -b)
@@ -178,7 +179,10 @@ class ConePoints:
 
     @cached_property
     def inside(self) -> Vector | None:
-        """A feasible point with a small f, in the interior of all cones if possible, or None."""
+        """A feasible point with a small value of f, in the interior of all cones if possible.
+
+        It is None if no feasible point was found.
+        """
         found, has_room = self._with_most_room()
         if has_room:
             return found
@@ -189,7 +193,7 @@ class ConePoints:
             return found
         self._tie(*tied)
         again, _ = self._with_most_room()
-        if again is None:  # as equations the inequalities exclude every point that rounding admits
+        if again is None:  # Because of rounding, no point satisfies these equations.
             self._tie(*before)
         return found if again is None else again
 
@@ -258,7 +262,7 @@ class ConePoints:
         limits = [*self._limits(x, 0.0), rooms <= spare, rooms <= 1.0]
         # A root is steep at zero, so that every inequality that can have room has some.
         problem = cp.Problem(cp.Maximize(cp.sum(cp.sqrt(rooms))), limits)
-        with np.errstate(invalid="ignore"):  # roots of numbers that are negative by a rounding
+        with np.errstate(invalid="ignore"):  # Rounding may make a number under a root negative.
             if not spare.size or not solves(problem):
                 return None
         is_tight = np.asarray(rooms.value) <= POINT_ACCURACY

@@ -35,10 +35,12 @@ def solve_problem(problem: Any) -> tuple[str, float]:
     ``("solver_error", nan)``. `TimeUp` is raised when the time limit of the run is over.
     """
     for variable in problem.variables():
-        variable.value = None  # cvxpy would start from old values, which fails for sum_largest
+        # Otherwise cvxpy starts from old values, which fails for sum_largest.
+        variable.value = None
     # cvxpy evaluates f at the point of the solver, where powers may overflow or have no value.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
+        # cvxpy warns that solutions may be inaccurate, but the level already shows this.
+        warnings.simplefilter("ignore", UserWarning)
         patient = ACCURATE | {"equilibrate_enable": False, "max_step_fraction": 0.9}
         for options in (ACCURATE, {}, patient):
             left = seconds_left()

@@ -28,17 +28,17 @@ class Custom(EvaluatedBounds, Description):
         rb.Custom(f=lambda d: (0.0, [cp.norm2(d) <= 0.3]))
         rb.Custom(conjugate=lambda theta: 0.3 * cp.norm2(theta))
 
-    cvxpy computes everything else: the relaxed margin, witnesses, distributions, and f* from f or f
-    from f*. Each distribution requires the solution of a cone program, which takes a few
-    milliseconds for m = 200 examples. Brackets are *numerical*: they depend on rounding errors of
-    cvxpy and are not treated as certified. The lower bound is proved by multipliers of cvxpy's cone
-    program of f. If the multipliers prove no bound, the lower bound is −inf, and the message of the
-    solution gives the reason. The upper bound is the value at a point that satisfies the
-    constraints of f up to 1e-13. If no such point is found, the point violates the constraints by
-    at most 1e-9, and the message contains a warning. The message also contains a warning if
-    equations of f follow from other equations up to rounding, since such equations can contradict
-    each other in exact arithmetic. A subclass of `Relaxation` with closed forms yields better
-    brackets and is faster.
+    cvxpy computes everything else: the relaxed margin, proofs of lower bounds, distributions, and
+    f* from f or f from f*. Each distribution requires the solution of a cone program, which takes a
+    few milliseconds for m = 200 examples. The bounds of games are *numerical*: they depend on
+    rounding errors of cvxpy and are not treated as certified. The lower bound is proved by
+    multipliers of cvxpy's cone program of f. If the multipliers prove no bound, the lower bound is
+    −inf, and the message of the solution gives the reason. The upper bound is the value at a point
+    that satisfies the constraints of f up to 1e-13. If no such point is found, the point violates
+    the constraints by at most 1e-9, and the message contains a warning. The message also contains a
+    warning if equations of f follow from other equations up to rounding, since such equations can
+    contradict each other in exact arithmetic. A subclass of `Relaxation` with closed forms yields
+    better bounds and is faster.
 
     If f or f* is piecewise linear with linear constraints by cvxpy's rules, then f is polyhedral.
     `exact_value` and exact certificates then use cvxpy's linear program, whose coefficients are
@@ -175,7 +175,8 @@ class Custom(EvaluatedBounds, Description):
     def _bind(self, m: int) -> Custom:
         if self._m == m:
             return self
-        # Pickles and copies have no caches, but the bindings to all m share theirs.
+        # A pickled relaxation has no caches. All relaxations that are bound from one `Custom`
+        # share its caches.
         vars(self).setdefault("_programs", {})
         bound = copy.copy(self)
         vars(bound).update(vars(self), _m=m)

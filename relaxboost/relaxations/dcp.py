@@ -219,7 +219,7 @@ class ConeProgram(NamedTuple):
 
 
 def compiled(given: Parts) -> ConeProgram:
-    """Return the cone program of the epigraph of a function."""
+    """Return the cone program of the epigraph {(d, h): f(d) <= h} of a function f."""
     d = cp.Variable(given.variable.size)
     height = cp.Variable()
     value, constraints = given.at(d)

@@ -25,7 +25,10 @@ class Description:
 
     @property
     def is_exact(self) -> bool:
-        """Whether certificates use rational arithmetic. By default they do if f is polyhedral."""
+        """Whether certificates of the relaxation f use rational arithmetic.
+
+        By default they do if f is polyhedral.
+        """
         assert isinstance(self, Relaxation)
         return self.traits.polyhedral
 
@@ -48,7 +51,10 @@ class Description:
         return None if form is None else form.doubles()
 
     def cone_form(self, m: int) -> ConeForm | None:
-        """Return f as a cone program in double precision, or None if solvers should not use it."""
+        """Return the relaxation f as a cone program in double precision.
+
+        The result is None if solvers should not use such a program.
+        """
         # Solvers are slow or inaccurate on semidefinite cones and power cones.
         assert isinstance(self, Relaxation)
         return numerical.solver_form(self, m)
@@ -56,8 +62,9 @@ class Description:
     def describe(self, m: int) -> dict[str, Any] | None:
         """Return the entry for f in a certificate.
 
-        The page "Format of certificates", certificates/FORMAT.md in the package, describes it. By
-        default the entry is the linear program `exact_form`. Return None if f has no entry.
+        The page "Format of certificates", certificates/FORMAT.md in the package, describes these
+        entries. By default the entry is the linear program `exact_form`. Return None if f has no
+        entry.
         """
         form = self.exact_form(m)
         return None if form is None else form.describe(m)
@@ -90,7 +97,10 @@ class Description:
         return None
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return groups of examples, and for each group the cap on its total weight."""
+        """Return groups of examples, and for each group the cap that f sets on its total weight.
+
+        By default f has no such caps, and the list is empty.
+        """
         return []
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:

@@ -67,15 +67,16 @@ class ChiSquareBall(DivergenceBall):
     scale = Fraction(2)
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate <θ, π> + sqrt(r Σ π θ²) of the indicator of the ball."""
+        """Return the conjugate <θ, π> + sqrt(r Σ π θ²) of the indicator of the χ² ball."""
         theta = np.asarray(theta, dtype=np.float64)
         pi = self.center(theta.size)
         return float(pi @ theta) + math.sqrt(float(self.radius) * float(pi @ np.square(theta)))
 
 
 class HellingerPenalty(DivergencePenalty):
-    """The penalty f(d) = c Σ (√d − √π)² on R^m_+, with the parameters of `ChiSquarePenalty`.
+    """The penalty f(d) = c Σ (√d − √π)² on R^m_+, for a weight c and a prior distribution π.
 
+    The parameters `weight` and `prior` are those of `ChiSquarePenalty`.
     The minimiser of <d, u> + f(d) has only positive entries. The conjugate is
     f*(θ) = Σ π θ / (1 − θ/c). It is infinite if an entry of θ is at least c.
     """
@@ -86,8 +87,9 @@ class HellingerPenalty(DivergencePenalty):
 
 
 class HellingerBall(DivergenceBall):
-    """The indicator of Σ (√d − √π)² <= r, with the parameters of `ChiSquareBall`.
+    """The indicator of Σ (√d − √π)² <= r, for a radius r and a prior distribution π.
 
+    The parameters `radius` and `prior` are those of `ChiSquareBall`.
     If r >= 2 − 2 √(min π), the ball contains the simplex.
     """
 
@@ -141,6 +143,10 @@ class PowerPenalty(DivergencePenalty, _Power):
 
 @dataclass(frozen=True, repr=False)
 class PowerBall(DivergenceBall, _Power):
-    """The indicator of Σ π φ(d/π) <= radius, with the generator φ and prior π of `PowerPenalty`."""
+    """The indicator of Σ π φ(d/π) <= r, for a radius r and a prior distribution π.
+
+    The function φ and its order are those of `PowerPenalty`. The parameters `radius` and `prior`
+    are those of `ChiSquareBall`.
+    """
 
     family = "relaxboost.PowerBall"

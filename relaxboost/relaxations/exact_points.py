@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 Groups = tuple[list[list[int]], list[Fraction]]
-"""The groups of examples, and the caps on the total weights of the groups."""
+"""A list of groups of examples, and a list of the caps on the total weights of these groups."""
 
 _Limit = tuple[list[int], int]
 """A group of examples, and an integer: the cap on the total weight of the group, multiplied by the
@@ -23,8 +23,8 @@ def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
     unit = 1 << 96
     common = math.lcm(*(c.denominator for _, caps in groups for c in caps)) if groups else 1
     # Caps may leave only one point (k = m, or caps that sum to one). With their common denominator
-    # as a factor, fractions represent this point. A longer one would make certificates too long,
-    # so its caps are rounded down to 96 bits instead.
+    # as a factor, fractions represent this point. If the common denominator is very long, it would
+    # make certificates too long, so the caps are rounded down to 96 bits instead.
     if common.bit_length() <= 4096:
         unit *= common
     limits = [
@@ -100,7 +100,8 @@ def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) 
         for i in group:
             groups_of[i].append(g)
 
-    # Ties go to the first entry or, without caps, to the largest.
+    # Of entries with the same room, the first one is filled first. If there are no caps, the
+    # largest entry is filled first.
     def rank(i: int) -> tuple[int, int]:
         free = min((room[g] for g in groups_of[i]), default=unit)
         return -free, i if limits else -shares[i]

@@ -47,10 +47,10 @@ def f_divergence(
         js = lambda t: cp.kl_div(t, (1 + t) / 2) + cp.kl_div(1, (1 + t) / 2)  # Jensen-Shannon
         rb.f_divergence(js, weight=0.1)
 
-    The relaxation is a `Custom` with numerical brackets. If a weight is given and φ is smooth, the
-    computation of a distribution takes a few milliseconds. Otherwise a distribution requires the
-    solution of a cone program. `KLPenalty`, `ChiSquarePenalty`, `HellingerPenalty`, `PowerPenalty`
-    and their balls have closed forms.
+    The relaxation is a `Custom`, whose bounds are numerical. If a weight is given and φ is smooth,
+    the computation of a distribution takes a few milliseconds. Otherwise a distribution requires
+    the solution of a cone program. `KLPenalty`, `ChiSquarePenalty`, `HellingerPenalty`,
+    `PowerPenalty` and their balls have closed forms.
 
     Parameters
     ----------
@@ -159,7 +159,8 @@ class _FDivergence(Custom):
     family = Custom.family
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        # Near the prior the terms are tiny differences of φ's terms, and their roundings count.
+        # Near the prior, the divergence is a tiny difference of larger terms in φ, so the rounding
+        # errors of these terms are added to the bound.
         value, distance = super().penalty_bound(d, total)
         f = self._f
         assert isinstance(f, _Divergence)
@@ -190,13 +191,17 @@ class _FDivergence(Custom):
 
 
 class _Table(Programs):
-    """A table of slopes c φ'(t) of a divergence, with which `Programs` needs no cone solver."""
+    """The minimisation problems of a divergence penalty, solved with a table instead of a solver.
+
+    The table contains the slopes c φ'(t) of the generator φ, for the weight c of the penalty.
+    """
 
     def __init__(self, relaxation: Custom, m: int, f: _Divergence) -> None:
         super().__init__(relaxation, m)
         self._f = f
         self._pi = f.pi(m)
-        # With m points, a generator with an entry for each example would not raise an error.
+        # The table must not have m points. Otherwise a generator that accepts only vectors of m
+        # entries would not raise an error below.
         size = 1 << 14
         t = np.geomspace(MIN_TABLE_ARGUMENT, 2.0 / self._pi.min(), size + (m == size))
         self._t = 0.5 * (t[1:] + t[:-1])
@@ -225,7 +230,8 @@ class _Table(Programs):
             near = np.maximum(far[:-4], far[4:])
             convex = (bend >= -rounding) & (bend <= 1.05 * near + rounding)
             self.smooth = bool(convex.all()) and np.allclose(turned[::-1], phi, 1e-12, 1e-12)
-        # Roundings are largest at the least t. A convex φ has no slope above those at larger t.
+        # The slopes have the largest rounding errors at the smallest t. The slopes of a convex φ
+        # increase with t, so each slope is reduced to the smallest slope at larger t.
         self._slope = float(f.size) * np.minimum.accumulate(slope[::-1])[::-1]
 
     def _weights(self, x: Vector, slope: Vector) -> Vector:
@@ -295,7 +301,7 @@ class _Table(Programs):
         rising = np.zeros((3, near.size))
         falling = np.zeros((3, near.size))
         best = np.full(near.size, -np.inf)
-        # The maximiser may be an end of the interval. Otherwise the table has it nearly.
+        # The maximiser may be an end of the interval. Otherwise the table yields a good start.
         starts = [near, high, np.full(near.size, MIN_TABLE_ARGUMENT)]
         t = near
         for _ in range(16):

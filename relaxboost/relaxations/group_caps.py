@@ -40,17 +40,17 @@ class _Units(NamedTuple):
     """
 
     of: Index
-    """For each example, the index of its unit."""
+    """The index of the unit that contains each example. A unit is a group or a free example."""
     first: Index
-    """For each unit, the index of its first example."""
+    """The index of the first example of each unit. A unit is a group or a free example."""
     sizes: Index
-    """The number of examples in each unit."""
+    """The number of examples in each unit. A unit is a group or a free example."""
     caps: Caps
-    """The relaxation that caps the total weights of the units."""
+    """The relaxation `Caps` of the total weights of all groups and free examples."""
     capped: Index
-    """The indices of the units that are groups, and not free examples."""
+    """The indices of those units that are groups. All other units are free examples."""
     order: Index
-    """The indices of the examples, sorted by unit."""
+    """The indices of the examples, sorted so that the examples of a group are neighbours."""
 
 
 @njit()
@@ -116,7 +116,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         if missing is not None:
             raise InputError(
                 f"GroupCaps has no cap for group {missing}; pass caps for the groups "
-                f"{few(used, 5)}, or one number for all, or label its examples -1 to free them"
+                f"{few(used, 5)}, or one number for all, or label its examples -1 (no group)"
             )
         caps = tuple((g, cap("GroupCaps", f"the cap of group {g}", given[g])) for g in used)
         check_room("GroupCaps without a free example", [q for _, q in caps], labels.count(-1))
@@ -137,7 +137,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
     @cached_property
     def _units(self) -> _Units:
         labels = np.array(self.groups)
-        # Each free example gets a negative label of its own.
+        # The free examples get different negative labels, so that each of them is a unit.
         alone = np.where(labels < 0, -1 - np.arange(labels.size), labels)
         names, first, of, sizes = np.unique(
             alone, return_index=True, return_inverse=True, return_counts=True
@@ -154,7 +154,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
 
     def _for(self, m: int) -> _Units:
         if len(self.groups) != m:
-            self.resolve(m)  # raises the error
+            self.resolve(m)  # This raises the error.
         return self._units
 
     @property
@@ -198,7 +198,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.conjugate(np.asarray(largest))
 
     def _least(self, u: Vector) -> tuple[_Units, Vector, Index]:
-        """Return the units, and for each unit the smallest margin and the index of its example."""
+        """Return the units, and the smallest margin in each unit with the index of its example.
+
+        A unit is a group or a free example.
+        """
         units = self._for(u.size)
         best = _smallest(u, units.of, units.first)
         return units, u[best], best
@@ -298,9 +301,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.penalty_near(sums, total, distance)
 
     def _group_sums(self, d: Vector) -> tuple[_Units, Vector]:
-        """Return the units and their total weights, rounded upwards.
+        """Return the units and the total weight of each unit, rounded upwards.
 
-        For free examples the result contains 0 instead of the weight.
+        A unit is a group or a free example. The result contains 0 instead of the weight of a free
+        example.
         """
         units = self._for(len(d))
         parts = np.split(d[units.order], np.cumsum(units.sizes)[:-1])
@@ -333,7 +337,8 @@ def _labels(groups: Any) -> tuple[int, ...]:
         raise InputError(
             f"GroupCaps needs groups to be a vector of labels, one for each example, got {given!r}"
         )
-    # A bool is an Integral, and a float of an integral value may be a mistake.
+    # Booleans and floats such as 1.0 are rejected too, because they may be mistakes. Python counts
+    # a bool as an Integral.
     for i, label in enumerate(given):
         if isinstance(label, bool) or not isinstance(label, Integral) or label < -1:
             raise InputError(

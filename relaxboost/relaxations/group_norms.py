@@ -65,7 +65,7 @@ class GroupNorm(WithNorm):
         name = self.size_name
         labels = exact_vector(kind, "groups", self.groups)
         count = int(max(labels)) + 1
-        # Labels without gaps are the rows of the factors.
+        # The labels must have no gaps, because they are indices into the factors.
         if any(g.denominator != 1 or g < 0 for g in labels) or len(set(labels)) != count:
             raise InputError(
                 f"{kind} needs groups to contain one integer for each example, and each of the "
@@ -105,7 +105,7 @@ class GroupNorm(WithNorm):
 
     @property
     def dual(self) -> Fraction:
-        """The exponent p' of the dual norm within a group."""
+        """The exponent p' = p / (p − 1) of the dual norm of the p-norm within each group."""
         return self.p / (self.p - 1)
 
     @cached_property
@@ -117,7 +117,7 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def enclosed(self) -> Interval:
-        """Intervals that contain the factors a_g of the groups."""
+        """A vector of intervals that contain the factors a_g of the norms of the groups."""
         count = max(self.groups) + 1
         return Interval(np.ones(count)) if self.factors is None else enclose_vector(self.factors)
 
@@ -177,9 +177,9 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
     groups : sequence of m integers
         The group of each example. The labels are 0, 1, ... without gaps.
     weight : int, float or Fraction
-        The factor c > 0 of the norm.
+        The factor c of the norm, in [1e-100, 1e100].
     p : int, float or Fraction
-        The exponent of the norm within a group, 1 < p < inf.
+        The exponent of the norm within a group, a number between 1.00001 and 10001.
     factors : sequence of numbers > 0, optional
         One factor a_g for each group, by default 1.
 
@@ -198,7 +198,8 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         levels = Levels(as_margins(u, self), self._norm, float(self.weight))
 
-        # At the threshold γ the largest dual norm of [γ − u]_+ over a_g is c.
+        # At the threshold γ, the largest quotient of a group's dual norm of [γ − u]_+ and the
+        # group's factor a_g is the weight c.
         def miss(x: float) -> tuple[float, float]:
             highest = levels.look(x)
             return levels.log_weight - highest.dual, -highest.dual_slope
@@ -220,7 +221,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
     The relaxed margin is F(u) = max over γ of γ − r max_g ‖x_g‖_* / a_g with x = [γ − u]₊. It is
     also the maximum over λ >= 0 of min_g V_g(λ) − λ r, where V_g(λ) is the relaxed margin of the
     group g under a norm penalty of weight λ a_g. The parameters are those of `GroupNormPenalty`,
-    with a radius r > 0 instead of the weight.
+    with a radius r in [1e-100, 1e100] instead of the weight.
 
     References
     ----------

@@ -22,7 +22,7 @@ from relaxboost.relaxations.own import has_own_class
 CAP_TRAITS = Traits(
     polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
 )
-"""The traits of the hard margin and of `Capped`, which `check_relaxation` tests."""
+"""The properties that the hard margin and `Capped` claim. `check_relaxation` tests them."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,10 @@ class WithK(Relaxation, Bounds, Description):
 
     @property
     def exact_k(self) -> Fraction:
-        """The exact parameter k. If only `fraction` is given, this raises InputError."""
+        """The exact parameter k of this relaxation, in which no weight exceeds 1/k.
+
+        If only `fraction` is given, this attribute raises InputError.
+        """
         if self.k is None:
             raise InputError(
                 f"{self!r} has no k before the number of examples m is known; call resolve(m)"
@@ -54,14 +57,17 @@ class WithK(Relaxation, Bounds, Description):
 
     @cached_property
     def double_k(self) -> float:
-        """The parameter k, rounded to the nearest double."""
+        """The parameter k of this relaxation, rounded to the nearest double."""
         return float(self.exact_k)
 
     def exact_caps(self, m: int) -> list[Groups]:
         return [([[i] for i in range(m)], [1 / self.exact_k] * m)]
 
     def entropy_range(self, m: int) -> float:
-        """Return log(m/k), the largest relative entropy of d to the uniform weights if d <= 1/k."""
+        """Return log(m/k), a bound on the relative entropy of d to the uniform weights.
+
+        The bound holds because no weight exceeds 1/k, and it is attained if k is an integer.
+        """
         return math.log(m / self.double_k)
 
 
@@ -77,7 +83,10 @@ def exact_between(
 
 
 def exact_share(fraction: Any) -> Fraction:
-    """Return the exact value of a fraction. A float means the decimal number that Python prints."""
+    """Return the exact value of the parameter `fraction` of a relaxation.
+
+    A float means the decimal number that Python prints.
+    """
     return Fraction(repr(fraction) if isinstance(fraction, float) else fraction)
 
 

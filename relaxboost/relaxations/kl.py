@@ -51,7 +51,7 @@ class _Entropic(PowerDivergence):
             t = (self._inside(d) - pi) / pi
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = (1.0 + t) * np.log1p(t) - t
-        terms[t == -1.0] = 1.0  # the limit for d = 0
+        terms[t == -1.0] = 1.0  # This is the limit for d = 0.
         return float(np.sum(pi * terms))
 
     def enclosed_divergence(self, d: Interval) -> Interval:
@@ -102,7 +102,7 @@ class _Entropic(PowerDivergence):
         # A convex term is largest at an end of its interval.
         with np.errstate(all="ignore"):
             ends = [Interval(y) * (Interval(y) / pi).log() for y in (box.lower, box.upper)]
-        at_zero = box.lower == 0.0  # There y log y is 0.
+        at_zero = box.lower == 0.0  # At zero, y log y is 0.
         return Interval(np.maximum(np.where(at_zero, 0.0, ends[0].upper), ends[1].upper)).sum()
 
     def _log_partition(self, u: Vector, gamma: float, temperature: Interval) -> Interval:
@@ -296,7 +296,7 @@ class KLBall(_Entropic, DivergenceBall):
             return 0.0
         z = theta / size
         if z.max() <= 0.0 and float(pi[z < 0.0].sum()) <= self._r:
-            return 0.0  # The ball contains π, set to zero wherever θ < 0.
+            return 0.0  # The ball contains π with zeros wherever θ < 0.
 
         # The derivative in λ is r − D(π exp(θ/λ)‖π), which increases with λ.
         def derivative(log_eta: float) -> float:
@@ -381,7 +381,10 @@ class KLBall(_Entropic, DivergenceBall):
         return 0.0 if excess.up <= 0.0 else math.inf
 
     def _project(self, u: Vector, beta: float) -> tuple[Vector, float]:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball, and its multiplier λ."""
+        """Return the minimiser of <d, u> + β Σ d log d in the ball of relative entropy.
+
+        Also return the multiplier λ of the constraint that defines the ball.
+        """
         u = self._inside(u)
         inside, multiplier = kl_ball_distribution(u, beta, self._r, self._log_prior)
         d = self._spread_out(inside)

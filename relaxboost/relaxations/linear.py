@@ -21,7 +21,7 @@ from relaxboost._core.digits import bounds, number, vector
 from relaxboost._core.errors import InputError
 
 Bound = Fraction | None
-"""A bound on a variable or a row, or None if there is no bound."""
+"""A bound on a variable or a row of a linear program, or None if there is no bound."""
 Row = dict[int, Fraction]
 """The nonzero coefficients of a row of a linear program, by index into the variables (d, z)."""
 

@@ -43,7 +43,10 @@ from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 
 class EllipsoidWitness(NamedTuple):
-    """The vector v in R^r with F(u) = min_i (u + Qᵀv)_i − f*(Qᵀv), and the threshold γ."""
+    """The threshold γ and the vector v that prove a lower bound on the relaxed margin F(u).
+
+    The bound is min_i (u + Qᵀv)_i − f*(Qᵀv), and equals F(u) for the best v.
+    """
 
     gamma: float
     v: Vector
@@ -81,7 +84,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def matrix(self) -> Matrix:
-        """The matrix Q as an array of shape (r, m)."""
+        """The matrix Q of the norm ‖Q d‖_2, as an array with one column for each example."""
         return np.array(self.Q)
 
     @property
@@ -103,7 +106,7 @@ class Mahalanobis(WithNorm):
 
     @property
     def limit(self) -> float:
-        """The radius of the ball, or the weight of the penalty, as a double."""
+        """The radius of this Mahalanobis ball, or the weight of this penalty, as a double."""
         return float(self.bound)
 
     @property
@@ -111,7 +114,10 @@ class Mahalanobis(WithNorm):
         return mahalanobis.NormLimit(self.matrix, self.limit, isinstance(self, Ball))
 
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the optimal d, γ and v, with u + Qᵀv >= γ, and equality wherever d > 0."""
+        """Return the distribution d, the threshold γ and the vector v for the relaxed margin F(u).
+
+        They satisfy u + Qᵀv >= γ, with equality wherever d > 0.
+        """
         # `relaxed_margin` and `witness` need the same solution, so it is kept.
         u = as_margins(u, self)
         programs = numerical.programs(self, u.size)
@@ -123,7 +129,7 @@ class Mahalanobis(WithNorm):
         return found
 
     def _sharpest_in_ball(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the optimal (d, γ, v) for a ball, whose constraint may be slack."""
+        """Return the result (d, γ, v) of `_sharp` for a ball, whose constraint may be slack."""
         none = np.zeros(self.matrix.shape[0])
         # All d of the ball have the same value.
         if u.min() == u.max():
@@ -148,7 +154,7 @@ class Mahalanobis(WithNorm):
     def _sharpened(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return the optimal (d, γ, v) for a penalty or an active ball.
+        """Return the result (d, γ, v) of `_sharp` for a penalty or an active ball.
 
         Newton's method starts from the result (d, γ, x) of a cone solver.
         """
@@ -317,9 +323,10 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     Parameters
     ----------
     Q : array of shape (r, m)
-        A matrix with finite entries. If Q is injective, f is a norm.
+        A matrix with entries in [-1e100, 1e100] and one column for each example. If Q is injective,
+        f is a norm.
     weight : int, float or Fraction
-        The factor c > 0 of the norm.
+        The factor c of the norm, in [1e-100, 1e100].
 
     References
     ----------

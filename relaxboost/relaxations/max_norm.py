@@ -56,7 +56,10 @@ class _OfMaxNorm(OfNorm):
 
 
 class CappedBall(Capped, _OfMaxNorm, NormBall):  # type: ignore[misc]
-    """The ball that ``NormBall(inf, radius)`` returns. It is equal to ``Capped(1/radius)``."""
+    """The ball that ``NormBall(inf, radius)`` returns.
+
+    It is equal to ``Capped(1/radius)``, or to ``Capped(1)`` if the radius exceeds 1.
+    """
 
     family = Capped.family
 

@@ -137,7 +137,7 @@ class Scaled(_BoundsOfMultiple, _DescriptionOfMultiple):
     f : Relaxation
         The relaxation that is multiplied.
     c : int, float or Fraction
-        The factor c > 0, kept exactly.
+        The factor c, from 1e-100 to 1e100, kept exactly.
     """
 
     family = "relaxboost.Scaled"

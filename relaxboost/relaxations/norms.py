@@ -64,35 +64,38 @@ class WithNorm(Relaxation, Bounds, Description):
     """
 
     size_name: ClassVar[str]
-    """The name of the size parameter: "radius" for a ball, and "weight" for a penalty."""
+    """The name of the parameter that sets the size of the relaxation.
+
+    It is "radius" for a norm ball, and "weight" for a norm penalty.
+    """
 
     @property
     def bound(self) -> Fraction:
-        """The exact radius of the ball, or the exact weight of the penalty."""
+        """The exact radius of this norm ball, or the exact weight of this norm penalty."""
         return getattr(self, self.size_name)
 
     def gauge(self, d: Interval) -> Interval:
-        """Return an interval that contains the norm ‖d‖."""
+        """Return an interval that contains the norm ‖d‖ of every point of the box `d`."""
         raise NotImplementedError("gauge")
 
     def dual_of(self, x: Interval) -> Interval:
-        """Return an interval that contains the dual norm ‖x‖_*."""
+        """Return an interval that contains the dual norm ‖x‖_* of every point of the box `x`."""
         raise NotImplementedError("dual_of")
 
     def size(self, d: Vector) -> float:
-        """Return the norm ‖d‖ as a double."""
+        """Return the norm ‖d‖ of the weights `d`, as a double."""
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def dual_size(self, theta: Vector) -> float:
-        """Return the dual norm ‖θ‖_* as a double."""
+        """Return the dual norm ‖θ‖_* of the vector `theta`, as a double."""
         return float(self.dual_of(Interval(np.asarray(theta, dtype=np.float64))).middle)
 
     def cvxpy_norm(self, d: Any) -> Any:
-        """Return the norm ‖d‖ as a cvxpy expression."""
+        """Return the norm ‖d‖ as a cvxpy expression of the variable `d`."""
         raise NotImplementedError("cvxpy_norm")
 
     def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the dual norm ‖x‖_* as a cvxpy expression, and a list of its constraints."""
+        """Return the dual norm ‖x‖_* as a cvxpy expression of `x`, and its constraints."""
         raise NotImplementedError("cvxpy_dual")
 
     def extremes(self, m: int) -> tuple[Any, Any]:
@@ -189,7 +192,10 @@ class PenaltyOfNorm(WithNorm):
 
 
 OMITTED: Any = object()
-"""The default of a required argument, for which an error names the class that the user typed."""
+"""The default of the required arguments of `NormBall` and `NormPenalty`.
+
+If a user omits such an argument, the error names the class that the user called, and no subclass.
+"""
 
 
 class OfNorm(WithNorm):
@@ -217,21 +223,27 @@ class OfNorm(WithNorm):
 
     @cached_property
     def enclosed(self) -> Interval:
-        """Intervals that contain the weights a of the norm, in a vector of length m or 1."""
+        """A vector of intervals that contain the weights a of the norm.
+
+        The vector has one entry for each example, or a single entry if no weights were given.
+        """
         return Interval(np.ones(1)) if self.weights is None else enclose_vector(self.weights)
 
     @cached_property
     def factors(self) -> Vector:
-        """The weights a of the norm as doubles, in a vector of length m or 1."""
+        """The weights a of the norm as a vector of doubles.
+
+        The vector has one entry for each example, or a single entry if no weights were given.
+        """
         return np.asarray(self.enclosed.middle)
 
     def exact_weights(self, m: int) -> list[Fraction]:
-        """Return the weights a of the norm for m examples, as fractions."""
+        """Return the weights a of the norm as a list with a fraction for each of m examples."""
         return [Fraction(1)] * m if self.weights is None else list(self.weights)
 
     @property
     def flat(self) -> bool:
-        """Whether all weights a of the norm are equal."""
+        """Whether the norm has the same weight for all examples."""
         return self.weights is None or len(set(self.weights)) == 1
 
     @property
@@ -254,9 +266,11 @@ class NormBall(OfNorm, BallOfNorm):
     p : int, float or Fraction
         The exponent of the norm: 1, ``math.inf``, or a number between 1.00001 and 10001.
     radius : int, float or Fraction
-        The radius r > 0. The ball must meet the simplex, so without weights r >= m^{1/p − 1}.
+        The radius r in [1e-100, 1e100]. The ball must meet the simplex, so without weights
+        r >= m^{1/p − 1}.
     weights : sequence of m numbers > 0, optional
-        The a_i of ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p}, or of max a_i |d_i| for p = inf.
+        The weights a_i of the norm ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p}, or ‖d‖ = max a_i |d_i| for
+        p = inf. By default all weights are 1.
 
     Raises
     ------
@@ -282,7 +296,9 @@ class NormBall(OfNorm, BallOfNorm):
     family = "relaxboost.NormBall"
     kind: ClassVar[str] = "NormBall"
     kinds: ClassVar[dict[Any, type[NormBall]]] = {}
-    """The subclass for each p. The key None means 1 < p < inf, and (p, True) means p with weights.
+    """The subclasses that represent norm balls, by the exponent p of the norm.
+
+    The key None means 1 < p < inf, and the key (p, True) means the exponent p with weights.
     """
 
     p: Any
@@ -314,9 +330,9 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     p : int, float or Fraction
         The exponent of the norm: 1, ``math.inf``, or a number between 1.00001 and 10001.
     weight : int, float or Fraction
-        The factor c > 0 of the norm.
+        The factor c of the norm, in [1e-100, 1e100].
     weights : sequence of m numbers > 0, optional
-        The a_i of the norm, as in `NormBall`.
+        The weights a_i of the norm ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p}, as in `NormBall`.
 
     Raises
     ------
@@ -340,7 +356,10 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     family = "relaxboost.NormPenalty"
     kind: ClassVar[str] = "NormPenalty"
     kinds: ClassVar[dict[Any, type[NormPenalty]]] = {}
-    """The subclass for each exponent p. The key None means 1 < p < inf."""
+    """The subclasses that represent norm penalties, by the exponent p of the norm.
+
+    The key None means 1 < p < inf.
+    """
 
     p: Any
     weight: Any

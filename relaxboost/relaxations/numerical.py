@@ -58,7 +58,10 @@ class DualWitness(NamedTuple):
 
 
 class Programs(CompiledProblems):
-    """The cone programs of a relaxation for m examples, for values and bounds of f and F."""
+    """The cone programs of a relaxation f for m examples.
+
+    They are used to compute values and bounds of f and of its relaxed margin F.
+    """
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return the relaxed margin F(u), the minimiser d, the threshold γ, and a vector x.
@@ -78,12 +81,12 @@ class Programs(CompiledProblems):
         return self.keep("margin", u, (solved.below, solved.d, solved.gamma, solved.slope))
 
     def require_form(self) -> None:
-        """Raise InputError if f has no cone program that can prove bounds."""
+        """Raise InputError if the relaxation has no cone program that can prove bounds."""
         if isinstance(self._form, NoConeForm):
             raise InputError(f"{brief(self._relaxation)}: {self._form}")
 
     def require(self) -> None:
-        """Raise InputError if no lower bound on F(0) can be proved."""
+        """Raise InputError if no lower bound on the relaxed margin F(0) can be proved."""
         self.require_form()
         if self.margin(np.zeros(self._m))[2] == -math.inf:
             raise InputError(
@@ -91,7 +94,7 @@ class Programs(CompiledProblems):
             )
 
     def unproved(self) -> str:
-        """Return the reason why the lower bound on F(u) is −inf."""
+        """Return the reason why the lower bound on the relaxed margin F(u) is −inf, as text."""
         return f"{NO_BOUND}; {DEPENDENT}" if self._is_dependent else UNPROVED
 
     @property
@@ -107,7 +110,7 @@ class Programs(CompiledProblems):
 
     @property
     def form(self) -> ConeForm | None:
-        """The cone program of f, or None if no bounds can be proved with it."""
+        """The cone program of the relaxation f. It is None if it cannot prove bounds."""
         return self._form if isinstance(self._form, ConeForm) else None
 
     @cached_property
@@ -125,9 +128,10 @@ class Programs(CompiledProblems):
         return ConePoints(self.form, self._m, simplex=False)
 
     def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
-        """Return the witness that follows from the multipliers `given`, moved into the dual cones.
+        """Return a witness, which proves a lower bound on F(u), from the multipliers `given`.
 
-        Return None if f has no cone program.
+        The multipliers of the cone program are first moved into the dual cones. Return None if f
+        has no cone program.
         """
         if self._cones is None:
             return None
@@ -137,7 +141,7 @@ class Programs(CompiledProblems):
         return DualWitness(*self._cones.tangent(u, proof), proof)
 
     def near_point(self, given: ConeProof) -> tuple[Vector, float] | None:
-        """Return a d near the point in the multipliers' proof `given`, and an upper bound on f(d).
+        """Return weights d near the point in the proof `given`, and an upper bound on f(d).
 
         The method calls no solver, and stores d for `above`. Return None if the point violates a
         constraint, or if cvxpy can evaluate f without a solver.
@@ -150,7 +154,7 @@ class Programs(CompiledProblems):
         return found
 
     def below(self, u: Vector, proof: ConeProof) -> float:
-        """Return the lower bound on F(u) that the multipliers in `proof` prove."""
+        """Return the lower bound on the relaxed margin F(u) that the multipliers `proof` prove."""
         return -math.inf if self._cones is None else self._cones.below(u, proof)
 
     def conjugate_above(self, theta: Vector) -> float:
@@ -166,8 +170,9 @@ class Programs(CompiledProblems):
         return math.inf if found is None else -found.below
 
     def above(self, d: Vector) -> tuple[float, float]:
-        """Return an upper bound on f(d') at a d' of the simplex, and the distance ‖d' − d‖_1.
+        """Return an upper bound on f(d') for a point d' of the simplex near the weights `d`.
 
+        Also return the distance ‖d' − d‖_1.
         If no feasible auxiliary variables are found, the bound has only the accuracy of the solver,
         and `unmet` returns a message about this.
         """
@@ -176,7 +181,8 @@ class Programs(CompiledProblems):
         found: tuple[Vector, float] | None = None
         near = d
         value = math.inf
-        # An early iterate of a run may prove a value far above f(d), where a solver finds f(d).
+        # The point of an early iterate may prove only a bound far above f(d). Then a solver
+        # computes f(d).
         if settled is None or (solved is not None and solved[0] < settled):
             value = self.penalty(d)
             if not math.isfinite(value):
@@ -204,7 +210,8 @@ class Programs(CompiledProblems):
             return None
         found = None
         inside = self._points.inside
-        # At a d outside the domain by a rounding a solver may find no z, and nearby it finds one.
+        # If d is outside the domain by a rounding error, a solver may find no z for d, but find one
+        # for a point near d.
         for share in (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0):
             near = d
             if share > 0.0 and inside is not None:
@@ -270,7 +277,7 @@ class Programs(CompiledProblems):
 
     @cached_property
     def interior(self) -> Vector:
-        """The uniform distribution if f is finite there, or else a point of `inside`."""
+        """A point of the simplex at which f is finite, if possible the uniform distribution."""
         even = np.full(self._m, 1.0 / self._m)
         if math.isfinite(self._relaxation.penalty(even)):
             return even
@@ -294,14 +301,20 @@ def programs(relaxation: Any, m: int) -> Programs:
 
 
 def is_inside(relaxation: Any, d: Vector) -> bool:
-    """Return whether f is finite at d, without a solver if `near_point` returned this d."""
+    """Return whether a relaxation is finite at the point d.
+
+    No solver is called if the method `near_point` has returned this d.
+    """
     made = vars(relaxation).get("_programs", {}).get(d.size)
     is_known = made is not None and made.known("point", d) is not None
     return is_known or math.isfinite(relaxation.penalty(d))
 
 
 def solver_form(relaxation: Any, m: int) -> ConeForm | None:
-    """Return the cone program of f, or None if it proves no bounds or has semidefinite cones."""
+    """Return the cone program of a relaxation for solvers.
+
+    The result is None if the program proves no bounds or has semidefinite cones.
+    """
     form = programs(relaxation, m).form
     # Solvers are slow for semidefinite cones.
     return None if form is None or form.matrix else form

@@ -19,12 +19,12 @@ from relaxboost._core.rounding import sum_bounds
 
 
 def is_own(f: Any) -> bool:
-    """Return whether f has a user-defined class, or is composed of a relaxation that has one."""
+    """Return whether the class of a relaxation, or of one of its terms, is user-defined."""
     return has_own_class(f) or any(is_own(part) for part in f._operands)
 
 
 def has_own_class(f: Any) -> bool:
-    """Return whether the class of f is user-defined.
+    """Return whether the class of the relaxation f is user-defined.
 
     The closed-form rules of the package's families do not apply to such a class.
     """
@@ -69,7 +69,8 @@ def check_returns(f: Any, m: int) -> None:
     if not hasattr(f, "penalty_bound"):
         return
     bound, distance = _returned(f, m, "penalty_bound", d, sum_bounds(d))
-    # With a distance, the bound is on f at another point. Both can be as accurate as a solver.
+    # If the distance is positive, the bound is on f at another point than d. The tolerance allows
+    # for values that a cone solver computed.
     is_comparable = math.isfinite(value) and math.isfinite(bound) and distance == 0.0
     if is_comparable and abs(value - bound) > 1e-6 * (1.0 + abs(value)):
         whose = "the inherited"
@@ -81,14 +82,14 @@ def check_returns(f: Any, m: int) -> None:
             remedy = "correct one of the two methods"
         raise InputError(
             f"{type(f).__name__}.penalty: for m = {m} examples f(d) is {value:.6g} near the "
-            f"center, but {whose} `penalty_bound` returns {bound:.6g}, so brackets would be "
-            f"wrong; {remedy}"
+            f"center, but {whose} `penalty_bound` returns {bound:.6g}, so the bounds on the value "
+            f"of a game would be wrong; {remedy}"
         )
 
 
 def _check_formulas(f: Any, m: int, d: Vector) -> None:
     """Call the user-defined methods of f that boosters and proofs call, with a distribution d."""
-    # Equal margins could take a shortcut.
+    # The margins differ, because a method may treat equal margins as a special case.
     u = np.linspace(-1.0, 1.0, m)
     calls: dict[str, tuple[Any, ...]] = {
         "repair": (d,),
@@ -109,7 +110,7 @@ def _returned(f: Any, m: int, name: str, *arguments: Any) -> Any:
     need, is_right = _RETURNS[name]
     if is_right(returned, m):
         return returned
-    # If the shape of a vector is right, its entries are wrong.
+    # If only the entries of a vector are wrong, the message shows them instead of the shape.
     has_shape = isinstance(returned, np.ndarray) and returned.shape != (m,)
     got = f"an array of shape {returned.shape}" if has_shape else brief(returned, 60)
     raise InputError(
@@ -154,11 +155,14 @@ _RETURNS: dict[str, tuple[str, Callable[[Any, int], bool]]] = {
         partial(_is_pair, is_second=_is_number),
     ),
 }
-"""What each method must return, as text and as a test of its result for m examples."""
+"""For each method of a relaxation, a text that says what the method must return.
+
+The second entry is a function that tests the result of the method for m examples.
+"""
 
 
 def defines(f: Any, name: str) -> bool:
-    """Return whether the method `name` of f is user-defined."""
+    """Return whether the method `name` of the relaxation f is user-defined."""
     return _is_foreign(getattr(type(f), name).__module__)
 
 

@@ -27,11 +27,11 @@ def power_norm(size: Interval, p: Fraction) -> Interval:
     largest = float(size.upper.max())
     if not largest < math.inf:
         return Interval(0.0, math.inf)
-    # The quotients below would have subnormal divisors. No norm exceeds the sum.
+    # Quotients by a subnormal number are inaccurate. No p-norm exceeds the sum of the entries.
     if largest < 1e-290:
         return Interval(0.0, size.sum().upper)
-    # A division by a power of two is exact. But it leaves numbers between ½ and 1, whose powers
-    # vanish for a large p.
+    # A division by a power of two is exact. But the largest quotient is then between ½ and 1, and
+    # its power underflows for a large p.
     exact_scale = largest < 1e300 and p < 100
     scale = Interval(2.0 ** math.frexp(largest)[1]) if exact_scale else Interval(largest)
     return (size / scale).power(p).sum().power(1 / p) * scale
@@ -70,7 +70,7 @@ class _OfPNorm(OfNorm):
 
     @property
     def dual(self) -> Fraction:
-        """The exponent p' = p / (p − 1) of the dual norm."""
+        """The exponent p' = p / (p − 1) of the dual norm of this p-norm."""
         return self.p / (self.p - 1)
 
     @cached_property

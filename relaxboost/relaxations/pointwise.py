@@ -24,7 +24,7 @@ class Pointwise:
 
     @cached_property
     def atoms(self) -> list[Any]:
-        """All nodes in the expression trees of f and of its constraints."""
+        """All nodes in the cvxpy expression trees of the function f and of its constraints."""
         todo = [self.value, *(a for c in self.constraints for a in c.args)]
         found = []
         while todo:
@@ -34,7 +34,7 @@ class Pointwise:
 
     @cached_property
     def explicit(self) -> bool:
-        """Whether f can be evaluated without a solver.
+        """Whether cvxpy can evaluate the function f without a solver.
 
         This is true if f contains no variables except d and no support functions.
         """
@@ -82,7 +82,7 @@ class Pointwise:
         return not any(np.any(np.asarray(c.violation()) > 0.0) for c in self.constraints)
 
     def _number(self) -> float:
-        with np.errstate(all="ignore"):  # log(0) is −inf
+        with np.errstate(all="ignore"):  # The value log(0) = −inf is allowed.
             number = float(np.asarray(self.value.value).item())
         return math.inf if math.isnan(number) else number
 

@@ -43,9 +43,13 @@ class PowerDivergence(OverPrior):
     """The base class of the penalty and the ball of a power divergence D."""
 
     size_name: ClassVar[str]
-    """The name of the size parameter: "radius" for a ball, and "weight" for a penalty."""
+    """The name of the parameter that sets the size of the relaxation.
+
+    It is "radius" for a ball, and "weight" for a penalty.
+    """
     least: ClassVar[Fraction] = Fraction(1, 10**100)
-    """The smallest weight or radius that is allowed."""
+    """The smallest weight of a divergence penalty, or radius of a divergence ball, that is allowed.
+    """
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
@@ -66,11 +70,11 @@ class PowerDivergence(OverPrior):
     @property
     @abstractmethod
     def alpha(self) -> Fraction:
-        """The order α > 0 of the divergence."""
+        """The order α > 0 of the power divergence, as in t^α."""
 
     @property
     def scale(self) -> Fraction:
-        """The scale s > 0 of the divergence."""
+        """The factor s > 0 by which the power divergence is multiplied."""
         return Fraction(1)
 
     def resolve(self, m: int) -> Any:
@@ -121,7 +125,10 @@ class PowerDivergence(OverPrior):
         return max(0.0, float((pi * terms).sum()) / float(self._curve))
 
     def enclosed_divergence(self, d: Interval) -> Interval:
-        """Return an interval that contains the divergence D(d) of a point d of the simplex."""
+        """Return an interval that contains D(d) for every point d of the simplex in a box.
+
+        D is the divergence, and the argument `d` is the box.
+        """
         pi = self._pi(d.lower.size)
         if self.alpha == 2:
             return ((d - pi).square() / pi).sum() * Interval(self.scale / 2)
@@ -145,10 +152,10 @@ class PowerDivergence(OverPrior):
         φ* is the conjugate of the generator φ on t >= 0.
         """
         s = x / c
-        if self.alpha == 2:  # (1 + s)² − 1, the square of zero below s = −1
+        if self.alpha == 2:  # This is (1 + s)² − 1, or −1 below s = −1.
             s = Interval(np.maximum(s.lower, -1.0), np.maximum(s.upper, -1.0))
             grown = s * (s + 2.0)
-        else:  # (1 + (α − 1) s)^{α / (α − 1)} − 1, which would cancel for a large c
+        else:  # The formula (1 + (α − 1) s)^{α / (α − 1)} − 1 would cancel for a large c.
             base = s * Interval(self.alpha - 1)
             if self.alpha < 1 and not (base.lower > -1.0).all():
                 return Interval(-math.inf, math.inf)
@@ -299,7 +306,10 @@ class DivergenceBall(Ball, PowerDivergence):
 
     size_name: ClassVar[str] = "radius"
     least: ClassVar[Fraction] = Fraction(1, 10**9)
-    """The smallest radius. Doubles cannot distinguish a smaller ball from its center."""
+    """The smallest allowed radius of a divergence ball.
+
+    Doubles cannot distinguish a smaller ball from its center.
+    """
 
     radius: Any
     prior: Any = None
@@ -326,7 +336,7 @@ class DivergenceBall(Ball, PowerDivergence):
         kappa = self._kappa(u.size)
         q = self._q
         g, mu, d = power_margin.power_ball_margin(u, kappa, q, self._bound)
-        strength = mu * abs(q)  # the multiplier λ times the scale s
+        strength = mu * abs(q)  # This is the multiplier λ times the scale s.
         multiplier = strength / float(self.scale)
         return BallWitness(g - strength / q, multiplier), self.draw_in(d)
 

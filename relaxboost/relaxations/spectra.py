@@ -57,19 +57,22 @@ class Spectrum:
         return f"{self.m} weights {sha256(text.encode()).hexdigest()}"
 
     def integers(self) -> Iterator[int]:
-        """Yield the numerators of the weights in decreasing order. The denominator is `below`."""
+        """Yield the numerators of the weights of the spectrum in decreasing order.
+
+        The denominator of all weights is `below`.
+        """
         for top, count in zip(self.tops, self.counts, strict=True):
             yield from [top] * count
 
     def fractions(self) -> list[Fraction]:
-        """Return the m weights of the spectrum as fractions."""
+        """Return the weights of the spectrum as fractions, with an entry for each sorted margin."""
         values = [Fraction(top, self.below) for top in self.tops]
         return [s for s, n in zip(values, self.counts, strict=True) for _ in range(n)]
 
     def mixture(self) -> list[tuple[Fraction, Fraction]]:
-        """Return the pairs (k, p) of the mixture Σ p AvgMin_k of soft margins with this spectrum.
+        """Return the pairs (k, p) of the mixture Σ p AvgMin_k that has this spectrum.
 
-        All k are integers.
+        The soft margin AvgMin_k is the mean of the k smallest margins. All k are integers.
         """
         ends = accumulate(self.counts)
         drops = (here - after for here, after in pairwise([*self.tops, 0]))
@@ -81,17 +84,17 @@ class Spectrum:
 
     @cached_property
     def near(self) -> Vector:
-        """The weights of the spectrum as doubles."""
+        """The weights of the sorted margins as doubles, from the smallest margin to the largest."""
         return np.repeat([top / self.below for top in self.tops], self.counts)
 
     @cached_property
     def sums(self) -> Vector:
-        """The partial sums φ(j) = s_1 + ... + s_j of the weights as doubles."""
+        """The sums φ(j) = s_1 + ... + s_j of the first j weights of the spectrum, as doubles."""
         return np.cumsum(self.near)
 
     @cached_property
     def enclosed(self) -> Interval:
-        """Intervals of doubles that contain the weights of the spectrum."""
+        """A vector of intervals of doubles that contain the exact weights of the spectrum."""
         runs = enclose_vector(tuple(Fraction(top, self.below) for top in self.tops))
         return Interval(np.repeat(runs.lower, self.counts), np.repeat(runs.upper, self.counts))
 
@@ -103,7 +106,10 @@ def integers(values: Sequence[Fraction]) -> list[int]:
 
 
 def of_mixture(m: int, pairs: Iterable[tuple[Fraction, Fraction]]) -> Spectrum:
-    """Return the spectrum of the mixture of soft margins Σ p AvgMin_k, given the pairs (k, p)."""
+    """Return the weights of m sorted margins in the mixture Σ p AvgMin_k, from its pairs (k, p).
+
+    The soft margin AvgMin_k is the mean of the k smallest margins.
+    """
     # φ(j) is the sum of p over k <= j, plus j times the slope, the sum of p/k over k > j. One sweep
     # over all k in increasing order computes φ(j) at each j at which s may change, and before it.
     ordered = sorted(pairs)
@@ -177,7 +183,10 @@ def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
 
 
 def gini(m: int) -> Spectrum:
-    """Return the weights (2m − 1, ..., 3, 1)/m² of the integrated spectrum φ(t) = 1 − (1 − t)²."""
+    """Return the spectrum for the integrated spectrum φ(t) = 1 − (1 − t)².
+
+    The weights of the m sorted margins are (2m − 1, ..., 3, 1)/m².
+    """
     return Spectrum(range(2 * m - 1, 0, -2))
 
 
@@ -247,7 +256,10 @@ _RULES: dict[str, Callable[..., Spectrum]] = {
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that determines the spectrum for any number m of examples, or for a single m."""
+    """A rule that determines the spectrum of a `SpectralRisk`.
+
+    The rule is valid for any number m of examples, or for a single m.
+    """
 
     name: str
     parameters: tuple[Any, ...]
@@ -267,11 +279,17 @@ class Rule:
 
     @property
     def m(self) -> int | None:
-        """The number of examples for which the rule is valid, or None if it is valid for any."""
+        """The number of examples for which this rule determines a spectrum.
+
+        It is None if the rule is valid for any number of examples.
+        """
         return self.parameters[0].m if not self.name else None
 
     def at(self, m: int) -> Spectrum:
-        """Return the spectrum of m examples, or raise InputError if the rule is for another m."""
+        """Return the spectrum for m examples.
+
+        The method raises InputError if the rule is valid only for another number of examples.
+        """
         if self.name:
             return _RULES[self.name](m, *self.parameters)
         if self.m != m:
@@ -282,7 +300,7 @@ class Rule:
         return self.parameters[0]
 
     def key(self) -> str:
-        """Return a string that identifies the rule in the key of the relaxation."""
+        """Return the string that represents the rule in the result of `SpectralRisk.key`."""
         return self.parameters[0].key() if not self.name else self.shown
 
 

@@ -103,7 +103,8 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
         bound = spectrum.sums * (total[0] * (1.0 - (8.0 + 4.0 * m) * UNIT))
         if (np.cumsum(ordered)[:-1] <= bound[:-1]).all():
             return 0.0, 0.0
-        # At a vertex of the domain the doubles are too near to each other, so integers decide.
+        # At a vertex of the domain the sums of doubles equal their bounds up to rounding errors, so
+        # exact integers are compared.
         entries = spectra.integers([Fraction(x) for x in ordered.tolist()])
         whole = sum(entries)
         # Let S_j be the sum of the j largest entries. The share t of the way is enough if t (S_j −
@@ -122,7 +123,7 @@ class _DescriptionOfRisk(OfSpectrum, Description):
     # If a risk is no linear program, certificates contain its spectrum.
     @property
     def is_exact(self) -> bool:
-        # If f is not a linear program, the checker of certificates sorts the margins.
+        # If f is no linear program, the checker of certificates sorts the margins exactly.
         return True
 
     def exact_form(self, m: int) -> ExactForm | None:
@@ -137,7 +138,7 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         caps = [cap for k, p in parts for cap in [p / k] * m]
         return free._replace(
             upper=[*free.upper[:m], *caps],
-            # The rows of d, then the rows of the masses of x_l.
+            # The first m rows bound the entries of d. The other rows bound the sums of the x_l.
             rows=[{i: one} | {start + i: -one for start in starts} for i in range(m)]
             + [dict.fromkeys(range(start, start + m), one) for start in starts],
             row_lower=[None] * (m + len(parts)),
@@ -245,7 +246,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
     ks: Any
     weights: Any
     _rule: Any = field(default=None, init=False, repr=False)
-    """The rule that determines the spectrum if `ks` and `weights` are empty."""
+    """The rule that determines the spectrum of this risk if `ks` and `weights` are empty."""
 
     def __post_init__(self) -> None:
         ks = exact_vector("SpectralRisk", "ks", self.ks)
@@ -323,7 +324,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def gini(cls) -> SpectralRisk:
-        """Return the risk for which F(u) is the mean margin minus half of Gini's mean difference.
+        """Return the spectral risk of the mean margin minus half of Gini's mean difference.
 
         The relaxed margin F(u) = mean(u) − Σ_ij |u_i − u_j| / (2m²) is the mean of min(u_i, u_j)
         over all pairs of i and j. The exact weight of the r-th smallest margin is
@@ -333,7 +334,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def exponential(cls, c: Any) -> SpectralRisk:
-        """Return the exponential spectral risk with absolute risk aversion c > 0.
+        """Return the exponential spectral risk with absolute risk aversion c in [1e-9, 1e9].
 
         The integrated spectrum is φ(t) = (1 − e^(−ct)) / (1 − e^(−c)). The relaxed margin F tends
         to the mean as c tends to 0 (Dowd, Cotter & Sorwar 2008). The weights are rounded down to
@@ -344,32 +345,33 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def extremile(cls, r: Any) -> SpectralRisk:
-        """Return the extremile of order r >= 1.
+        """Return the spectral risk whose relaxed margin is the extremile of order r in [1, 1e9].
 
         For an integer r, F(u) is the expected minimum of r margins drawn with replacement. The
         integrated spectrum is φ(t) = 1 − (1 − t)^r (Daouia, Gijbels & Stupfler 2019, with
         r = log(1/2)/log(1 − τ)). The weights are exact if r is an integer and r times the number of
         bits of m is at most 4096. Otherwise the weights are rounded as for `exponential`.
         """
-        remedy = "r is the number of draws of which the least counts; r = 1 is the mean"
+        remedy = "the extremile is the mean of the least of r random margins; r = 1 is the mean"
         return cls._of_number("extremile", "r", r, remedy, low=1)
 
     @classmethod
     def power(cls, r: Any) -> SpectralRisk:
-        """Return the proportional hazard transform with exponent r, 0 < r <= 1.
+        """Return the spectral risk of the proportional hazard transform with exponent r.
 
-        The integrated spectrum is φ(t) = t^r (Wang 1995, whose ρ is 1/r). The weights are rounded
-        as for `exponential`.
+        The exponent satisfies 1e-9 <= r <= 1. The integrated spectrum is φ(t) = t^r (Wang 1995,
+        whose ρ is 1/r). The weights are rounded as for `exponential`.
         """
         remedy = "r = 1 is the mean, and a smaller r weighs bad examples more"
         return cls._of_number("power", "r", r, remedy, high=1)
 
     @classmethod
     def mean_cvar(cls, weight: Any, fraction: Any) -> SpectralRisk:
-        """Return the mixture (1 − weight) · mean + weight · CVaR of the margins.
+        """Return the spectral risk that mixes the mean and the CVaR of the margins.
 
-        The CVaR is the mean of the worst `fraction` of the margins. `weight` and `fraction` are
-        exact. A float `fraction` means the decimal number that Python prints.
+        The relaxed margin is (1 − weight) · mean + weight · CVaR. The CVaR is the mean of the worst
+        `fraction` of the margins. `weight` and `fraction` are exact. A float `fraction` means the
+        decimal number that Python prints.
         """
         owner = "SpectralRisk.mean_cvar(weight, fraction)"
         weight = exact_between(owner, "weight", weight, 0, 1, "0 is the mean, and 1 is the CVaR")

@@ -139,7 +139,7 @@ class SumBall(_OfSumNorm, NormBall):
 
         start = math.log((beta + float(np.ptp(u))) / float(np.ptp(a)))
         decreasing_root(excess, start, 1.0, 1e-13)
-        # For a small β the two differ although their multipliers are next to each other.
+        # For a small β, `inside` and `outside` differ although their multipliers are almost equal.
         return self.draw_in(outside, inside)
 
     def witness(self, u: Vector) -> Witness:

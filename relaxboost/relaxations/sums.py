@@ -140,7 +140,7 @@ class _BoundsOfSum(Relaxation, Bounds):
 
     @staticmethod
     def _rest(u: Vector, v: Vector) -> Vector:
-        """Return the margins u − v of the second term, rounded downwards."""
+        """Return the margins u − v of the second term f2 of the sum, rounded downwards."""
         # F2 is non-decreasing, so a bound at smaller margins is valid too.
         with np.errstate(over="ignore"):
             return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
@@ -242,10 +242,10 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
     """The sum of two relaxations, written ``f1 + f2``.
 
     The relaxed margin satisfies F(u) >= F1(v) + F2(u − v) for every v, with equality for the best
-    v. This split of the margins u is the witness. The level of proof is the weaker level of the two
-    terms. cvxpy computes distributions. It also computes F, unless one term is a relative entropy
-    to the uniform prior and the other term needs no solver for its distributions. The conjugate is
-    the infimal convolution of f1* and f2*.
+    v. Such a split of the margins u into v and u − v proves a lower bound. The level of proof is
+    the weaker level of the two terms. cvxpy computes distributions. It also computes F, unless one
+    term is a relative entropy to the uniform prior and the other term needs no solver for its
+    distributions. The conjugate is the infimal convolution of f1* and f2*.
 
     An upper bound requires a point at which *both* terms have proved bounds. The point is near d,
     or between d and `center(m)`. If no such point exists, the level is numerical.
@@ -330,7 +330,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         # F(u) is the largest F1(v) + F2(u − v) over v.
         v = cp.Variable(u.shape[0], name="v")
-        part = cp.Variable()  # the part of the threshold γ for the second term
+        part = cp.Variable()  # This is the part of the threshold γ for the second term.
         first, some = self.first.cvxpy_relaxed_margin(v, gamma - part)
         second, more = self.second.cvxpy_relaxed_margin(u - v, part)
         return first + second, [*some, *more]
@@ -352,7 +352,8 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         ]
         # Points between d and a center at the boundary of the domain may have no bounds either.
         if not roomy and self._has_proved_terms:
-            with contextlib.suppress(InputError):  # of solvers that find no point inside
+            # Solvers raise this error if they find no point inside.
+            with contextlib.suppress(InputError):
                 tries += numerical.programs(self, m).inside
             roomy = self._bounded(tries[4:], 0.0)[:1]
         # Roundings may keep a center from being in the domain exactly.
@@ -377,9 +378,9 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         towards = super().repair(d)
         far = float(np.abs(towards - d).sum())
         moved = d
-        # If the domain has no interior, the segment to the center may enter it at its end only.
-        # Repairs by the terms in turn may then find a nearer point, but need not: 30 rounds are
-        # enough to know.
+        # If the domain has no interior, the segment to the center may enter it at its end only. If
+        # the terms repair the point in turn, they may find a nearer point. If they find none in 30
+        # rounds, they rarely find one later.
         for f in 30 * self._operands if far > POINT_ACCURACY else ():
             moved = f.repair(moved)
             if math.isfinite(self.penalty(moved)):

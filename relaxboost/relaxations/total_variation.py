@@ -65,7 +65,7 @@ class TotalVariationBall(Ball, OverPrior):
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        # The roundings of π hide a smaller radius.
+        # A smaller radius would not be far above the rounding errors of π.
         radius = exact_between(name, "radius", self.radius, Fraction(1, 10**9), 1)
         object.__setattr__(self, "radius", radius)
         object.__setattr__(self, "prior", check_prior(name, self.prior))

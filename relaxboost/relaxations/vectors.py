@@ -46,7 +46,7 @@ def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] 
 
 
 def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
-    """Return the narrowest interval of doubles that contains each of the exact values."""
+    """Return a vector of intervals: the narrowest interval of doubles around each exact value."""
     low = np.array([float_down(value) for value in values])
     return Interval(low, np.array([float_up(value) for value in values]))
 
@@ -59,7 +59,10 @@ def spell_vector(values: tuple[Fraction, ...]) -> str:
 
 
 def spell_parameter(value: object, owner: object) -> str:
-    """Return the text of a parameter in keys of relaxations. The text of an array is a digest."""
+    """Return the text of a relaxation's parameter for the string that its method `key` returns.
+
+    The text of an array contains a digest of the entries.
+    """
     if value is None or isinstance(value, bool | str):
         return repr(value)
     if isinstance(value, Real):

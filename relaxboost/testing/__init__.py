@@ -15,7 +15,6 @@ or, with one test per check::
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -32,6 +31,7 @@ from relaxboost.testing.core import (
     ConformanceReport,
     ConformanceRow,
     Subject,
+    property_of,
 )
 from relaxboost.testing.proxies import check_proxy, proxy_checks
 
@@ -82,7 +82,7 @@ __all__ = [
 
 def checks() -> dict[str, str]:
     """Return a dictionary from the name of each check to the property that it tests."""
-    return {name: inspect.getdoc(check) or "" for name, check in _CHECKS.items()}
+    return {name: property_of(check) for name, check in _CHECKS.items()}
 
 
 def check_relaxation(

@@ -62,10 +62,10 @@ class ConformanceError(AssertionError):
         self.others: tuple[ConformanceError, ...] = ()
         self._lines = [
             f"{relaxation} with m = {m} fails the check {check!r}",
-            f"promised: {promise}",
-            f"figure:   {figure:.6g}, tolerance {tolerance:.3g}",
+            f"property:  {promise}",
+            f"violation: {figure:.6g}, tolerance {tolerance:.3g}",
             *(f"{name} = {_expression(value)}" for name, value in self.instance.items()),
-            f"again:    {again.format(m=m, check=check)} with the same seed",
+            f"again:     {again.format(m=m, check=check)} with the same seed",
         ]
         super().__init__("\n  ".join(self._lines))
 
@@ -75,7 +75,7 @@ class ConformanceError(AssertionError):
         Its message also names the other failed checks, whose errors are in `others`.
         """
         self.others = tuple(others)
-        also = [f"also:     {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
+        also = [f"also:      {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
         # Errors are printed from `args`, so the other failures are added there.
         self.args = ("\n  ".join([*self._lines, *also]),)
         return self
@@ -121,7 +121,7 @@ class ConformanceReport:
 
     def __str__(self) -> str:
         head = f"{'check':<24} {'m':>5} {'worst':>10} {'allowed':>9} tried"
-        lines = [f"{self.relaxation} keeps every promise that was checked", head]
+        lines = [f"{self.relaxation} satisfies every property that was checked", head]
         for r in self.rows:
             said = f"{r.figure:10.2g} {r.tolerance:9.1g} {r.comparisons:5}"
             said = said if r.status == "passed" else f"{r.status:>20}"
@@ -142,13 +142,17 @@ class Subject:
 
     @cached_property
     def programs(self) -> Programs:
-        """The cvxpy problems of f. They are compiled separately from the problems that f caches."""
+        """The cvxpy problems of the relaxation under test.
+
+        They are compiled separately from the problems that the relaxation caches.
+        """
         return Programs(self.f, self.m)
 
     @cached_property
     def feasible(self) -> list[Vector]:
-        """Points of the simplex at which f is finite: the center, random points, and extreme
-        points.
+        """Points of the simplex at which the relaxation under test is finite.
+
+        They are the center, random points, and extreme points.
         """
         # The points depend on the seed and on m only, so that one check alone sees the same points.
         rng = np.random.default_rng([self.seed, self.m])
@@ -165,7 +169,10 @@ class Subject:
 
     @cached_property
     def prices(self) -> list[float]:
-        """The values of f at the feasible points. They are cached, because f may be slow."""
+        """The values of the relaxation under test at the feasible points.
+
+        They are cached, because the relaxation may be slow.
+        """
         return [self.f.penalty(d) for d in self.feasible]
 
 
@@ -216,11 +223,10 @@ class Judge(ABC):
 
 
 def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
-    """Call `check(case)` and return a row of the report.
+    """Run a check, and return the row of the report with its result.
 
-    Raise a ConformanceError if the check fails.
-
-    `case` is a `Case`, or another `Judge` with the attribute `m`.
+    The function `check` is called with `case`, which is a `Case` or another `Judge` with the
+    attribute `m`. If the check fails, a ConformanceError is raised.
     """
     try:
         # A check judges the result of an overflow, so that warnings are switched off.
@@ -230,11 +236,16 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
         raise
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
-        promise = f"{check.__doc__} The check raised an exception instead: {said}"
+        promise = f"{property_of(check)} The check raised an exception instead: {said}"
         raise case.error(promise, math.nan) from error
     _, figure, tolerance = case.worst
     status = "passed" if case.claimed else "not claimed"
     return ConformanceRow(check.__name__, case.m, status, figure, tolerance, case.comparisons)
+
+
+def property_of(check: Callable[[Any], None]) -> str:
+    """Return the property that a check tests, which its docstring states, on one line."""
+    return " ".join((check.__doc__ or "").split())
 
 
 class CheckRun:
@@ -319,9 +330,9 @@ class Case(Judge):
         return self.claimed
 
     def tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for numbers of magnitude `scale`.
+        """Return the tolerance for numbers of magnitude `scale` in a check of the relaxation f.
 
-        It depends on the level of proof of f.
+        It is larger if the bounds of f are not proved, or if a solver computes values of f.
         """
         # The level may be exact although a method of the class uses a solver.
         least = SOLVER_ERROR if self._asks_solver or needs_solver(self.f) else 0.0
@@ -336,7 +347,7 @@ class Case(Judge):
 
     @property
     def rough(self) -> bool:
-        """Whether the distributions of f have only the accuracy of a cone solver."""
+        """Whether the distributions of the relaxation have only the accuracy of a cone solver."""
         return not bounds_of(self.f).is_proved or needs_solver(self.f)
 
     def rough_tol(self, scale: float = 1.0) -> float:
@@ -391,7 +402,7 @@ class Case(Judge):
         for i in range(count - 1):
             theta = rng.normal(size=m) * 10.0 ** rng.uniform(-2.0, 0.5)
             theta = np.abs(theta) if i % 3 == 0 else theta
-            tried.append(theta / m if i % 2 else theta)  # l1 and sup norms of every size
+            tried.append(theta / m if i % 2 else theta)  # The l1 and the sup norms have all sizes.
         return tried
 
     def points(self, count: int = 12) -> list[Vector]:

@@ -12,7 +12,7 @@ from relaxboost.testing.core import Case, entropy, size
 
 def distribution(case: Case) -> None:
     """distribution(u, β) minimises <d, u> + f(d) + β Σ d log d. cvxpy finds no better d."""
-    # From nearly no smoothing to smoothing that dominates.
+    # The values of β range from nearly no smoothing to smoothing that dominates the margins.
     betas = [0.1] if case.subject.large else [1e-3, 0.1, 1.0, 10.0]
     for u, beta in zip(case.margins(len(betas)), betas, strict=True):
         d = case.f.distribution(u.copy(), beta)
@@ -40,7 +40,8 @@ def first_order(case: Case) -> None:
         # The minimiser without entropy is a rival at the boundary of the domain.
         sharp = case.f.relaxed_margin(u.copy())[1]
         rivals = zip(case.subject.feasible, case.subject.prices, strict=True)
-        # A lost digit of a tiny d_i costs more than its share; it is taken as larger, not smaller.
+        # Tiny entries of d have lost digits. They are treated as larger, which makes the check
+        # less strict, but never wrong.
         slope = u + beta * np.log(np.maximum(d, 1e-290))
         tolerance = case.rough_tol(size(u, at, beta))
         for other, price in [*rivals, (sharp, case.f.penalty(sharp))]:
@@ -103,14 +104,14 @@ def game(case: Case) -> None:
     from relaxboost.game.game import Game
     from relaxboost.solvers import reference, solve
 
-    # Three digits, so that the matrix of a failure can be copied from the message.
+    # The entries have three digits, so that the matrix can be copied from the error message.
     A = np.round(case.rng.uniform(-1.0, 1.0, (case.m, 6)), 3)
     declared = Game(A, case.subject.given)
     best = reference(declared, tol=1e-5)
     promise = "the bounds of reference(Game(A, f)) are close to each other"
     case.at_most(best.gap, case.solver_tol() + 1e-5, promise, A=A, message=best.message)
     boosted = solve(declared, tol=0.05, max_rounds=60)
-    # Any pair must give a bracket that holds, also a random one.
+    # Any pair (d, w) must give valid bounds, also a random pair.
     rough = declared.bracket(case.rng.random(case.m), case.rng.normal(size=6))
     for name, (lower, upper) in (
         ("solve(game)", (boosted.lower, boosted.upper)),
@@ -118,6 +119,6 @@ def game(case: Case) -> None:
     ):
         apart = max(lower - best.upper, best.lower - upper)
         tolerance = 0.0 if bounds_of(case.f).is_proved else case.tol()
-        promise = f"the brackets of reference(game) and {name} overlap"
+        promise = f"the bounds of reference(game) and {name} overlap"
         both = {"got": (lower, upper), "reference": (best.lower, best.upper)}
         case.at_most(apart, tolerance, promise, A=A, **both)

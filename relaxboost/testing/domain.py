@@ -21,7 +21,7 @@ def _in_simplex(case: Case, d: Vector, what: str, remedy: str = "") -> None:
 
 
 def center(case: Case) -> None:
-    """The point center(m) is in the simplex, and f is finite at this point."""
+    """The point center(m) is in the simplex, and the relaxation f is finite at this point."""
     remedy = "; override `center` if f is infinite at the uniform distribution"
     _in_simplex(case, case.f.center(case.m), "center(m)", remedy)
 
@@ -31,7 +31,8 @@ def repair(case: Case) -> None:
     m = case.m
     rng = case.rng
     rough = [rng.dirichlet(np.full(m, a)) for a in (0.1, 1.0)]
-    # A vertex, negative entries, a sum far from 1, a tiny sum, and rounding errors.
+    # The points are a vertex, and points with negative entries, a sum far from 1, a tiny sum, or
+    # rounding errors.
     rough += [np.eye(m)[rng.integers(m)], rng.normal(size=m), 1e3 * rng.random(m)]
     rough += [1e-300 * (1.0 + rng.random(m)), case.f.center(m) * (1.0 + 1e-12 * rng.normal(size=m))]
     for d in rough:
@@ -79,7 +80,8 @@ def penalty_bound(case: Case) -> None:
             value, distance = bounds.penalty_bound(d, sum_bounds(d))
             promise = "d is feasible up to rounding, so that the bound is finite and near f(d)"
             at = f.penalty(point)
-            # Where a solver's f forgives 1e-9 outside, a thin domain is further away.
+            # If f accepts points that violate its constraints by 1e-9, the nearest point of a thin
+            # domain may be farther away.
             near = 1e-6 if bounds.is_proved else 1e-5
             case.at_most(distance, near, promise, d=d, value=value)
             case.at_most(at - value, case.rounding(abs(at)) + distance, promise, d=d, f=at)

@@ -36,7 +36,10 @@ def relaxed_margin(case: Case) -> None:
 
 
 def cvxpy_relaxed_margin(case: Case) -> None:
-    """F(u) is the maximum of cvxpy_relaxed_margin, and of γ − f*(x) over x >= γ − u."""
+    """The relaxed margin F(u) is the maximum of cvxpy_relaxed_margin.
+
+    F(u) is also the maximum of γ − f*(x) over x >= γ − u.
+    """
     m = case.m
     u = cp.Variable(m)
     at = cp.Parameter(m)
@@ -48,7 +51,7 @@ def cvxpy_relaxed_margin(case: Case) -> None:
     declared = cp.Problem(cp.Maximize(goal), [u <= at, *constraints])
     case.demand(declared.is_dcp(), "cvxpy_relaxed_margin is concave by the rules of cvxpy")
     value, constraints = case.f.cvxpy_conjugate(x)
-    # The same maximum with f* written out, for comparison.
+    # This is the same maximum with f* written out, for comparison.
     longhand = cp.Problem(cp.Maximize(gamma - value), [x >= gamma - at, *constraints])
     problems = [("cvxpy_relaxed_margin", declared), ("γ − cvxpy_conjugate(x)", longhand)]
     margins = case.margins(1 if case.subject.large else 3)
@@ -66,7 +69,10 @@ def cvxpy_relaxed_margin(case: Case) -> None:
 
 
 def shape_of_margin(case: Case) -> None:
-    """F is concave, non-decreasing, 1-Lipschitz, F(u + a) = F(u) + a, and d is a supergradient."""
+    """The relaxed margin F is concave, non-decreasing and 1-Lipschitz, and F(u + a) = F(u) + a.
+
+    The minimiser d that relaxed_margin(u) returns is a supergradient of F.
+    """
 
     def F(u: Vector) -> tuple[float, Vector]:
         return case.f.relaxed_margin(u.copy())

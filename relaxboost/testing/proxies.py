@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import pickle
 from collections.abc import Callable, Iterable
@@ -24,7 +23,12 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import is_given
 from relaxboost.game.domains import Domain, L2Ball, Simplex, SquaredNorm
 from relaxboost.online.proxies import Proxy
-from relaxboost.testing.core import CheckRun, ConformanceError, ConformanceReport
+from relaxboost.testing.core import (
+    CheckRun,
+    ConformanceError,
+    ConformanceReport,
+    property_of,
+)
 from relaxboost.testing.proxy_case import ProxyCase
 
 
@@ -89,7 +93,7 @@ def gradient(case: ProxyCase) -> None:
 
 
 def mirror(case: ProxyCase) -> None:
-    """<z, x> + βV(x) is least at w = mirror(z, β), and larger by at least αβ‖x − w‖²/2 at x."""
+    """<z, x> + βV(x) is least at x = w = mirror(z, β), and grows by at least αβ‖x − w‖²/2."""
     for z, beta in case.duals():
         w = case.mirror(z, beta)
         case.held(w, "mirror(z, β)", z=z, beta=beta)
@@ -272,7 +276,7 @@ def interface(case: ProxyCase) -> None:
     case.demand(False, "check() raises InputError for a domain that is not in `domains`")
 
 
-# A check comes before the checks that rely on it, so the first fault is nearest to its cause.
+# A check comes before the checks that rely on it, so that the first error is nearest to its cause.
 _ORDER: tuple[Callable[[ProxyCase], None], ...] = (
     minimum,
     largest,
@@ -295,7 +299,7 @@ _CHECKS = {check.__name__: check for check in _ORDER}
 
 def proxy_checks() -> dict[str, str]:
     """Return a dictionary from the name of each check of `check_proxy` to its description."""
-    return {name: inspect.getdoc(check) or "" for name, check in _CHECKS.items()}
+    return {name: property_of(check) for name, check in _CHECKS.items()}
 
 
 def check_proxy(

@@ -228,7 +228,7 @@ def test_bounds_of_an_index_may_have_any_number_of_digits(tmp_path, capsys):
     for words in ((), ("--json",)):
         status, out, _ = tests.command.run(capsys, "instances", "check", made, *words)
         assert status == 1
-        assert "the index states a different bracket" in out
+        assert "the index states different bounds" in out
 
 
 def test_a_gap_beyond_doubles_is_refused(tmp_path, refused):

@@ -57,7 +57,7 @@ def test_nothing_is_left_out_in_silence():
         ("game", 4, "skipped"),
     ]
     text = str(report)
-    assert text.startswith("Capped(k=3) keeps every promise")
+    assert text.startswith("Capped(k=3) satisfies every property")
     assert text.count("inadmissible") == 2
     with pytest.raises(ConformanceError, match=r"m = 2 .*'resolve'") as caught:
         check_relaxation(rb.Capped(3), sizes=(2,), only="repair")
@@ -82,7 +82,7 @@ def test_an_error_can_be_pasted_and_repeated():
     assert error.figure == pytest.approx(0.125)
     assert error.tolerance < 1e-13
     text = str(error)
-    for part in ("Capped(k=2)", "m = 3", "promised: lower_bound", "figure:   0.125", "only="):
+    for part in ("Capped(k=2)", "m = 3", "property:  lower_bound", "violation: 0.125", "only="):
         assert part in text
     pasted = next(line for line in text.splitlines() if line.startswith("  u = "))
     assert np.array_equal(eval(pasted.removeprefix("  u = ")), error.instance["u"])

@@ -98,9 +98,9 @@ def test_a_sound_certificate_of_another_game(own):
 
 
 INDEX = {
-    "lower": ({"lower": "0"}, "the index states a different bracket or level"),
-    "upper": ({"upper": "1"}, "the index states a different bracket or level"),
-    "level": ({"level": "enclosed"}, "the index states a different bracket or level"),
+    "lower": ({"lower": "0"}, "the index states different bounds or another level"),
+    "upper": ({"upper": "1"}, "the index states different bounds or another level"),
+    "level": ({"level": "enclosed"}, "the index states different bounds or another level"),
     "sha256": ({"sha256": "0" * 64}, "differs from the file that the index describes"),
     "game": ({"game": "0" * 64}, "are about different games"),
     "relaxation": ({"relaxation": "Capped(k=3)"}, "are about different games"),

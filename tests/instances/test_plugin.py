@@ -26,7 +26,7 @@ def test_the_example_catches_the_planted_bug_where_it_is(installed):
         "test_value[opposite-rows-among-others.capped-k-3]",
     }
     assert "3 failed, 11 passed" in result.stdout
-    assert "0.75 is above the certified bracket by 0.25" in result.stdout
+    assert "0.75 is above the certified upper bound by 0.25" in result.stdout
     assert "level:    exact" in result.stdout
 
 
@@ -179,7 +179,7 @@ def test_a_solver_that_stops_at_five_percent_is_caught(installed, tmp_path):
     assert result.returncode == 1, result.stdout + result.stderr
     failed = set(re.findall(r"^FAILED test_it\.py::test_early\[(\S+)\]", result.stdout, re.M))
     assert failed == set(load(LARGER_GAMES, relaxation=rb.HardMargin, over=rb.L1Ball))
-    assert result.stdout.count("is below the certified bracket by") >= len(failed)
+    assert result.stdout.count("is below the certified lower bound by") >= len(failed)
     assert "test_exact" not in result.stdout.partition("short test summary")[2]
 
 
@@ -215,9 +215,9 @@ def test_values_in_the_bracket():
 @pytest.mark.parametrize(
     ("value", "tol", "message"),
     [
-        (0.5, 0, r"^0\.5 is above the certified bracket by 0\.166667\n  value: +0\.5\n  br"),
-        (0.25, 0.01, r"^0\.25 is below the certified bracket by 0\.0833333\n(.*\n)*.*0\.01"),
-        (Fraction(33, 100), 0, r"is below the certified bracket by 0\.00333333"),
+        (0.5, 0, r"^0\.5 is above the certified upper bound by 0\.166667\n  value: +0\.5\n  bo"),
+        (0.25, 0.01, r"^0\.25 is below the certified lower bound by 0\.0833333\n(.*\n)*.*0\.01"),
+        (Fraction(33, 100), 0, r"is below the certified lower bound by 0\.00333333"),
         (0.33333333333333326, 0, "is below"),
         (Fraction(1 / 3), 0, "is below"),
         (float("nan"), 1, r"^nan is not a finite number\n"),
@@ -240,7 +240,7 @@ def test_the_message_says_where_the_proof_is():
     with pytest.raises(AssertionError) as error:
         assert_bracketed(1, certified)
     lines = str(error.value).splitlines()
-    assert lines[0] == "1 is above the certified bracket by 0.666667"
+    assert lines[0] == "1 is above the certified upper bound by 0.666667"
     assert lines[4] == "  level:    exact"
     assert "identity-3: 3 x 3, HardMargin() over L1Ball(1) (builtin identity-3)" in lines[5]
     assert lines[6] == f"  proof:    relaxboost check {certified.path}"

@@ -36,7 +36,10 @@ class BoostedTrees:
 
     kind: str
     classes: list[Any] | None
-    """The labels. For a Booster, the class numbers, or None if there are two classes."""
+    """The labels of the model's classes.
+
+    For a Booster, these are the class numbers, or None if there are two classes.
+    """
     values: list[Array]
     """The leaf values of each tree, in the order in which the library numbers its trees."""
     places: list[list[int]]
@@ -49,7 +52,10 @@ class BoostedTrees:
     """The library's function that maps X to the raw scores of the model."""
     labels: Callable[[Any], Any] | None
     rounding: float = 1e-8
-    """The allowed error of a sum of leaf values, as in `members.Members.rounding`."""
+    """The largest allowed difference between the library's score and the sum of the leaf values.
+
+    It is relative to the sum of the largest absolute leaf values.
+    """
 
     def take(self, k: int) -> dict[str, Any]:
         """Return the arguments of `members.Members` for the problem "class k against the rest"."""

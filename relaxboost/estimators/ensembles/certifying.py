@@ -357,6 +357,6 @@ def _optimum(game: Game, tol: float) -> Solution:
     found = solve(game, tol, max_rounds=5000) if boosted else reference(game, tol=tol)
     if found.gap <= tol or found.status == "interrupted":
         return found
-    # Both brackets are valid, whatever the solvers report.
+    # The bounds from both solvers are valid, whatever the solvers report.
     other = reference(game, tol=tol) if boosted else solve(game, tol, max_rounds=5000)
     return other if other.gap < found.gap else found

@@ -34,7 +34,10 @@ instances. The function also reads instances of subclasses."""
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """The parts of an ensemble. Its decision is Σ_j weights_j h_j(x) + intercept."""
+    """The parts of an ensemble: its hypotheses h_j with their weights, and its intercept.
+
+    The decision of the ensemble is Σ_j weights_j h_j(x) + intercept.
+    """
 
     kind: str
     names: tuple[str, ...]
@@ -85,7 +88,7 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
     """
     if isinstance(estimator, tuple):
         return _of_predictions(estimator)
-    # A pipeline, without an import of scikit-learn.
+    # Pipelines have steps. They are recognised without an import of scikit-learn.
     if hasattr(estimator, "steps") and len(estimator.steps):
         return _last_step(estimator, target)
     kind = type(estimator).__name__
@@ -152,7 +155,7 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return a function and the names of all classes.
+    """Return a function that reads the ensemble, and the labels of all classes.
 
     The function returns the parts of the ensemble, given the index of the class that stands for +1.
     """
@@ -214,7 +217,10 @@ def _check_fitted(estimator: Any, kind: str) -> None:
 
 
 def ask(members: Members, question: Any, X: Any) -> Any:
-    """Return the predictions of the estimator on X, or raise an InputError if it fails."""
+    """Return the result of the function `question`, which predicts on X with an ensemble.
+
+    If the function raises an error, raise an InputError that names the ensemble and the reason.
+    """
     try:
         # The whole ensemble predicts first, because it checks X and its members do not.
         if members.labels is not None:

@@ -41,7 +41,10 @@ def _columns(each: list[Any]) -> Any:
 
 
 def _each(members: Any, say: Any, convert: Any, X: Any) -> Any:
-    """Convert X with `convert`, and return the results of `say(member, X)` as columns."""
+    """Return the outputs of all members of an ensemble for the rows of X, as columns.
+
+    The function `convert` is first applied to X. The function `say` returns the output of a member.
+    """
     X = convert(X)
     return _columns([say(member, X) for member in members])
 
@@ -88,7 +91,7 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
     first = None
     intercept = None
     if type(estimator.init_).__name__ == "DummyClassifier":
-        # The log odds of the classes, which are the same for all rows.
+        # The intercept is the log odds of the classes, which are the same for all rows.
         intercept = float(_initial(estimator, at, np.zeros((1, estimator.n_features_in_)))[0])
     # The attribute is the string "zero" if there is no initial prediction.
     elif not isinstance(estimator.init_, str):

@@ -39,9 +39,9 @@ class EnsembleReport:
     """
 
     kind: str
-    """The name of the estimator's class, or "(H, weights)"."""
+    """The name of the class of the certified estimator, or "(H, weights)"."""
     classes: tuple[Any, Any]
-    """The names of the classes that are encoded as −1 and +1."""
+    """The labels of the two classes that are encoded as −1 and +1 in the margins."""
     members: Members = field(repr=False)
     kept: Whole = field(repr=False)
     """The indices of the ensemble's hypotheses that are columns of the report."""
@@ -74,30 +74,39 @@ class EnsembleReport:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the report's columns."""
+        """The names of the hypotheses of the ensemble that are columns of the report."""
         last = () if self.intercept is None else ("intercept",)
         return (*(self.members.names[j] for j in self.kept.tolist()), *last)
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The names of the hypotheses that are 0 on every example in X."""
+        """The names of the hypotheses of the ensemble that are 0 on every example in X.
+
+        They are not columns of the report.
+        """
         kept = set(self.kept.tolist())
         return tuple(name for j, name in enumerate(self.members.names) if j not in kept)
 
     @property
     def scales(self) -> Array:
-        """The number by which each column was divided. It is 1 for the intercept."""
+        """The number by which each hypothesis of the report was divided.
+
+        It is 1 for the intercept.
+        """
         last = [] if self.intercept is None else [1.0]
         return np.append(self.all_scales[self.kept], last)
 
     @property
     def weights(self) -> Array:
-        """The ensemble's weights of the columns, scaled so that their absolute values sum to 1."""
+        """The weights that the ensemble gives to the report's hypotheses.
+
+        They are scaled so that their absolute values sum to 1.
+        """
         return self._dense(self.certificate)
 
     @property
     def reoptimised(self) -> Array:
-        """The weights of the columns that prove the lower bound on the optimum."""
+        """The weights of the report's hypotheses that prove the lower bound on the optimum."""
         return self._dense(self.optimum)
 
     def _dense(self, certificate: Certificate) -> Array:
@@ -113,7 +122,7 @@ class EnsembleReport:
 
     @property
     def reoptimised_margins(self) -> Array:
-        """The margin on each example with the re-optimised weights."""
+        """The margin of each example if the hypotheses have the re-optimised weights."""
         return self._margins(self.reoptimised)
 
     def _margins(self, w: Array) -> Array:
@@ -210,7 +219,7 @@ class EnsembleReport:
                 f"try {self._softer()})"
             )
         if self.optimum.gap > self.tol:
-            lines.append(f"  (the bracket of rho is wider than tol = {self.tol:g})")
+            lines.append(f"  (the bounds on rho differ by more than tol = {self.tol:g})")
         heads = ("least", "5%", "25%", "median", "mean")
         lines += ["", f"  {'margins':<15}{'weights':>8}" + "".join(f"{h:>9}" for h in heads)]
         lines[-1] += f"{'wrong':>8}"

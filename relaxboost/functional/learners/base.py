@@ -29,7 +29,7 @@ class Hypothesis(ABC):
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
-        """Return the hypothesis's output for each row of X."""
+        """Return the output of the hypothesis for each row of X."""
 
     def with_leaves(self, values: Array) -> Hypothesis:
         """Return the hypothesis with the same splits and new leaf values.
@@ -134,16 +134,22 @@ class WeakLearner(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The name that selects the learner with its default parameters, or "" if there is none."""
+    """The name by which estimators select the weak learner with its default parameters.
+
+    It is "" if the learner has no such name.
+    """
     projections: tuple[str, ...] = PROJECTIONS
-    """The supported projections, with the default projection first."""
+    """The names of the projections that the weak learner supports, with the default first.
+
+    A projection is a rule that selects a hypothesis for a target; see `PROJECTIONS`.
+    """
     leafy: bool = False
     """Whether leaf values can be chosen freely. If True, the learner's pool defines `Pool.leaves`
     and its hypotheses define `Hypothesis.with_leaves`."""
     shrinkage: float = 0.1
     """The default step size that the algorithm `Refitted` uses with this learner."""
     missing: bool = False
-    """Whether the rows may contain nan for missing values."""
+    """Whether the weak learner accepts rows of features that contain nan for missing values."""
 
     def __init_subclass__(cls) -> None:
         LEARNERS.add(cls)
@@ -168,7 +174,9 @@ class WeakLearner(ABC):
         outputs : int, optional
             The number K of outputs, or None for functions with values of shape (N,).
         projection : {"least-squares", "inner"}
-            The criterion by which the pool chooses a hypothesis; see `WeakLearner`.
+            The rule by which the pool selects a hypothesis for a target. "least-squares" selects
+            the hypothesis with the multiple nearest to the target, and "inner" the hypothesis with
+            the smallest angle to the target.
         rng : Generator
             The random number generator for learners that make random choices.
         """
@@ -179,7 +187,7 @@ LEARNERS: Registry[WeakLearner] = Registry("learner")
 
 
 def dense(X: Any) -> Array:
-    """Return X as an array of doubles, or raise an InputError."""
+    """Return X as an array of doubles, or raise an InputError if X is not an array of numbers."""
     try:
         return np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:

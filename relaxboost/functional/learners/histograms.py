@@ -30,7 +30,7 @@ class Bins:
     thresholds : list of arrays
         The increasing thresholds of each feature, halfway between two neighbouring values.
     codes : array of shape (features, N)
-        The bin of each row.
+        The number of the bin of each row in each feature.
     sizes : array of int
         The number of bins of each feature.
     before, after : arrays of shape (features, bins)
@@ -42,7 +42,7 @@ class Bins:
         heavy = p >= np.finfo(np.float64).tiny  # For a smaller p the reciprocal 1/p is infinite.
         x, weights = (X, p) if heavy.all() else (X[heavy], p[heavy])
         # The features are independent of each other.
-        pool, threads = thread_pool()  # NumPy sorts and searches without Python's lock
+        pool, threads = thread_pool()  # NumPy sorts and searches without Python's lock.
         each: Any = map if threads == 1 else pool.map
         cuts = list(each(lambda column: _cuts(column, weights, most), x.T))
         self.features = np.array([j for j, c in enumerate(cuts) if c.size], dtype=np.int64)
@@ -67,7 +67,7 @@ class Bins:
 def _cuts(x: Array, p: Array, most: int | None) -> Array:
     order = np.argsort(x)
     x = x[order]
-    # The index of the last row of each value, except the largest value.
+    # `ends` contains the index of the last row of each value, except the largest value.
     ends = np.flatnonzero(x[1:] > x[:-1])
     if most is not None and ends.size >= most:
         # Bins have nearly equal weight: a cut is at the first value whose cumulative weight reaches

@@ -17,9 +17,12 @@ class _Bit(IntEnum):
     """The bits of the field `decision_type` in the text format of LightGBM's models."""
 
     CATEGORY = 1
-    """The node compares categories, and not numbers with a threshold."""
+    """This bit is set if the node compares categories, and not numbers with a threshold."""
     MISSING_LEFT = 2
-    """Rows with a missing number go to the left child, if the bit MISSING is set too."""
+    """This bit is set if rows with a missing number go to the left child.
+
+    It has an effect only if the bit MISSING is set too.
+    """
     MISSING = 8
     """This bit is set if the feature of the node had missing values in training."""
 
@@ -35,7 +38,7 @@ _KINDS = tuple(
     for missing in (0, _Bit.MISSING)
     for other in (0, _Bit.MISSING_LEFT, _Bit.CATEGORY)
 )
-"""The combinations of bits that LightGBM writes for a node."""
+"""The values that LightGBM writes into the field `decision_type` of a node."""
 MAX_SHAP_LEVELS = 4096
 """SHAP values are computed only for trees with at most this number of levels. The memory that
 LightGBM needs for SHAP values grows with the square of the number of levels, and LightGBM ends the
@@ -68,7 +71,10 @@ class Nodes(NamedTuple):
     for a tree with one leaf."""
 
     def weighted(self, shares: Array) -> Nodes:
-        """Return the nodes with new weights of the leaves, given as shares that sum to 1."""
+        """Return the nodes of the tree with new weights of its leaves for SHAP values.
+
+        The argument `shares` contains the weights, which sum to 1.
+        """
         if self.leaves == 1:
             return self
         # LightGBM has 32 bits for the sum of all counts.
@@ -76,17 +82,17 @@ class Nodes(NamedTuple):
 
     @property
     def leaves(self) -> int:
-        """The number of leaves."""
+        """The number of leaves of the tree."""
         return len(self.table) + 1
 
     @property
     def children(self) -> Whole:
-        """The left and the right child of each node, shape (nodes, 2)."""
+        """The left and the right child of each inner node of the tree, as two columns."""
         return self.table[:, 4:].astype(np.int64)
 
     @property
     def depth(self) -> int:
-        """The maximum number of splits between the root and a leaf."""
+        """The maximum number of splits between the root of the tree and a leaf."""
         deep = np.ones(self.leaves, dtype=np.int64)
         for node, pair in enumerate(self.children):
             deep[pair[pair >= 0]] = deep[node] + 1
@@ -96,8 +102,8 @@ class Nodes(NamedTuple):
 def read(text: str, scale: float = 1.0) -> Nodes:
     """Return the first tree of a model in LightGBM's text format.
 
-    If the model has no tree, the result is a tree with one leaf. The target was divided by `scale`
-    for LightGBM.
+    If the model has no tree, the result is a tree with one leaf. The argument `scale` is the number
+    by which the target was divided before LightGBM fitted the tree.
     """
     block = text.partition("\nTree=0\n")[2].partition("\n\n")[0]
     lines = dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
@@ -236,7 +242,10 @@ def leaf_of(X: Array, nodes: Nodes) -> Whole:
 
 
 def add(X: Array, trees: list[Nodes], values: list[Array], total: Array) -> None:
-    """Add the leaf values of all trees to `total`, shape (N,), in place."""
+    """Add the predictions of all trees for the rows of X to the vector `total`, in place.
+
+    The argument `values` contains the leaf values of each tree.
+    """
 
     def work(start: int, stop: int) -> None:
         leaf = np.empty(ROWS_PER_BLOCK, dtype=np.int64)

@@ -144,8 +144,9 @@ class _Fitter(Pool):
 
 
 class Networks(Regressor):
-    """Networks with one hidden layer of tanh units. GB11's Figure 1 has five units.
+    """A weak learner whose hypotheses are networks with one hidden layer of tanh units.
 
+    Figure 1 of Grubb & Bagnell (2011) shows networks with five units.
     scikit-learn's `MLPRegressor` fits each network by L-BFGS without a penalty. Before each fit the
     features are standardised to mean 0 and variance 1, and the target is scaled to a fixed norm.
     Therefore the units of the data have an effect only by rounding errors, which may lead to

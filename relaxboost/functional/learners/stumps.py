@@ -118,9 +118,10 @@ class RegressionStumps(WeakLearner):
 
     The search compares all splits. The values of the leaves of the nearest stump are the weighted
     means of the target v. The split of this stump has the largest sum of ‖Σ p v‖²/Σ p over both
-    leaves, where p are the weights. Because multiples of stumps are stumps, Eq. 3 and Eq. 4 choose
-    the same stump. Among splits that are equal up to rounding, the first feature is chosen, then
-    the least threshold. If all features are constant, the stump is constant too.
+    leaves, where p are the weights. Because multiples of stumps are stumps, both projections,
+    "least-squares" and "inner", choose the same stump. Among splits that are equal up to rounding,
+    the first feature is chosen, then the least threshold. If all features are constant, the stump
+    is constant too.
 
     Parameters
     ----------
@@ -139,7 +140,7 @@ class RegressionStumps(WeakLearner):
     # The shrinkage is larger than for trees, because a stump fits a target less well than a tree.
     shrinkage = 0.3
     signs: ClassVar[bool] = False
-    """Whether the leaves can only have the values −1 and +1."""
+    """Whether the leaves of the stumps in the class can only have the values −1 and +1."""
 
     def __init__(self, bins: int | None = 255) -> None:
         self.bins = None if bins is None else count("bins", bins)
@@ -163,11 +164,11 @@ class ClassificationStumps(RegressionStumps):
     """A weak learner whose class contains all stumps with −1 or +1 in each leaf, and the constants
     ±1.
 
-    If a stump h is in the class, so is −h, and ‖h‖ = 1. Therefore Eq. 3 and Eq. 4 both choose the
-    stump with the largest inner product <v, h> with the target v. This stump has the smallest error
-    in classifying the signs of v_n with the weights p_n |v_n|. Among equal splits, the first
-    feature is chosen, then the least threshold. If the target sums to 0 in a leaf, the value of the
-    leaf is +1.
+    If a stump h is in the class, so is −h, and ‖h‖ = 1. Therefore both projections, "least-squares"
+    and "inner", choose the stump with the largest inner product <v, h> with the target v. This
+    stump has the smallest error in classifying the signs of v_n with the weights p_n |v_n|. Among
+    equal splits, the first feature is chosen, then the least threshold. If the target sums to 0 in
+    a leaf, the value of the leaf is +1.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ its own predictions therefore stay 0, and each tree is fitted to the target alon
 
 @dataclass(frozen=True, eq=False)
 class Tree(Hypothesis):
-    """A binary tree, or one tree for each output.
+    """A hypothesis that is a binary regression tree, or one such tree for each output.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Tree(Hypothesis):
 
     @property
     def depth(self) -> int:
-        """The maximum number of splits on a path from a root to a leaf."""
+        """The maximum number of splits on a path from the root of a tree to a leaf."""
         return max(tree.depth for tree in self.nodes)
 
     def __call__(self, X: Any) -> Array:
@@ -228,7 +228,7 @@ class Trees(WeakLearner):
             natural("monotone", column)
             if sign not in (-1, 0, 1):
                 raise InputError(f"monotone must be 1, 0 or −1 for each column, got {sign!r}")
-            if sign and column in self.categorical:  # which would end the process in LightGBM
+            if sign and column in self.categorical:  # LightGBM would end the process.
                 raise InputError(
                     f"monotone contains column {column}, which is categorical and has no order; "
                     "leave the column out of monotone or of categorical"
@@ -249,7 +249,7 @@ class Trees(WeakLearner):
         return _Grower(self, X, measure, outputs or 1, rng)
 
     def options(self, width: int) -> dict[str, Any]:
-        """Return a dictionary of LightGBM's parameters for rows of `width` features."""
+        """Return the parameters with which LightGBM grows trees on rows of `width` features."""
         leaves = self.max_leaf_nodes or min(31, 2 ** min(self.max_depth or 5, 16))
         signs = [-self.monotone.get(j, 0) for j in range(width)]
         processors = os.cpu_count() or 1
@@ -415,7 +415,8 @@ def searched_both_ways(
         **options,
         # Bins of a feature with more than 255 bins are stored in two bytes.
         "max_bin": max(most, min(most + 2, 255)),
-        "bin_construct_sample_cnt": max(len(rows) + 2, 200_000),  # the bins must see both rows
+        # Both rows must be in the sample for the bins.
+        "bin_construct_sample_cnt": max(len(rows) + 2, 200_000),
     }
     return np.concatenate([rows, more]), np.append(weights, [0.0, 0.0]), options
 

@@ -31,14 +31,17 @@ class Risk(ABC):
     """
 
     measure: Empirical
-    """The weights of the examples, such as ``Empirical(N)`` for N examples of equal weight."""
+    """The weights of the examples of this risk.
+
+    For example, it is ``Empirical(N)`` for N examples of equal weight.
+    """
     loss: Any = None
     """The `Loss` of this risk, whose `bind` also creates the risk on a validation set."""
     outputs: int | None = None
     """The number K of outputs of the predicting function f. It is None if f(x) is a number."""
     classes: Any = None
-    """The class labels in the order of the outputs. The second of two labels stands for the target
-    +1. It is None if the targets are numbers."""
+    """The labels of the classes in the order of the outputs. The second of two labels stands for
+    the target +1. The attribute is None if the targets are numbers."""
     strong_convexity: float = 0.0
     """The strong convexity λ of the risk R: R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖² for all
     functions f and g, where ∇ is a subgradient at f. It is 0 if R is not strongly convex."""
@@ -46,21 +49,24 @@ class Risk(ABC):
     """The smoothness Λ of the risk R: R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖² for all functions f
     and g, where ∇ is the gradient at f. It is inf if R is not smooth."""
     gradient_bound: float = math.inf
-    """An upper bound on the norms of the subgradients at all functions f. It is inf if there is no
-    bound."""
+    """An upper bound on the norms of the subgradients of the risk at all functions. It is inf if
+    there is no bound."""
     attained: bool = True
     """Whether the risk R has a minimiser on every subspace of functions."""
     shrinkage: float | None = None
     """The default step of the algorithm `Refitted`. If it is None, the weak learner sets the
     default."""
     closed_form: bool = True
-    """Whether `conjugate` evaluates a formula. If False, a solver computes the conjugate."""
+    """Whether the method `conjugate` of this risk evaluates a formula.
+
+    If this is False, a solver computes the conjugate.
+    """
     centred: bool = False
     """Whether the conjugate R*(Z) is finite only if the entries of Z for each example sum to 0."""
 
     @abstractmethod
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk of the predictions F, and a subgradient of the shape of F."""
+        """Return the risk of the predictions F, and a subgradient of the risk at F."""
 
     def value(self, F: Array) -> float:
         """Return the risk R[f] of the predictions F."""
@@ -192,9 +198,15 @@ class Loss:
     """
 
     name: ClassVar[str] = ""
-    """The name that selects the loss with its default parameters, or "" if there is none."""
+    """The name by which estimators select the loss with its default parameters.
+
+    It is "" if the loss has no such name.
+    """
     task: ClassVar[str] = ""
-    """The kind of the targets: "regression", "binary", "multiclass" or "ranking"."""
+    """The kind of targets for which the loss is defined.
+
+    It is "regression", "binary", "multiclass" or "ranking".
+    """
     likelihood: ClassVar[bool] = False
     """Whether the loss is −log p, where p is the probability of the label. The logistic function or
     softmax computes p from the outputs."""
@@ -390,7 +402,10 @@ class PointwiseLoss(Loss, ABC):
 
     @cached_property
     def gradient_bound(self) -> float:  # type: ignore[override]
-        """The largest absolute slope of the loss. It is inf if the slopes are unknown."""
+        """The largest absolute slope of the loss in the prediction.
+
+        It is inf if the slopes are unknown.
+        """
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:

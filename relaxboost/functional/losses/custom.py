@@ -114,7 +114,7 @@ class CustomLoss(Loss):
 
 
 class CustomRisk(MeanRisk):
-    """The risk of a `CustomLoss` on data."""
+    """The risk that is the mean of a user-defined `CustomLoss` over given data."""
 
     closed_form = False
 

@@ -16,12 +16,12 @@ from relaxboost._core.rounding import RELATIVE_ROUNDING
 
 
 def sums(leaf: Whole, values: Array, leaves: int) -> Array:
-    """For each leaf, return the sum of the values of its examples."""
+    """For each leaf of a tree, return the sum of the values of the examples in the leaf."""
     return np.bincount(leaf, values, leaves).astype(np.float64, copy=False)
 
 
 def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
-    """For each leaf, return the weighted mean of the values of its examples.
+    """For each leaf of a tree, return the weighted mean of the values of its examples.
 
     If all examples of a leaf have the weight 0, the result is 0.
     """
@@ -59,7 +59,7 @@ def _quantile(k: Array, below: Array, low: float) -> float:
         return min(0.0, k[np.searchsorted(below, slack)])
     goal = min(low, total) - slack
     v = k[np.searchsorted(below, goal)]
-    # The index of the first corner to the right of v.
+    # `following` is the index of the first corner to the right of v.
     following = np.searchsorted(k, v, side="right")
     if below[following - 1] - goal > 2.0 * slack:
         return v
@@ -133,6 +133,6 @@ def roots(
             # Newton's step is taken only inside the bracket.
             good = (np.abs(step) < far) & (step > low) & (step < high)
         v = np.where(open_, np.where(good, step, other), v)
-        lost |= ~(np.abs(v) < far)  # also nan
+        lost |= ~(np.abs(v) < far)  # The negation also finds nan.
         v = np.clip(v, -far, far)
     raise AssertionError("unreachable code: the loop above always returns")

@@ -60,7 +60,7 @@ class Logistic(PointwiseLoss):
         share, tail = _sigmoid_and_tail(-y * F)
         both = 1.0 + tail
         both *= both
-        bend = np.divide(tail, both, out=tail)  # 1 − s rounds to 0 if −y f > 37
+        bend = np.divide(tail, both, out=tail)  # The number 1 − s would round to 0 if −y f > 37.
         share *= -y
         return share, bend
 
@@ -75,9 +75,9 @@ class Logistic(PointwiseLoss):
 def _sigmoid_and_tail(u: Array) -> tuple[Array, Array]:
     # The results are accurate up to rounding for all u. Operations are done in place, because
     # allocating memory takes longer than the arithmetic.
-    tail = np.abs(u)  # overwritten by exp(−|u|)
+    tail = np.abs(u)  # The next line overwrites this by exp(−|u|).
     np.exp(np.negative(tail, out=tail), out=tail)
-    share = np.maximum(tail, u >= 0.0)  # exp(min(u, 0))
+    share = np.maximum(tail, u >= 0.0)  # This is exp(min(u, 0)).
     share /= 1.0 + tail
     return share, tail
 
@@ -138,7 +138,7 @@ class Hinge(PointwiseLoss):
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         short = 1.0 - y * F
-        return np.maximum(short, 0.0), (short > 0.0) * -y  # faster than np.where
+        return np.maximum(short, 0.0), (short > 0.0) * -y  # This is faster than np.where.
 
     def softened(self, F: Array, y: Array, slopes: Array) -> Array:
         # The softened hinge τ log(1 + exp((1 − y f)/τ)) is τ times the logistic loss at (f − y)/τ.
@@ -188,7 +188,7 @@ class SmoothHinge(PointwiseLoss):
 
     @property
     def smoothness(self) -> float:  # type: ignore[override]
-        """The smoothness Λ = 1/w."""
+        """The smoothness Λ = 1/w of the smoothed hinge loss of width w."""
         return 1.0 / self.width
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:

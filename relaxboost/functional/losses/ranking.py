@@ -21,7 +21,7 @@ NORMALISE = ("pairs", "queries")
 
 
 class Queries(NamedTuple):
-    """The documents of a ranking, sorted by query and grade for the compiled sweep."""
+    """The documents of a ranking, sorted by query and grade for the loop over pairs."""
 
     weights: Array
     """The weight of each document, shape (N,)."""
@@ -77,7 +77,7 @@ class RankingHinge(Loss):
 
 
 class RankingRisk(Risk):
-    """The risk of `RankingHinge` on data."""
+    """The risk that is the mean of `RankingHinge` over the pairs of documents in given data."""
 
     # A refitted leaf need not lower the risk. Therefore steps are shorter than for other losses.
     shrinkage = 0.1
@@ -87,7 +87,7 @@ class RankingRisk(Risk):
         self.y = y
         self.measure = measure
         self.query = _queries(groups, len(y), loss)
-        """The index of each document's query among the sorted ids."""
+        """The index of each document's query among the sorted ids of all queries."""
         order = np.lexsort((y, self.query))
         sizes = np.bincount(self.query)
         starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -210,8 +210,8 @@ class RankingRisk(Risk):
         return float(found.fun * hinge.measure.p.max())
 
     def _violated(self, F: Array, margin: float) -> tuple[Array, Array]:
-        # For each document, the total weights of the worse documents and of the better documents
-        # with which it forms violated pairs.
+        # The results contain, for each document, the total weight of the worse documents, and of
+        # the better documents, with which it forms violated pairs.
         below = np.empty(len(self.y))
         above = np.empty(len(self.y))
         F = np.ascontiguousarray(F, dtype=np.float64)

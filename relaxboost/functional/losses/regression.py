@@ -90,12 +90,12 @@ class Quantile(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
-        """The smallest and the largest slope of the loss, −q and 1 − q."""
+        """The smallest and the largest slope of the quantile loss, which are −q and 1 − q."""
         return -self.q, 1.0 - self.q
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         residual = F - y
-        slopes = ((residual > 0.0) - self.q) * (residual != 0.0)  # faster than np.where
+        slopes = ((residual > 0.0) - self.q) * (residual != 0.0)  # This is faster than np.where.
         return slopes * residual, slopes
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -135,7 +135,7 @@ class Huber(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
-        """The smallest and the largest slope of the loss, −δ and δ."""
+        """The smallest and the largest slope of Huber's loss, which are −δ and δ."""
         return -self.delta, self.delta
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:

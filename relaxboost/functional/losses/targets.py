@@ -148,7 +148,7 @@ def _check_labels(y: Any, loss: Any) -> None:
 def _array(y: Any) -> Any:
     try:
         return np.asarray(y)
-    except ValueError as error:  # ragged
+    except ValueError as error:  # NumPy raises this error for ragged lists.
         raise InputError(
             f"targets must have shape (N,), with one target for each row: {error}"
         ) from error

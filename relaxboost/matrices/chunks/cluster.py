@@ -17,7 +17,7 @@ from relaxboost._core.errors import ClusterError, InputError, missing
 from relaxboost.matrices.chunks.pages import Pages
 from relaxboost.matrices.chunks.passes import cut_up, each_feature
 
-_check = lru_cache(maxsize=64)(Pages.check)  # once in each process
+_check = lru_cache(maxsize=64)(Pages.check)  # The files are checked once in each process.
 
 
 def work(
@@ -41,8 +41,8 @@ def work(
 class Cluster:
     """The workers of a dask client, which run passes over the files of a matrix as tasks.
 
-    Usually a task computes the sums of a range of features, and the worker returns only what the
-    function `then` makes of the sums. If there are more threads than features, a task computes the
+    Usually a task computes the sums of a range of features, and the worker returns the results of
+    the function `then` for these sums. If there are more threads than features, a task computes the
     sums of one feature over some rows, and the worker returns the sums. The sums are exact, so the
     result does not depend on the tasks or on the workers. If a worker dies, another worker repeats
     its tasks.

@@ -46,7 +46,7 @@ class ChunkedMatrix(StumpMatrix):
     files, and does not use the cluster.
     """
 
-    edge_roundings: ClassVar[int] = 1  # the sums are exact; see `fixed_point`
+    edge_roundings: ClassVar[int] = 1  # The sums are exact; see `fixed_point`.
 
     def __init__(
         self, pages: Pages, names: tuple[str, ...], max_cuts: int | None, digest: str
@@ -78,7 +78,7 @@ class ChunkedMatrix(StumpMatrix):
         """
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)
-        cluster = self.cluster  # another thread may set it to None meanwhile
+        cluster = self.cluster  # Another thread may set `self.cluster` to None meanwhile.
         if cluster is not None:
             try:
                 return cluster.each(q, then), unit
@@ -101,7 +101,8 @@ class ChunkedMatrix(StumpMatrix):
     def best(self, d: Vector) -> Best:
         found, unit = self._each(self._examples(d), largest_edge)
         with_cuts = [f for f, b in enumerate(self._pages.bins) if b > 1]
-        feature = max(with_cuts, key=lambda f: abs(found[f][1]))  # among equals, the first
+        # Among equal edges, `max` returns the first.
+        feature = max(with_cuts, key=lambda f: abs(found[f][1]))
         cut, edge = found[feature]
         return best_of(int(self._offsets[feature]) + cut, edge * unit)
 
@@ -110,13 +111,15 @@ class ChunkedMatrix(StumpMatrix):
         return StumpBulk(self._codes, self._offsets, self._y, self.edges)
 
     def data(self) -> Array:
-        """Return the data of a certificate: an array with a row for each example, which has the
-        label and then the features.
+        """Return the data that a certificate stores for this matrix.
+
+        The result is an array with a row for each example, which has the label and then the
+        features.
 
         Raises
         ------
         InputError
-            If `max_cuts` was passed, because the pages then do not contain the exact values.
+            If `max_cuts` was passed, because the files then do not contain the exact values.
         """
         if self._max_cuts is not None:
             raise InputError(
@@ -137,7 +140,7 @@ def _reopened(pages: Pages, *known: Any) -> ChunkedMatrix:
 
 
 def _remove(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:  # a fork shares the files and not the right to delete them
+    if os.getpid() == owner:  # A forked process must not delete the files of its parent.
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -169,9 +172,9 @@ def chunked(
         The labels, which have two values. The values −1 and +1 are kept, and `datasets.labels` maps
         others. For Parquet, `y` is the name of the label column. For an iterator, it is None.
     directory : path, optional
-        The directory for the pages. They are written to a subfolder, which is deleted with the
-        matrix. The default is the directory for temporary files. The workers of a cluster must be
-        able to read the directory under the same path.
+        The directory for the files of binned features, which are called pages. They are written to
+        a subfolder, which is deleted with the matrix. The default is the directory for temporary
+        files. The workers of a cluster must be able to read the directory under the same path.
     max_cuts : int, optional
         The maximum number of thresholds for a feature, as in `stumps`. With fewer thresholds the
         game has a different digest and optimum. With at most 255 thresholds, a code takes one byte.

@@ -77,15 +77,18 @@ class Pages:
     folder: Path
     m: int
     page: int
-    """The number of rows in a page. A task on a cluster reads whole pages."""
+    """The number of rows in a page, which is a block of rows in the files.
+
+    A task on a cluster reads whole pages.
+    """
     bins: tuple[int, ...]
     """The number of codes (bins) of each feature. A feature with b bins has b − 1 cuts."""
     kind: str
-    """The integer type of the codes, as a string."""
+    """The integer type of the file ``codes``, as the name of a NumPy type."""
     tops: tuple[float, ...]
     """The largest value of each feature, which is above all cuts of the feature."""
     sums: tuple[int, ...]
-    """The CRC-32 checksum of each file."""
+    """The CRC-32 checksums of the files ``codes``, ``cuts`` and ``signs``."""
 
     def check(self) -> None:
         """Raise an InputError if a file is missing or has changed since it was written."""
@@ -121,12 +124,15 @@ class Pages:
         return np.asarray(np.memmap(self.folder / "cuts", np.float64, "c")).reshape(-1, 2)
 
     def signs(self) -> Vector:
-        """Return the labels −1 and +1 as a memory-mapped array."""
+        """Return the labels −1 and +1 of the examples as a memory-mapped array."""
         return np.asarray(np.memmap(self.folder / "signs", np.float64, "c"))
 
     @property
     def offsets(self) -> Whole:
-        """The index of the first column of each feature, followed by the number of columns."""
+        """The index of the matrix column for the first cut of each feature.
+
+        The last entry is the number of columns of the matrix.
+        """
         return _offsets(self.bins)
 
 
@@ -161,7 +167,7 @@ def write_pages(spool: Spool, signs: Vector, folder: Path, max_cuts: int | None)
             bins.append(len(around) + 1)
             cuts.write(around.data)
             codes.write(code.astype(np.uint32).data)
-            del column, code, around  # frees them before the next ones are made
+            del column, code, around  # This frees the memory before the next feature is read.
     if max(bins) == 1:
         raise InputError(
             "X has only constant features, so there is no stump; add a feature that varies"

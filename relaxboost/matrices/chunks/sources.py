@@ -22,11 +22,11 @@ class Batch(NamedTuple):
     """A block of labelled rows in the form in which the source provides it."""
 
     where: str
-    """The name of the block in error messages."""
+    """The name by which error messages refer to this block of rows."""
     X: Any
     y: Any
     names: Any
-    """The names of the features, or None if the source has no names."""
+    """The names of the features of this block, or None if the source has no names."""
 
 
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
@@ -220,7 +220,7 @@ class LabelledRows:
         self._blocks = blocks(source, y, page)
         self._page = page
         self._header = Header(names)
-        self._values: list[Any] = []  # the different labels, at most two
+        self._values: list[Any] = []  # These are the different labels, at most two.
         self._firsts: list[NDArray[np.bool_]] = []
 
     def __iter__(self) -> Iterator[Array]:
@@ -234,7 +234,8 @@ class LabelledRows:
                     "they must be (rows, features) and (rows,)"
                 )
             self._header.check(block, X.shape[1])
-            for a in range(0, X.shape[0], self._page):  # a whole block would need twice the memory
+            # A copy of a whole block would need too much memory.
+            for a in range(0, X.shape[0], self._page):
                 self._take_labels(block.where, a, y[a : a + self._page])
                 part = X[a : a + self._page]
                 yield finite_doubles(block.where, part, self.names, "its row", a)

@@ -97,7 +97,10 @@ class _Equation:
         self._clipped = _clipped(v.size)
         self._last = math.inf
         self.last_step = 0.0
-        """The change of γ in the last Taylor update of x, or 0 if there was no update."""
+        """The change of the multiplier γ in the last Taylor update of the weights x.
+
+        It is 0 if there was no update.
+        """
 
     def miss(self, delta: float) -> tuple[float, float]:
         """Compute the logistic weights x for the multiplier γ = `delta`.
@@ -115,7 +118,7 @@ class _Equation:
         below += max(self._k - large, 0.0)
         if max(above, below) < self._clipped:
             return 0.0, math.nan
-        # One of the sides is known by its sign only, and so is the miss.
+        # If one side is too small to be accurate, only the sign of the difference is known.
         if min(above, below) < self._clipped:
             return math.copysign(math.inf, below - above), math.nan
         value = math.log(below / above)
@@ -124,7 +127,8 @@ class _Equation:
         if value == 0.0 or not rise + fall > 0.0:
             return value, math.nan
         step = value / (rise + fall)
-        # Half the second derivative over the first one, times Newton's step (Halley's method).
+        # Halley's method corrects Newton's step by half the second derivative over the first
+        # derivative, times the step.
         bend = below_turn / below + fall * fall + above_turn / above - rise * rise
         correction = 0.5 * step * bend / (rise + fall)
         step *= 1.0 - correction if abs(correction) <= 0.25 else 1.0

@@ -32,9 +32,9 @@ from relaxboost.matrices.kernels import MIN_VECTORISED_TERMS
 from relaxboost.relaxations._projections.vectorised import ENTRIES_PER_CHUNK, REORDER, exp
 
 MAX_SAMPLE = 4096
-"""The maximum number of margins in the sample that shows where Fig. 2 stops. The error of a rank
-that is estimated from the sample is about 1 % of the number of margins. A larger sample takes
-longer and hardly shortens the passes over all margins that follow."""
+"""The maximum number of margins in the sample that shows where the procedure of SS09 Fig. 2 stops.
+The error of a rank that is estimated from the sample is about 1 % of the number of margins. A
+larger sample takes longer and hardly shortens the passes over all margins that follow."""
 
 
 @njit()
@@ -70,7 +70,10 @@ def exponentials(u: Vector, reference: float, beta: float, e: Vector) -> None:
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _sum_above(e: Vector, u: Vector, last: float) -> tuple[float, int]:
-    """Return the sum of the e_i with a margin u_i > last, and the number of margins u_i <= last."""
+    """Return the sum of those entries of `e` whose margin in `u` exceeds `last`.
+
+    Also return the number of margins that do not exceed `last`.
+    """
     total = 0.0
     upto = 0
     for i in range(u.shape[0]):
@@ -115,7 +118,7 @@ def _cut(
 def by_sorting(u: Vector, beta: float, k: float) -> Vector:
     """Return the distribution of `capped_distribution`, computed by sorting all m margins.
 
-    The time is O(m log m). This is the procedure of Fig. 2 as printed, but in the log domain.
+    The time is O(m log m). This is the procedure of SS09 Fig. 2 as printed, but in the log domain.
     """
     ordered = np.sort(u)
     i, tail = _walk(ordered, 1.0, beta, k)
@@ -128,7 +131,7 @@ def by_sorting(u: Vector, beta: float, k: float) -> Vector:
 
 
 def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
-    """Return a sorted vector of the margins near the index at which Fig. 2 stops.
+    """Return a sorted vector of the margins near the index at which SS09 Fig. 2 stops.
 
     Also return the number of margins that are smaller than the entries of this vector.
     """
@@ -140,7 +143,7 @@ def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
     size = min(MAX_SAMPLE, u.size // 16)
     sample = np.sort(u[:: u.size // size][:size])
     i, _ = _walk(sample, 1.0, beta, k * size / u.size)
-    # Four standard deviations of the rank of a binomial sample.
+    # The spread is four standard deviations of the rank in a binomial sample.
     spread = 4.0 * math.sqrt(i * (size - i) / size) + 4.0
     first = math.floor(i - spread)
     last = math.ceil(i + spread)
@@ -156,18 +159,18 @@ def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
 
     This is the distribution d_t of SS09 Fig. 1 for the capped simplex, by the procedure of Fig. 2.
     The number k is at least 1 and at most the number of examples m. For k = 1 the result is the
-    softmax of −u/β. An example with the
-    margin ``+inf`` gets weight 0, but at least k margins must be finite. Equal margins get equal
-    weights. The time is O(m) for any k.
+    softmax of −u/β. An example with the margin ``+inf`` gets weight 0, but at least k margins must
+    be finite. Equal margins get equal weights. The time is O(m) for any k.
     """
-    # Few margins are sorted whole: then no sum is reordered, and all CPUs give the same result.
+    # If there are few margins, all of them are sorted. Then no sum is reordered, and all CPUs give
+    # the same result.
     head, below = (np.sort(u), 0) if u.size < MIN_VECTORISED_TERMS else _ordered_part(u, beta, k)
     last = float(head[-1])
     d = np.empty(u.size)
     total, upto = _exponentials_and_sum(u, last, beta, d)
     # T at the last margin of `head` counts this margin, its ties and all margins above.
     i, tail = _walk(head, total + (upto - below - head.size + 1), beta, k - below)
-    # The sample was misleading if the walk ends outside of the ordered margins.
+    # If the procedure does not stop within the ordered margins, the sample was misleading.
     if i == head.size or (i == 0 and below > 0):
         head = np.sort(u)
         below = 0

@@ -86,9 +86,9 @@ def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Ve
 
 
 def variation_ball_distribution(u: Vector, beta: float, prior: Vector, r: float) -> Vector:
-    """Return the distribution d that minimises <d, u> + β Σ d_i log d_i in the ball.
+    """Return the distribution d that minimises <d, u> + β Σ d_i log d_i in a ball.
 
-    The ball is that of `variation_ball_margin`.
+    The ball contains the distributions d with ½ ‖d − π‖_1 <= r for the distribution π = `prior`.
     """
     # d = max{x e, min{π, y e}} with e = exp(−u/β), and x and y such that the mass r moves.
     d = capped_distribution(u, beta)

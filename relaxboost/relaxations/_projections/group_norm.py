@@ -38,7 +38,7 @@ class Grouping(NamedTuple):
     a: Vector
     """The factors a_g of the norms of the groups."""
     q: float
-    """The exponent of the norm within a group, minus one."""
+    """The exponent of the norm ‖d_g‖ within each group of examples, minus one."""
 
 
 @njit(error_model="numpy")
@@ -78,10 +78,13 @@ def _evaluate(
 
 @njit(error_model="numpy")
 def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, float]:
-    """Return Newton's step for (g/β, log μ), given the errors of the two equations."""
+    """Return Newton's step for the multipliers g/β and log μ of one group.
+
+    The arguments `miss` and `other` are the errors of the two equations for these multipliers.
+    """
     a1 = sums[2]
     energy = sums[4]
-    # The derivatives of the errors in g/β and in log μ.
+    # These are the derivatives of the errors in g/β and in log μ.
     gg = sums[1] / sums[0]
     gm = -a1 / (q * sums[0])
     mg = -q * a1 / energy
@@ -207,7 +210,7 @@ def norm_penalties(
         n = starts[r + 1] - starts[r]
         work = buffers[: 5 * n].reshape(5, n)
         if n == 1:
-            # p = 1 and N = 1.
+            # A group of one example has p = 1 and N = 1.
             p[part] = 1.0
             c = math.exp(log_c[r])
             states[r, 0] = u[starts[r]] + c
@@ -226,7 +229,7 @@ def norm_penalties(
 
 @njit(error_model="numpy")
 def group_norms(d: Vector, order: NDArray[np.int64], starts: NDArray[np.int64], p: float) -> Vector:
-    """Return ‖d_g‖_p of each group."""
+    """Return the p-norm of the entries of `d` in each group of examples."""
     # Entries are divided by the largest of their group.
     norms = np.zeros(starts.shape[0] - 1)
     for g in range(norms.shape[0]):

@@ -30,7 +30,8 @@ class Highest(NamedTuple):
 
     group: int
     dual: float
-    """The logarithm of h_g / a_g for the group with all the weight."""
+    """The logarithm of h_g / a_g, the dual norm over the factor, for the group with all the weight.
+    """
     size: float
     """The logarithm of the norm a_g ‖d_g‖ of the weights d in the group."""
     dual_slope: float

@@ -61,7 +61,7 @@ def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
             small = e / (1.0 + e)
             slope = share + bend * small if x > 0.0 else 1.0 - bend * small
             step = (min(x, share * x) - w[i] - bend * log1p(e)) / slope
-            # Minus the second derivative over twice the slope, which is at most 1/2.
+            # This is minus the second derivative over twice the slope, and at most 1/2.
             turn = 0.5 * bend * small * (1.0 - small) / slope
             logits[i] = x - step / max(1.0 + turn * step, 0.5)
 
@@ -82,7 +82,7 @@ def _entries(
         x[i] = 1.0 - s if large else s
         small[i] = s  # Only the smaller one of x and 1 − x has full relative accuracy.
         inverse = 1.0 / (share + bend * s if large else 1.0 - bend * s)
-        # A logit at the cut does not move. With a tiny a, its slope would change the sums.
+        # A clipped logit does not move. With a tiny a, its slope would change the sums.
         slope[i] = s * (1.0 - s) * inverse if logits[i] < MAX_EXPONENT - 1.0 else 0.0
         away = 1.0 - 2.0 * s
         turn[i] = slope[i] * ((-away if large else away) + bend * slope[i]) * inverse

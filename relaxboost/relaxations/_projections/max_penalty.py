@@ -32,7 +32,7 @@ def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
     keys = v[order]
     slope = np.cumsum(inverse[order])
     with np.errstate(invalid="ignore", over="ignore"):
-        # The sums for y = v_i. All terms are positive, so that the sums do not cancel or decrease.
+        # These are the sums for y = v_i. All terms are positive, so that no sum cancels.
         # A second infinite v_i gives nan, which NumPy sorts after all numbers.
         sums = np.append(0.0, np.cumsum(np.diff(keys) * slope[:-1]))
     n = int(np.searchsorted(sums, c))

@@ -47,13 +47,16 @@ def log_sum_exp(x: Vector) -> float:
 
 
 def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
-    """Return the logarithm of the energy Σ κ_i t_i^{q+1}, even if the powers overflow."""
+    """Return the logarithm of the energy Σ κ_i t_i^{q+1} of the weights t.
+
+    The result is finite even if the powers overflow.
+    """
     with np.errstate(divide="ignore"):
         return log_sum_exp(log_kappa + (q + 1.0) * np.log(t))
 
 
 class _Entries:
-    """The margins u and the numbers κ of all examples, and the weights t at the last multiplier."""
+    """The margins u and factors κ of all examples, and the weights t at the last multiplier g."""
 
     def __init__(self, u: Vector, kappa: Vector, q: float, beta: float) -> None:
         self.u = u
@@ -118,7 +121,7 @@ class _Equations:
 
     @property
     def excess(self) -> float:
-        """The error |Σt − 1| of the entries t after the last pass."""
+        """The error |Σt − 1| of the sum of the weights t after the last pass."""
         return abs(self.entries.sums[0] - 1.0)
 
     def normalise(self, log_mu: float, tolerance: float = SUM_TOLERANCE) -> None:
@@ -143,7 +146,7 @@ class _Equations:
                 return -math.inf, math.nan
             return -math.log(total), -a0 / self.beta / total
 
-        # The power term μ κ t^q at the flattest t.
+        # `power` is the term μ κ t^q at the flattest t.
         log_power = log_mu - self.q * self.log_flat
         power = math.exp(min(log_power, MAX_EXPONENT))
         lower = -math.inf
@@ -221,8 +224,9 @@ class _Equations:
                 break
 
     def log_energy(self, log_mu: float) -> tuple[float, float]:
-        """Return the logarithm of the energy Σ κ t^{q+1}, and the derivative in log μ.
+        """Return the logarithm of the energy Σ κ t^{q+1}, and its derivative in log μ.
 
+        The vector t contains the weights, and μ is the multiplier of the energy.
         The vector t stays normalised: as μ changes, g changes so that Σt = 1.
         """
         # κ t^q = (β / (|q| μ)) ω, and the derivative of Σ κ φ(t) in μ is
@@ -233,7 +237,8 @@ class _Equations:
             return self.entries.log_energy(), math.nan
         if not (a0 > 0.0 and energy > 0.0):
             return math.nan, math.nan
-        # The energy at Σt = 1 to first order. Far from there the correction may have any size.
+        # The energy is corrected to first order for Σt = 1. If Σt is far from 1, the correction may
+        # have any size, so it is limited.
         change = (self.q + 1.0) * a1 * (1.0 - total) / (a0 * energy)
         energy *= 1.0 + change if change > -0.5 else math.exp(max(change, -500.0))
         scale = math.log(self.beta) - math.log(abs(self.q)) - log_mu
@@ -241,8 +246,9 @@ class _Equations:
         return math.log(energy) + scale, -(self.q + 1.0) / self.q * variance / energy
 
     def distribution(self) -> Vector:
-        """Return the distribution t at the solution (g, μ), extrapolated from the last pass.
+        """Return the distribution at the multipliers (g, μ) that solve the equations.
 
+        It is extrapolated from the weights t of the last pass.
         The error is of second order in the remaining change of (g, μ).
         """
         total, a0, a1, *_ = self.entries.sums
@@ -298,7 +304,7 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float
             value, slope = equations.log_energy(log_mu)
             return sign * (value - log_bound), sign * slope
 
-        # There the power term at the flattest d is as large as the terms that it balances.
+        # At this start, the power term at the flattest d is as large as the terms that it balances.
         spread = equations.high - equations.low
         start = math.log(spread + beta) + q * equations.log_flat
         # The energies of a small ball are all near that of the flattest d.
@@ -326,7 +332,7 @@ def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> V
     high = math.log(c) - q * log_smallest + 1e-9
 
     def solve(equations: _Equations) -> None:
-        # The equation μ = c N^{−q}, where log N is the logarithm of the energy over p.
+        # The equation is μ = c N^{−q}, where log N is the logarithm of the energy over p.
         def miss(log_mu: float) -> tuple[float, float]:
             value, slope = equations.log_energy(log_mu)
             return math.log(c) - log_mu - q / p * value, -1.0 - q / p * slope

@@ -66,7 +66,10 @@ class _Level:
         self._start = math.log(spread) if spread > 0.0 else 0.0
 
     def solve(self, miss: Callable[[float], tuple[float, float]]) -> float:
-        """Find the root x = log s of the decreasing function `miss`, set t at x, and return x."""
+        """Return the root x = log s of the decreasing function `miss`.
+
+        The weights t are computed at this root.
+        """
         x = decreasing_root(miss, self._start, 2.0, 1e-15)
         if x != self._last:
             self.evaluate(x)
@@ -91,7 +94,7 @@ class _Level:
         return math.exp(min(max(x, math.log(MIN_DISTANCE)), 700.0))
 
     def log_energy(self) -> float:
-        """Return the logarithm of the energy Σ κ d^{q+1} of d = t / Σt."""
+        """Return the logarithm of the energy Σ κ d^{q+1} of the distribution d = t / Σt."""
         return log_energy(self.t / self.t.sum(), np.log(self.kappa), self.q)
 
     def put_on_least(self) -> None:
@@ -128,7 +131,10 @@ class _Level:
         falling_root(miss_between, 1e-14)
 
     def result(self, x: float) -> tuple[float, float, Vector]:
-        """Return the multiplier g of Σd = 1, the multiplier μ of the energy, and d at s = e^x."""
+        """Return the multipliers g and μ, and the distribution d, at the distance s = e^x.
+
+        The number g is the multiplier of Σd = 1, and μ is the multiplier of the energy.
+        """
         g = self.low + math.copysign(self._distance(x), self.q)
         # From |g − u| = κ t^q = μ κ d^q follows μ = (Σt)^q.
         mu = math.exp(min(self.q * self.log_total, 700.0))

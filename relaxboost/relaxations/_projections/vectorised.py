@@ -35,7 +35,7 @@ def exp(x: float) -> float:
     n = shifted - round_to_integer
     # The first constant is log 2 to 33 bits, so its product with n is exact (Cody & Waite 1980).
     r = (inside - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10
-    # e^r by Taylor's sum.
+    # The polynomial p is Taylor's sum for e^r.
     p = 1.0 / 6227020800.0
     p = p * r + 1.0 / 479001600.0
     p = p * r + 1.0 / 39916800.0
@@ -60,7 +60,7 @@ def rough_log(x: float) -> float:
     # The bits of a double, read as an integer, are 2^52 times its exponent plus its mantissa. Minus
     # the bits of 1.0 they are nearly 2^52 log2 x (Mitchell 1962).
     bits = np.float64(x).view(np.int64) - np.int64(0x3FF0000000000000)
-    return bits * 1.539095918623324e-16  # log(2) / 2^52
+    return bits * 1.539095918623324e-16  # The factor is log(2) / 2^52.
 
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})

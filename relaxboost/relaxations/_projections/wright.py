@@ -104,7 +104,7 @@ def sweep(
     for start in range(0, u.shape[0], ENTRIES_PER_CHUNK):
         stop = min(start + ENTRIES_PER_CHUNK, u.shape[0])
         n = stop - start
-        # The cut keeps q z finite.
+        # The clipping keeps q z finite.
         for i in range(n):
             z[i] = min(max((g - u[start + i]) / beta, -1e300), 1e300)
         if logk.shape[0] > 1:
