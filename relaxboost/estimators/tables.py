@@ -30,7 +30,8 @@ class Features:
     levels: tuple[tuple[Any, ...] | None, ...]
     """The categories of each column of the table, or None for a column of numbers."""
     unrepeated: tuple[str, ...] = ()
-    """The names of the table's columns in which hardly any category occurs twice, such as ids."""
+    """The names of the columns that are probably ids, because most values differ from each other.
+    """
 
     @classmethod
     def of(cls, X: Any) -> Features:

@@ -72,8 +72,9 @@ class Description:
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
         """Return the entry for the witness `found` at the exact margins u in a certificate.
 
-        The certificate lowers the threshold if rounding violates a constraint. If `describe`
-        returns the exact form, certificates use `exact_multipliers` instead.
+        The witness proves a lower bound on F(u). The certificate lowers its threshold if rounding
+        violates a constraint. If `describe` returns the exact form, certificates use
+        `exact_multipliers` instead.
         """
         return {"gamma": number(found.gamma), "floor": "0"}
 

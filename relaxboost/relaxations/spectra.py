@@ -274,7 +274,7 @@ class Rule:
 
     @classmethod
     def only(cls, spectrum: Spectrum, shown: str) -> Rule:
-        """Return the rule that contains one spectrum, which is valid for a single m."""
+        """Return the rule that contains one spectrum, valid for a single number m of examples."""
         return cls("", (spectrum,), shown)
 
     @property
