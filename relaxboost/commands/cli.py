@@ -75,9 +75,9 @@ class _Verbs(click.Group):
             return super().invoke(ctx)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the command that the arguments name.
+        """Return the command whose name is the first argument.
 
-        If the name is unknown, an InputError lists all commands.
+        If there is no such command, the InputError lists all commands.
         """
         name = args[0]
         if name not in VERBS and not ctx.resilient_parsing and not name.startswith("-"):

@@ -258,8 +258,8 @@ def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> A
     """Return the margin matrix of the hypotheses: their predictions for the rows of E, times the
     labels −1 and +1 in `signs`.
 
-    If `cuts` is given, each column has at most this number of stumps, and weak learners are
-    rejected, because the game needs all hypotheses in advance.
+    If `cuts` is given, at most this number of stumps is made from each column of E. Weak learners
+    are then rejected, because the game needs all hypotheses in advance.
     """
     if isinstance(hypotheses, str) and hypotheses == "stumps":
         return stumps(E, signs, max_cuts=cuts)

@@ -46,7 +46,7 @@ ITERATES = ("last", "best", "average")
 class Projected(NamedTuple):
     """The projection of a vector v onto the hypothesis class H (GB11, Eq. 2).
 
-    It is the multiple of a hypothesis h of the class that is nearest to v.
+    Among all multiples of all hypotheses in H, the projection is the one nearest to v.
     """
 
     hypothesis: Hypothesis

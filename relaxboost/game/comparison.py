@@ -45,11 +45,10 @@ class Bracketed:
 
     @property
     def learner(self) -> object | None:
-        """The margin matrix of the game if it belongs to a weak learner that finds its hypotheses
-        during a run.
+        """The margin matrix of the game, or None.
 
-        `compare` needs it, because the digest of the game does not cover the columns of such a
-        matrix. For all other matrices it is None.
+        The matrix is stored only if a weak learner finds the hypotheses during a run. The digest of
+        such a game does not cover the columns, so `compare` also compares the matrices.
         """
         return None
 

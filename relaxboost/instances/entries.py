@@ -79,8 +79,9 @@ class Entry:
                 )
             if self.level == "exact" and strongest == "enclosed":
                 raise InputError(
-                    f"{self.relaxation} over {self.over} allows enclosed certificates, not exact "
-                    "ones. Omit level, or use caps and l1 or l-inf norms"
+                    f"{self.relaxation} over {self.over} allows enclosed certificates, but no "
+                    'exact ones. Leave out level = "exact", or use only caps, l1 norms and l-inf '
+                    "norms"
                 )
             describe_relaxation(f, m)  # This raises an error if the checker cannot evaluate f.
             return f, g, self.level or strongest

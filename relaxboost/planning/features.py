@@ -30,9 +30,10 @@ def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -
     missing = [name for name in names if name not in graph.names]
     if missing:
         raise InputError(
-            f"the graph lacks the features {', '.join(missing)}: it has {', '.join(graph.names)}, "
-            f"and the costs were learned from {', '.join(names)}; make the graph with all of "
-            "these, as from_pandas(edges, features=costs) does"
+            f"the graph lacks the features {', '.join(missing)}. Its features are "
+            f"{', '.join(graph.names)}, but the costs were learned from {', '.join(names)}. Make "
+            "the graph with the features of the costs, for example by from_pandas(edges, "
+            "features=costs)"
         )
     ignored = [name for name in graph.names if name not in names]
     # The warning is given once for each graph and feature.

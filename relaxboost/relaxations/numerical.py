@@ -43,7 +43,7 @@ NAME_PARAMETER = (
     "; if a parameter has one entry for each example, write its name into the class, as in "
     'per_example = "caps"'
 )
-"""The remedy if `cvxpy_penalty` fails in a class without `per_example`."""
+"""The advice of the error message if `cvxpy_penalty` fails in a class without `per_example`."""
 
 
 class DualWitness(NamedTuple):

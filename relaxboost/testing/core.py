@@ -94,10 +94,10 @@ def _expression(value: Any) -> str:
 
 @dataclass(frozen=True)
 class ConformanceRow:
-    """The result of a check for one number m of examples or weights: the largest violation and its
-    tolerance.
+    """The result of a check at one size m, which is the number of examples or of weights.
 
-    If the violation `figure` is negative, the property holds with room to spare. `status` is
+    `figure` is the largest violation of the property that was checked. If it is negative, the
+    property holds with room to spare. `tolerance` is the largest violation allowed. `status` is
     ``"passed"``, ``"skipped"``, ``"inadmissible"``, or ``"not claimed"`` for a trait that is not
     claimed.
     """

@@ -37,7 +37,8 @@ PAIRS = Space(
     radius=Real(0.25, 3, log=True),
 )
 JUMPS = Space(a=Real(0, 1), d=Real(-3, 3), beta=Real(0.25, 3), jump=Real(0, 2))
-"""The space of strongly convex functions V with V(a, 1 − a) = a² for a > 0 and a jump at a = 0."""
+"""The instances: strongly convex functions V that are a² at the point (a, 1 − a) if a > 0, and that
+jump by any height at a = 0."""
 
 
 def _dual(d: Fraction, beta: Fraction) -> Fraction:

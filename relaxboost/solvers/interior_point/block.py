@@ -16,9 +16,9 @@ from relaxboost.matrices.bulk import Bulk
 
 
 class Block(ABC):
-    """The symmetric matrix K that the relaxation f adds to Newton's equations `K t = h`.
+    """The symmetric matrix K of those Newton equations `K t = h` that belong to the relaxation f.
 
-    The vector t is the Newton step of the unknowns of f, and h is a right-hand side.
+    The vector t is the Newton step of the unknowns of f, and h is the right-hand side.
     """
 
     written = False
