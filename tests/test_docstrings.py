@@ -71,6 +71,13 @@ def test_every_parameter_and_attribute_has_a_description():
     assert not bare, "these entries have a name, but no description"
 
 
+def test_no_heading_of_a_docstring_shares_its_line_with_the_underline():
+    root = Path(rb.__file__).parent
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.py"))}
+    joined = [name for name, text in texts.items() if re.search(r"(?m)^ *[A-Z][a-z]+ -{5}", text)]
+    assert not joined, "a heading such as Parameters needs its underline on the next line"
+
+
 def test_parameters_are_documented_in_the_order_of_the_signature():
     """A group of parameters that share a description counts by its names."""
     wrong = []

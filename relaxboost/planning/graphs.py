@@ -356,7 +356,9 @@ class Graph:
     ) -> Path:
         """Return the path through the given nodes of the graph, or along the given arcs.
 
-        Parameters ---------- nodes : sequence of labels
+        Parameters
+        ----------
+        nodes : sequence of labels
             The nodes of the path, at least two.
         arcs : array of int
             The indices of the arcs, for paths with parallel arcs; `arc` returns an index.

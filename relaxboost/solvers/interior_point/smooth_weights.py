@@ -75,7 +75,7 @@ class SmoothWeights:
 
     @property
     def product(self) -> float:
-        """The product of the slack of the ball ‖w‖ <= radius and its multiplier v."""
+        """The product of the slack (radius² − ‖w‖²)/2 of the ball and its multiplier v."""
         return self.v * self._room(self.w)
 
     @property

@@ -269,7 +269,7 @@ class ParametricSimplex:
         self.margins = program.margins(weights)
         return np.append(form.cost + self.margins - z[-1], program.over.scale - weights.sum())
 
-    # The following methods change the program so that the current basis is optimal at t = 1.
+    # The following methods make the basis optimal at t = 1, and then move t to 0.
 
     def _start_at_one(self, old: LinearForm, new: LinearForm) -> None:
         # The bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0. The
