@@ -30,8 +30,8 @@ Row = dict[str, str]
 HOW = """
 ## How to read the figures
 
-* `limit` and "none" mean that the gap was not proved in time. Ratios come from unrounded times of
-  the version measured.
+In the last table, `limit` (with the proved gap) and "none" mean that the gap was not proved in
+time.
 
 [suite.csv](suite.csv) has the CPU seconds, wall clock, peak memory and gap of every run. Its column
 `outcome` says how a run ended: `solved`, `limit` (of seconds), `memory`, `ended` (with a wider
@@ -53,9 +53,9 @@ gap), `stopped` (another solver was much faster) or `unfit` (for another kind of
 ## Names of the games
 
 A name such as `noisy-2000x400-third` has three parts: the kind of matrix, its rows and columns (for
-stumps and data, examples and features), and the relaxation. `hard` is `HardMargin()`, and
-`third` to `hundredth` are `Capped(fraction=q)` with q = 1/3 to 1/100. With `simplex`,
-w lies in the simplex, and with `lean`, hypotheses are mostly right.
+stumps and data, examples and features), and the [relaxation](relaxations.md). `hard` is
+`HardMargin()`, and `third` to `hundredth` are `Capped(fraction=q)` with q = 1/3 to 1/100. With
+`simplex`, the vote w lies in the simplex, and with `lean`, hypotheses are mostly right.
 
 | kind | what the matrix is |
 |---|---|
@@ -142,11 +142,11 @@ def markdown(rows: list[Row]) -> str:
     lines = [
         "# The suite",
         "",
-        "How fast do solvers prove the optimum of a game? The suite has "
+        "How fast do solvers prove the optimum of a [game](game.md)? The suite has "
         f"{len({row['game'] for row in rows})} games. "
-        "Each solver has one thread, "
-        f"and at most {short(limit)} seconds to prove a gap of {tol}. "
-        f"The general solvers are {solvers}.",
+        "Each solver has one thread, and "
+        f"at most {short(limit)} seconds to prove bounds that differ by at most {tol} (the *gap*). "
+        f"relaxboost's default method, `auto`, is compared with general solvers: {solvers}.",
         "",
         *(_comparison(rows, compared, limit) if compared else []),
         f"The figures are of {first['date']} ({first['version']}; {first['machine']})."
@@ -204,9 +204,9 @@ def _comparison(rows: list[Row], compared: dict[str, float], limit: float) -> li
         "![One bar for each game: how many times as long as auto the fastest general solver "
         "takes](images/suite-ratios.png)",
         "",
-        "The ratio is the time of the fastest general solver divided by that of `auto`. If no "
-        f"general solver finished, {short(limit)} seconds replace its time. Ratios stop at "
-        f"{LARGEST_RATIO:g}:",
+        "The ratio of a game is the time of the fastest general solver divided by that of `auto`. "
+        f"If no general solver finished, {short(limit)} seconds replace its time. A ratio above "
+        f"{LARGEST_RATIO:g} counts as {LARGEST_RATIO:g}. Geometric means:",
         "",
         "| group | games | solved by a general solver | ratio on these | on all games, at least |",
         "|---|---|---|---|---|",

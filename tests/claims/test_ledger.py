@@ -88,10 +88,7 @@ def test_the_first_page_has_results_and_errata(two_pages, monkeypatch):
     found = pages.pages(made.MADE)
     assert [*found] == ["made.md", "made-details.md"]
     first, details = found.values()
-    assert (
-        "read our verdicts on 7 statements: holds (4), false as stated (1), ambiguous (1), not che"
-        in first
-    )
+    assert "on 7 statements: holds (4), false as stated (1), ambiguous (1), not che" in first
     assert (
         r"| [MADE-trace](made-details.md#made-trace) | false as stated (counterexample) | "
         r"Theorem 1 \| rate: The loss is &lt;at most> its bound & `falls`.<br>*True instead:* "
@@ -102,7 +99,10 @@ def test_the_first_page_has_results_and_errata(two_pages, monkeypatch):
     linked = f"* [MADE-few](made-details.md#made-few): {prose.as_markdown(few)}\n"
     assert f"\nOther statements that are ambiguous:\n\n{linked}\n" in first
     assert "\nNot checkable:\n\n* [MADE-U1](made-details.md#made-u1): " in first
-    assert "(MADE): details\n\nLook up a claim about the source here: its stat" in details
+    assert (
+        "(MADE): details\n\nThis page has a section for each claim about the source. The stat"
+        in details
+    )
     assert '<details id="made-many" markdown="1">\n<summary><b>MADE-many</b> (holds' in details
 
 
@@ -117,7 +117,7 @@ def test_misprints_are_in_the_errata_alone():
     assert "* [p. 2](s.md#s-wrong): x ≤ 1/2<br>*Read:* At most 1.<br>*Consequence:* None." in text
     assert text.count("x ≤ 1/2") == text.count("At most 1.") == 1
     assert "**Read instead (instances):** In the errata." in text
-    assert text.count("**Refuted, because this fails:**") == 1
+    assert text.count("**Refuted, because an instance violates this relation:**") == 1
 
 
 def test_a_misprint_in_a_table_of_results_has_its_words_there(two_pages):
@@ -148,7 +148,7 @@ def test_the_page_says_what_is_on_record():
         in page
     )
     assert "\n\nTheorem 1 | rate. `L_t ≤ e^{−t/30} [1](2) < ‖d‖_1`\n\n**Given:** ε > 0" in page
-    false = "**Refuted, because this fails:** `0.25 <= -0.5 (square)`"
+    false = "**Refuted, because an instance violates this relation:** `0.25 <= -0.5 (square)`"
     assert f"{false}\n\n```\nt = -1/2, k = 1, loss = hin" in page
     assert "```\nA = [1/3  1]\n    [ -1  0]\nd = [1/3  2/3]\nepsilon = 1/10\n```" in page
     assert "**True instead (instances):** It is at most 1. `L_t ≤ 1`\n\nSince it falls." in page
@@ -240,7 +240,8 @@ Eq. 2 | It is small. | many, U1
     assert (
         "\nEq. 1; Eq. 2: [MADE-many](made.md#made-many), [MADE-U1](made.md#made-u1)<br>\n" in page
     )
-    assert "\nWithout a claim:\n\nEq. 1: a definition<br>\n" in page
+    reasons = "These passages have no claim, for the reason that follows each:"
+    assert f"\n{reasons}\n\nEq. 1: a definition<br>\n" in page
     for wrong in ("gone | why", "-"):
         with pytest.raises(rb.InputError, match="must name claims that are already declared"):
             made.MADE.outline(f"Eq. 3 | It is. | {wrong}")

@@ -50,7 +50,11 @@ def parts(claim: Claim, brief: bool = False, in_full: bool = False) -> Iterator[
     if claim.caused_by:
         yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "Caused by")
     for evidence in [claim.refutation()] if brief and refuted else claim.refutations(claim.stated):
-        yield EntryPart("text", code(measured(evidence.slack)), "Refuted, because this fails:")
+        yield EntryPart(
+            "text",
+            code(measured(evidence.slack)),
+            "Refuted, because an instance violates this relation:",
+        )
         yield EntryPart("data", columns(evidence.instance))
     yield from _proof(claim.stated)
     for correction in claim.corrections:

@@ -33,9 +33,10 @@ OWN = "not in the paper"
 _HEAD = """\
 # Claims
 
-These pages give verdicts on statements of thirteen papers and lectures, with proofs or
-counterexamples. A *claim* is such a statement, together with a check that anyone can run.
-[What we found in the papers](../findings.md) describes the most important errors. Choose a source:
+Before you use or cite a theorem about boosting, look up here whether it is true as printed. A
+*claim* is a statement of a paper or lecture, together with a check that anyone can run. Each claim
+has a verdict, and a proof or a counterexample. [What we found in the papers](../findings.md)
+describes the most important errors. The table counts the verdicts of each source:
 """
 
 _MEANING = """\
@@ -50,15 +51,17 @@ Every claim has one of these statuses:
 * *open*: no counterexample and no proof is known.
 * *not checkable*: no computation can settle the statement.
 
-The evidence follows in brackets:
+The brackets after a status name the evidence:
 
-* *counterexample*: one instance in short numbers violates the statement.
+* *counterexample*: an instance, that is, one choice of the data of the statement, violates it.
 * *proof*: the page has a written proof. No program verified the proof as a whole, but each of its
   steps was checked numerically on instances.
 * *exact*: the space of instances is finite, and all of them were checked.
 * *instances*: random and structured instances were checked. That is evidence, and not a proof.
 * *worst case*: for some values of the parameters, a semidefinite program gives the worst case over
   all instances of any dimension, and its dual solution proves it in exact numbers.
+
+On the command line, you can read a claim, repeat its check, or look for another counterexample:
 
 ```
 relaxboost claims show SS09-T9        # show a claim in full

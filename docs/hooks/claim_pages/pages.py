@@ -38,7 +38,7 @@ overview. If a source has more claims, the details are on a second page."""
 _NOTATION = "<summary><b>Notation</b></summary>"
 """The line that a reader clicks to see the notation of a source."""
 
-_HEAD = "[What the verdicts mean, and how to repeat a check](index.md).\n"
+_HEAD = "The [page about all sources](index.md) explains the verdicts, and how to repeat a check.\n"
 
 _NAME = re.compile(r"(`+)(.+?)\1|(?<![\w/-])[A-Z][\w.]*(?:-\w[\w.]*)*(?:-\w+|\d\w*|\w)(?![\w-])")
 """Text that may be the name of a claim: code, or a word that starts with a capital."""
@@ -86,7 +86,9 @@ def pages(source: Source) -> dict[str, str]:
     letters = f"[notation]({front}#notation), " if source.notation else ""
     title = (
         f"# {as_markdown(title_of(source))}: details\n\n"
-        "Look up a claim about the source here: its statement, and its proof or counterexample. "
+        "This page has a section for each claim about the source. The statement comes first, and "
+        "its proof or a counterexample follows. The data of a counterexample, its *instance*, have "
+        "a picture of the two sides of the statement. "
         f"See {letters}[results and errata]({front}).\n"
     )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
@@ -100,7 +102,8 @@ def _front(source: Source) -> Iterator[str]:
     reference = as_markdown(source.reference).rstrip(".")
     yield from (f"# {as_markdown(title_of(source))}", "", f"{reference}.", "")
     yield from (
-        f"Before you use or cite this source, read our verdicts on {number} statements: {total}.",
+        "Read this page before you use or cite this source. It says which statements are true as "
+        f"printed, and how to correct the others. The verdicts on {number} statements: {total}.",
         _HEAD,
     )
     if source.notation:
@@ -162,7 +165,12 @@ def _details(source: Source) -> Iterator[str]:
     if others:
         yield from ("## Formulas and remarks", "", *others)
     if source.lines:
-        yield from ("## Where each passage is checked", "", "The claims about each passage:", "")
+        yield from (
+            "## Where each passage is checked",
+            "",
+            "Each passage of the source is followed by the claims about it:",
+            "",
+        )
         yield from (*_lines(source), "")
 
 
@@ -219,7 +227,12 @@ def _lines(source: Source) -> Iterator[str]:
             for text in [*given]:
                 if any(other != text and other.startswith(text.rstrip(".")) for other in given):
                     del given[text]
-        yield from ("", "Without a claim:", "", *_grouped(reasons, " "))
+        yield from (
+            "",
+            "These passages have no claim, for the reason that follows each:",
+            "",
+            *_grouped(reasons, " "),
+        )
 
 
 def _grouped(found: dict[str, dict[str, None]], separator: str) -> Iterator[str]:
