@@ -7,6 +7,7 @@ optima and printed texts are what they were.
 from __future__ import annotations
 
 import hashlib
+import gzip
 import json
 import re
 import subprocess
@@ -38,7 +39,10 @@ FAMILIES = dict(cases.FAMILIES)
 
 
 def frozen(name):
-    return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+    path = HERE / f"{name}.json"
+    if path.exists():
+        return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(gzip.decompress((HERE / f"{name}.json.gz").read_bytes()))
 
 
 CERTIFICATES = frozen("certificates")
