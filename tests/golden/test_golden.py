@@ -6,8 +6,8 @@ optima and printed texts are what they were.
 
 from __future__ import annotations
 
-import hashlib
 import gzip
+import hashlib
 import json
 import re
 import subprocess
