@@ -36,7 +36,7 @@ def parts(finding):
 def test_there_are_ten_short_sections():
     assert [int(re.match(r"## (\d+)", finding)[1]) for finding in FINDINGS] == list(range(1, 11))
     prose = re.sub(r"```.*?```|\]\(\S+\)", "", PAGE, flags=re.DOTALL)
-    assert len(prose.split()) < 1700
+    assert len(prose.split()) < 1900
     home = (Path(__file__).parents[2] / "docs" / "index.md").read_text()
     assert "](findings.md)" in home
 
