@@ -254,6 +254,9 @@ _PREPARED: set[tuple[object, ...]] = set()
 
 def _prepare_kernels(game: Game, method: Method) -> None:
     # Each round calls these functions. They are compiled before the clock starts.
+    if (type(method),) not in _PREPARED:
+        ready(method.prepare)
+        _PREPARED.add((type(method),))
     is_smoothed = isinstance(method, SmoothedMethod)
     kinds = type(game.matrix), type(game.relaxation), type(game.over), is_smoothed
     # A relaxation that calls a solver has no compiled functions.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 
+import numba
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ import relaxboost as rb
 from relaxboost._core.loop import Clock
 from relaxboost.relaxations.base import projector
 from relaxboost.solvers.boosters.erlpboost import ERLPBoostRun
+from relaxboost.solvers.boosters.hull import reweigh
 from relaxboost.solvers.boosters.newton import RestrictedRun
 from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.method import default_beta
@@ -84,3 +87,28 @@ def test_a_round_needs_few_distributions(rng):
         rounds += 1
         assert rounds < 100
     assert calls[0] < 20_000
+
+
+def test_the_quadratic_model_is_compiled_before_the_clock_starts(monkeypatch, rng):
+    seen = []
+
+    def recorded(*arguments):
+        seen.append([numba.typeof(argument) for argument in arguments])
+        return reweigh(*arguments)
+
+    def clock(*arguments):
+        seen.append("clock")
+        return Clock(*arguments)
+
+    solving = sys.modules["relaxboost.solvers.solve"]
+    monkeypatch.setattr(solving, "_PREPARED", set())
+    monkeypatch.setattr(solving, "Clock", clock)
+    for name in ("hull", "newton"):
+        module = sys.modules[f"relaxboost.solvers.boosters.{name}"]
+        monkeypatch.setattr(module, "reweigh", recorded)
+    game = rb.Game(rng.uniform(-1.0, 1.0, (50, 20)), rb.Capped(10), rb.Simplex())
+    rb.solve(game, 1e-3, "erlpboost", time_limit=60.0)
+    compiled, started, *used = seen
+    assert started == "clock"
+    assert used
+    assert all(types == compiled for types in used)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
+from relaxboost.solvers.boosters.hull import prepare_reweigh
 from relaxboost.solvers.boosters.newton import RestrictedRun
 from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
@@ -73,6 +74,10 @@ class ERLPBoost(SmoothedMethod):
         # A round that optimises all weights gains at least as much as a step of Fig. 1 (SS09, after
         # Eq. 13).
         return self.fig1_rounds_bound(game, tol)
+
+    def prepare(self) -> None:
+        """Compile the function with which Newton steps optimise the quadratic model."""
+        prepare_reweigh()
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         beta, project, suffix = self.projector(game, goal.tol)
