@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 
 import numba
 import numpy as np
@@ -149,3 +150,14 @@ def counted(run, limit=math.inf, clock=None):
 
     run._project = counting
     return calls
+
+
+@pytest.mark.parametrize("beta", [1e-310, 1e-300, 1e-200, 1e300])
+@pytest.mark.parametrize("f", [rb.HardMargin(), rb.Capped(7.5)], ids=repr)
+def test_no_warning_if_the_hessian_overflows(beta, f, rng):
+    game = rb.Game(rng.uniform(-1.0, 1.0, (40, 15)), f, rb.L1Ball(1e8))
+    method = rb.solvers.ERLPBoost(beta=beta)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = rb.solve(game, 1e5, method, max_rounds=60)
+    assert found.gap < 1e9

@@ -102,7 +102,12 @@ class RestrictedRun(CorrectiveRun):
             atoms = np.column_stack([atoms, np.zeros(active.u.size)])
             gradient = np.append(gradient, 0.0)
             weights = np.append(weights, max(0.0, 1.0 - float(weights.sum())))
-        hessian = self._hessian(atoms, clock)
+        # If β is tiny, the Hessian may overflow, and there is no Newton step.
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            hessian = self._hessian(atoms, clock)
+        if not np.isfinite(hessian).all():
+            self.step = 0.0
+            return
         moved = weights.copy()
         # The model is <gradient, change> − <change, hessian · change>/2. The function `reweigh`
         # minimises <costs, moved> + <moved, hessian · moved>/2, its negative up to a constant.
