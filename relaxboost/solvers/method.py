@@ -107,6 +107,14 @@ class Method(ABC):
         """
         return
 
+    def prepare(self) -> None:
+        """Call the compiled functions that only this method uses, with small arguments.
+
+        `solve` calls this method before the clock starts, so that the time limit excludes
+        compilation. By default there are no such functions.
+        """
+        return
+
     @abstractmethod
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         """Return the run of this method on a game, as a booster that is ready for its first round.

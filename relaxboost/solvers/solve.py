@@ -193,7 +193,8 @@ def solve(
             'method="auto"'
         )
     begin, file = _read_points(game, start, checkpoint)
-    return _run(game, goal, chosen, limits, begin, file, verbose)
+    job = _prepare(game, goal, chosen, limits, begin, file)
+    return _finish(job, job.play(float(verbose)), verbose)
 
 
 def solve_next(
@@ -216,25 +217,27 @@ def solve_next(
             f"{type(chosen).__name__} {chosen.cold}, but the games of a path start from previous "
             'solutions; use method="auto", or call solve for each game'
         )
-    return _run(game, goal, chosen, limits, relay.begin(game), None, verbose)
+    job = _prepare(game, goal, chosen, limits, relay.begin(game), None)
+    return _finish(job, job.play(float(verbose)), verbose)
 
 
-def _run(
+def _prepare(
     game: Game,
     goal: Tolerance,
     chosen: Method,
     limits: Limits,
     begin: WarmStart,
     file: Checkpoint | None,
-    verbose: float,
-) -> Solution:
+) -> _Job:
     # The time limit excludes compilation, which happens once for each kind of game.
     _prepare_kernels(game, chosen)
     clock = Clock(limits.time_limit)
     booster = _start(game, goal, chosen, clock, begin)
     log = RunLog(clock, begin)
-    job = _Job(game, goal, chosen, limits, begin, file, log, booster)
-    ending = job.play(float(verbose))
+    return _Job(game, goal, chosen, limits, begin, file, log, booster)
+
+
+def _finish(job: _Job, ending: Ending, verbose: float) -> Solution:
     try:
         solution = job.finish(ending)
     except (KeyboardInterrupt, SystemError) as error:
@@ -244,7 +247,7 @@ def _run(
         solution = job.finish(ending._replace(status="interrupted"))
     # The last line of the trace needs the certified gap, so no round has printed it.
     if verbose >= 2:
-        log.print_new(solution.trace)
+        job.log.print_new(solution.trace)
     return solution
 
 
@@ -254,6 +257,9 @@ _PREPARED: set[tuple[object, ...]] = set()
 
 def _prepare_kernels(game: Game, method: Method) -> None:
     # Each round calls these functions. They are compiled before the clock starts.
+    if (type(method),) not in _PREPARED:
+        ready(method.prepare)
+        _PREPARED.add((type(method),))
     is_smoothed = isinstance(method, SmoothedMethod)
     kinds = type(game.matrix), type(game.relaxation), type(game.over), is_smoothed
     # A relaxation that calls a solver has no compiled functions.

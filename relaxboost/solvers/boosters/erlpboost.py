@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
+from relaxboost.solvers.boosters.hull import prepare_reweigh
 from relaxboost.solvers.boosters.newton import RestrictedRun
 from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
@@ -74,6 +75,10 @@ class ERLPBoost(SmoothedMethod):
         # Eq. 13).
         return self.fig1_rounds_bound(game, tol)
 
+    def prepare(self) -> None:
+        """Compile the function with which Newton steps optimise the quadratic model."""
+        prepare_reweigh()
+
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         beta, project, suffix = self.projector(game, goal.tol)
         # Smoothing costs up to tol/2, so the smoothed problem is solved to the other half.
@@ -86,10 +91,10 @@ class ERLPBoostRun(Booster):
 
     A round first takes a step towards the new column, with the length that a line search finds.
     This step increases the smoothed margin at least as much as the step "fig1" of `Corrective`. The
-    bound on the rounds of "fig1" therefore holds for ERLPBoost too. Newton steps over the columns
-    found so far follow. They end when the gap of the smoothed game restricted to these columns is
-    at most max(g, target)/2, where g is the gap of the whole smoothed game at the start of the
-    round. If f needs a solver, pairwise steps replace the Newton steps.
+    bound on the rounds of "fig1" therefore holds for ERLPBoost too. Pairwise steps over the
+    columns found so far follow, and then Newton steps. They end when the gap of the smoothed game
+    restricted to these columns is at most max(g, target)/2, where g is the gap of the whole
+    smoothed game at the start of the round. If f needs a solver, there are no Newton steps.
 
     Parameters
     ----------
@@ -102,7 +107,7 @@ class ERLPBoostRun(Booster):
     target : float
         The gap of the smoothed game at which the run is expected to end.
     clock : Clock
-        The clock of the run. The Newton steps end when the clock has no time left.
+        The clock of the run. The steps over the columns found so far end when it has no time left.
     """
 
     inner = "smoothed"

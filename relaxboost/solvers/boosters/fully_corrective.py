@@ -15,7 +15,7 @@ from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.solvers import work
 from relaxboost.solvers.boosters.accuracy import INNER_ACCURACY_RATIO
-from relaxboost.solvers.boosters.hull import Hull
+from relaxboost.solvers.boosters.hull import Hull, prepare_reweigh
 from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.method import Method, default_beta
 from relaxboost.solvers.rounds import Booster
@@ -58,6 +58,10 @@ class FullyCorrective(Method):
                 f"FullyCorrective() is for games over Euclidean sets, but this game is over "
                 f'{game.over!r}; use method="auto"'
             )
+
+    def prepare(self) -> None:
+        """Compile the function that optimises the weights of the distributions in the hull."""
+        prepare_reweigh()
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         return FullyCorrectiveRun(game, goal.tol, clock).named("fully-corrective")

@@ -99,6 +99,11 @@ def _widen(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> ND
     return wider
 
 
+def prepare_reweigh() -> None:
+    """Call `reweigh` with small arguments, so that numba compiles it or loads it from its cache."""
+    reweigh(np.eye(1), np.zeros(1), np.ones(1), 1, (1.0, 0.0, 1.0), 1.0)
+
+
 @njit()
 def reweigh(
     gram: NDArray[np.float64],

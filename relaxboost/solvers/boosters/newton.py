@@ -1,4 +1,4 @@
-"""Newton steps on the smoothed relaxed margin of the columns found so far, for ERLPBoost."""
+"""Pairwise and Newton steps over the columns found so far, for ERLPBoost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import ulp
 import numpy as np
 
 from relaxboost._core.arrays import Matrix
-from relaxboost._core.loop import Clock
+from relaxboost._core.loop import Clock, TimeUp
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
 from relaxboost.relaxations.base import needs_solver
@@ -52,30 +52,40 @@ class RestrictedRun(CorrectiveRun):
         self._has_hessian = not needs_solver(game.relaxation)
 
     def settle(self, goal: float, clock: Clock) -> None:
-        """Take steps over the columns found so far, until the gap is at most `goal`.
+        """Take pairwise steps, then Newton steps, until the gap is at most `goal`.
 
         The gap is that of the smoothed game restricted to these columns. The steps also end if the
         clock has no time left, or if they become too short to change the weights.
         """
         active = self.atoms
+        exchanges = 0
+        is_newton = False
         while clock.left:
             self.edges = active.edges(self.d)
             best = active.best(self.edges)
             gap = active.gap(self.d, best)
             if gap <= goal:
                 break
-            # The Hessian needs a distribution for each column. If a solver computes each of them,
-            # many pairwise steps take less time, and do not depend on the errors of the solver.
-            if self._has_hessian:
-                self._newton(best, gap)
+            # A Newton step takes about as long as one pairwise step for each column with weight.
+            # Pairwise steps come first, because with many columns they often need less time.
+            if self._has_hessian and exchanges >= active.used:
+                is_newton = True
+            if is_newton:
+                try:
+                    self._newton(best, gap, clock)
+                except TimeUp:
+                    break
             # Rounding errors can make the quadratic model useless if the gap is tiny.
-            if not self._has_hessian or self.step <= 0.0:
+            if not is_newton or self.step <= 0.0:
                 self._exchange(best)
+                exchanges += 1
             # With a tiny β the steps become so short that they never close the gap.
             if self.step <= ulp(active.over.scale):
-                break
+                if is_newton or not self._has_hessian:
+                    break
+                is_newton = True
 
-    def _newton(self, best: Best, gap: float) -> None:
+    def _newton(self, best: Best, gap: float, clock: Clock) -> None:
         active = self.atoms
         scale = active.over.scale
         active.slot(best)
@@ -92,7 +102,12 @@ class RestrictedRun(CorrectiveRun):
             atoms = np.column_stack([atoms, np.zeros(active.u.size)])
             gradient = np.append(gradient, 0.0)
             weights = np.append(weights, max(0.0, 1.0 - float(weights.sum())))
-        hessian = self._hessian(atoms)
+        # If β is tiny, the Hessian may overflow, and there is no Newton step.
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            hessian = self._hessian(atoms, clock)
+        if not np.isfinite(hessian).all():
+            self.step = 0.0
+            return
         moved = weights.copy()
         # The model is <gradient, change> − <change, hessian · change>/2. The function `reweigh`
         # minimises <costs, moved> + <moved, hessian · moved>/2, its negative up to a constant.
@@ -110,13 +125,15 @@ class RestrictedRun(CorrectiveRun):
         active.u = self._margins(found, v)
         self._finish("newton", found)
 
-    def _hessian(self, atoms: Matrix) -> Matrix:
+    def _hessian(self, atoms: Matrix, clock: Clock) -> Matrix:
         """Return minus the second derivatives of the smoothed margin in the weights of atoms.
 
-        `atoms` contains the margins of an atom in each column.
+        `atoms` contains the margins of an atom in each column. If the clock has no time left, raise
+        `TimeUp`.
         """
         changes = np.zeros_like(atoms)
         for j, v in enumerate(atoms.T):
+            clock.check()
             size = kernels.largest(v)
             if size > 0.0:
                 h = DIFFERENCE * self._beta / size
