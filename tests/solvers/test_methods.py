@@ -96,7 +96,7 @@ DEEPER = {
     "NormPenalty(inf": 14,
     "KLPenalty": 14,
     "GroupCaps": 15,
-    "TotalVariationBall(prior)": 15,
+    "TotalVariationBall": 15,
     "BinaryEntropy": 16,  # a root in the levels of its logits
     "KLBall": 19,
     "Mahalanobis": 18,
