@@ -62,10 +62,10 @@ CYCLE = (
     r"raise the costs to >= 0, or plan over paths that visit no node twice "
     r'\(planner="simple", or negative="simple" in evaluate\)'
 )
-LACKS = r"make the graph with all of these, as from_pandas\(.*\) does"
+LACKS = r"make the graph with the features of the costs, for example by from_pandas\(.*\)"
 USED = {
     CYCLE: "fit costs without --free-signs",
-    LACKS: "name all of them in --features, or leave --features out",
+    LACKS: "name all of the latter in --features, or leave --features out",
     "optimal_match says": "optimal match says",
     "learn with less strength or more features": "learn them with a smaller --strength or more "
     "--features",

@@ -30,8 +30,8 @@ def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -
     missing = [name for name in names if name not in graph.names]
     if missing:
         raise InputError(
-            f"the graph lacks the features {', '.join(missing)}. Its features are "
-            f"{', '.join(graph.names)}, but the costs were learned from {', '.join(names)}. Make "
+            f"the graph lacks the features {', '.join(missing)}; its features are "
+            f"{', '.join(graph.names)}, but the costs were learned from {', '.join(names)}; make "
             "the graph with the features of the costs, for example by from_pandas(edges, "
             "features=costs)"
         )

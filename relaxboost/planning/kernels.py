@@ -132,9 +132,11 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return the distance of each node from `source`, the position in the adjacency of the last arc
-    by which each node was reached, and a node on a negative cycle. The node is −1 if no negative
-    cycle was found.
+    """Return the shortest distances from a node and the arcs to them, or a node on a negative cycle.
+
+    The first array contains the distance of each node from the node `source`. The second array
+    contains, for each node, the position in the adjacency of the last arc by which the node was
+    reached. The number is a node on a negative cycle, or −1 if no negative cycle was found.
 
     The search is the Bellman–Ford algorithm with a queue. Nodes for which `inside` is false are not
     visited.

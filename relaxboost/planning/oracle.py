@@ -80,8 +80,10 @@ class AugmentedPlans(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether every loss-augmented plan has the least cost minus loss, so that no plan was
-        relaxed."""
+        """Whether every loss-augmented plan minimises the difference of cost and loss exactly.
+
+        In this case, no plan comes from the convex bound of `negative="relaxed"`.
+        """
         return all(answer.exact for answer in self.each)
 
 

@@ -236,7 +236,7 @@ CASES = [
     (lambda: pl.program(MADE), r"planning\.Problem"),
     (
         lambda: learned_on_other_features().costs(TWO),
-        "the graph lacks the features x1. Its features are x0, but",
+        "the graph lacks the features x1; its features are x0, but",
     ),
     # boosting
     (lambda: pl.PlanningLoss("log"), "link must be one of additive, exponential"),

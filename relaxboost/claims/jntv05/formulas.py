@@ -195,8 +195,8 @@ LAWS = Space(
     radius=Real(0.25, 2.0),
     loss=Choice("hinge", "exponential", "logit"),
 )
-"""The space of laws: the values H(X), the label sign(y) and the probability p of each atom, the
-radius λ of the simplex, and the loss φ."""
+"""The space of laws. An instance has, for each atom, the values H(X), the label sign(y) and the
+probability p. It also has the radius λ of the simplex and the loss φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 
