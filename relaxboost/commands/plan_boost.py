@@ -23,7 +23,7 @@ _SPOKEN = {
     r'PlanningLoss\("additive"\)': "--link additive",
     r"take a number$": "pass --base 1",
     r"to continue boosting give .*": "pass a file of `plan fit --out`, or a number",
-    inputs.LACKS: "name all of the latter in --features, or leave --features out",
+    inputs.LACKS: "name the features of the costs in --features, or leave --features out",
     r"those given by base=": "those given by --base",
     r"another learner, or stopping=": "another --learner, or --rounds ",
 }

@@ -65,7 +65,7 @@ CYCLE = (
 LACKS = r"make the graph with the features of the costs, for example by from_pandas\(.*\)"
 USED = {
     CYCLE: "fit costs without --free-signs",
-    LACKS: "name all of the latter in --features, or leave --features out",
+    LACKS: "name the features of the costs in --features, or leave --features out",
     "optimal_match says": "optimal match says",
     "learn with less strength or more features": "learn them with a smaller --strength or more "
     "--features",

@@ -132,7 +132,7 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return the shortest distances from a node and the arcs to them, or a node on a negative cycle.
+    """Return the distances from a node, the arcs that attain them, and a node on a negative cycle.
 
     The first array contains the distance of each node from the node `source`. The second array
     contains, for each node, the position in the adjacency of the last arc by which the node was

@@ -295,7 +295,7 @@ def test_costs_to_start_from_are_refused_in_words_of_the_command(folder, capsys)
     assert run("fit --edges edges.csv --trips trips.csv --out linear.json", capsys)[0] == 0
     said = "--base must be a number or linear costs, and these costs are not linear; pass a file"
     refused(f"boost {files} --base boosted.json", said, capsys)
-    said = "name all of the latter in --features, or leave --features out"
+    said = "name the features of the costs in --features, or leave --features out"
     refused(f"boost {files} --base linear.json --features length", said, capsys)
     lacking = "evaluate linear.json --edges edges.csv --trips trips.csv --features length"
     refused(lacking, said, capsys)
