@@ -5,6 +5,7 @@ if (place) {
   const verdict = place.querySelector("output");
   const base = new URL("../checker/", location.href);
   let worker = null;
+  let last = null; // the certificate that was checked last
 
   const show = (state, text) => {
     verdict.dataset.state = state;
@@ -12,6 +13,7 @@ if (place) {
   };
 
   const check = async (certificate) => {
+    last = certificate;
     if (!worker) {
       worker = new Worker(new URL("worker.js", base), { type: "module" });
       worker.onmessage = ({ data }) => show(["accepted", "rejected"][data.status] ?? "failed", data.text);
@@ -24,7 +26,7 @@ if (place) {
   };
 
   file.addEventListener("change", () => file.files[0] && check(file.files[0]));
-  matrix.addEventListener("change", () => file.files[0] && check(file.files[0]));
+  matrix.addEventListener("change", () => last && check(last));
   place.addEventListener("dragover", (event) => event.preventDefault());
   place.addEventListener("drop", (event) => {
     event.preventDefault();
