@@ -524,6 +524,13 @@ def test_every_name_on_the_api_page_is_there():
         assert pkgutil.resolve_name(f"relaxboost.{name}") is not None, name
 
 
+@pytest.mark.parametrize("path", reference.ORDER)
+def test_a_page_with_an_own_order_has_all_members(path):
+    shown = pkgutil.resolve_name(f"relaxboost.{path}")
+    members = {*vars(shown).get("__annotations__", ()), *vars(shown)}
+    assert sorted(reference.ORDER[path]) == sorted(n for n in members if not n.startswith("_"))
+
+
 def test_every_public_name_is_on_the_api_page():
     shown = names_on_the_api_page()
     for room in ("relaxations.", "solvers.", "game.", "certificates.", "claims.", "estimators."):
