@@ -257,8 +257,8 @@ class Solution(Bracketed):
 
     @property
     def gamma(self) -> float:
-        """The threshold γ on the margins, which is part of the proof of the bound `lower`. In a game
-        with a cap on d, an example with the margin u has the hinge loss max(0, γ − u).
+        """The threshold γ on the margins, which is part of the proof of the bound `lower`. In a
+        game with a cap on d, an example with the margin u has the hinge loss max(0, γ − u).
         """
         return self.witness.gamma
 
