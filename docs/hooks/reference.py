@@ -52,6 +52,11 @@ GUIDES = {
 """The page that explains a room to people who use it for the first time."""
 
 ORDER = {
+    "game.Game": (
+        *("bracket", "m", "n", "relaxation", "over", "matrix", "level", "primal", "dual"),
+        *("digest", "parts", "repair_d", "repair_w", "read_w"),
+        *("linear_form", "cone_form", "entropy_range"),
+    ),
     "game.Solution": (
         *("lower", "upper", "status", "w", "d", "margins", "hypotheses"),
         *("gap", "game", "support", "coefficients", "gamma", "message", "outcome"),
@@ -231,27 +236,30 @@ def on_page_content(html: str, **_: object) -> str:
 _ATTRIBUTE = re.compile(
     r'<div class="doc doc-object doc-attribute">\s*<h\d id="([^"]+)"(?:(?!</h\d>).)*</h\d>\s*'
     r'(?:<div class="doc-signature highlight">(?:(?!</div>).)*</div>\s*)?'
-    r'<div class="doc doc-contents ">\s*<p>((?:(?!</?p>).)*)</p>\s*</div>\s*</div>',
+    r'<div class="doc doc-contents ">\s*((?:<p>(?:(?!</?p>).)*</p>\s*)+)</div>\s*</div>',
     re.DOTALL,
 )
-"""The section of an attribute whose docstring has one paragraph."""
+"""The section of an attribute whose docstring consists of paragraphs: the anchor and these."""
 
 
 def without_repeated_attributes(output: str) -> str:
-    """Drop the sections of attributes of which the list of attributes says the same.
+    """Move the descriptions of attributes into the list of attributes, and drop their sections.
 
-    The entry in the list gets the anchor of the section.
+    An entry of the list begins like the section. It gets the anchor and the text of the section.
     """
     for found in [*_ATTRIBUTE.finditer(output)]:
-        anchor, text = found.groups()
+        anchor, paragraphs = found.groups()
         entry = re.compile(
             rf'<a [^>]*href="#{re.escape(anchor)}">([^<]*)</a>(</code></b>(?:(?!</li>).)*?'
-            rf'<div class="doc-md-description">\s*<p>{re.escape(text)}</p>\s*</div>\s*</li>)',
+            r'<div class="doc-md-description">\s*)<p>((?:(?!</?p>).)*)</p>(?=\s*</div>\s*</li>)',
             re.DOTALL,
         )
-        output, moved = entry.subn(rf'<span id="{anchor}">\1</span>\2', output, count=1)
-        if moved:
-            output = output.replace(found[0], "", 1)
+        listed = entry.search(output)
+        if listed is None or not paragraphs.startswith(f"<p>{listed[3]}"):
+            continue
+        whole = f'<span id="{anchor}">{listed[1]}</span>{listed[2]}{paragraphs.rstrip()}'
+        output = f"{output[: listed.start()]}{whole}{output[listed.end() :]}"
+        output = output.replace(found[0], "", 1)
     return output
 
 

@@ -41,7 +41,9 @@ class Game:
     domain is a set, the cost g*(w) is 0 in the set and infinite outside. For `SquaredNorm`, it is
     the penalty. The function g is the conjugate of g*.
 
-    Most users need only `bracket`, `m`, `n`, `relaxation` and `over`.
+    Most users need only `bracket`, `m`, `n`, `relaxation` and `over`. The methods `repair_d`,
+    `repair_w` and `read_w`, and the attributes `linear_form`, `cone_form` and `entropy_range`, are
+    for programs that extend relaxboost.
 
     Parameters
     ----------

@@ -172,8 +172,8 @@ class Solution(Bracketed):
     the checkpoint is included."""
     bound: float = float("nan")
     """The number of rounds after which a theorem guarantees the gap `tol`. The method
-    `rounds_bound` of the booster computes it. It is nan if no theorem applies, for example for
-    "auto", for steps of Corrective other than "fig1" and "line-search", or if the caller passed
+    `rounds_bound` of the booster computes it. The bound is nan if no theorem applies, for example
+    for "auto", for steps of Corrective other than "fig1" and "line-search", or if the caller passed
     beta."""
     message: str = ""
     """A text that explains why the run ended, with a warning if the result may be misleading."""
