@@ -492,9 +492,10 @@ def test_an_attribute_is_described_once_on_its_page():
     moved = '<span id="G.m">m</span>'
     longer = section("G.n", "<p>Columns.</p><p>Or None.</p>")
     page = f"{listed(m, 'Rows.')}{listed(n, 'Columns.')}{section('G.m', '<p>Rows.</p>')}{longer}"
-    once = f"{listed(moved, 'Rows.')}{listed(n, 'Columns.')}{longer}"
+    both = '<span id="G.n">n</span>', "Columns.</p><p>Or None."
+    once = f"{listed(moved, 'Rows.')}{listed(*both)}"
     assert reference.without_repeated_attributes(page) == once
-    other = page.replace("Rows.", "Examples.", 1)
+    other = page.replace("Rows.", "Examples.", 1).replace("Columns.", "Hypotheses.", 1)
     assert reference.without_repeated_attributes(other) == other
 
 
@@ -522,6 +523,13 @@ def test_no_line_of_a_docstring_is_a_quote_to_markdown():
 def test_every_name_on_the_api_page_is_there():
     for name in names_on_the_api_page():
         assert pkgutil.resolve_name(f"relaxboost.{name}") is not None, name
+
+
+@pytest.mark.parametrize("path", reference.ORDER)
+def test_a_page_with_an_own_order_has_all_members(path):
+    shown = pkgutil.resolve_name(f"relaxboost.{path}")
+    members = {*vars(shown).get("__annotations__", ()), *vars(shown)}
+    assert sorted(reference.ORDER[path]) == sorted(n for n in members if not n.startswith("_"))
 
 
 def test_every_public_name_is_on_the_api_page():

@@ -35,7 +35,9 @@ ROOMS = {
 
 GUIDES = {
     "game": "game.md",
+    "game.domains": "relaxations.md#over-which-weights",
     "relaxations": "relaxations.md",
+    "matrices": "large_data.md#which-matrix",
     "solvers": "methods.md",
     "certificates": "certificates.md",
     "estimators": "x_and_y.md",
@@ -48,6 +50,21 @@ GUIDES = {
     "views": "gallery/index.md",
 }
 """The page that explains a room to people who use it for the first time."""
+
+ORDER = {
+    "game.Game": (
+        *("bracket", "m", "n", "relaxation", "over", "matrix", "level", "primal", "dual"),
+        *("digest", "parts", "repair_d", "repair_w", "read_w"),
+        *("linear_form", "cone_form", "entropy_range"),
+    ),
+    "game.Solution": (
+        *("lower", "upper", "status", "w", "d", "margins", "hypotheses"),
+        *("gap", "game", "support", "coefficients", "gamma", "message", "outcome"),
+        *("method", "tol", "rtol", "rounds", "seconds", "bound", "trace", "history"),
+        *("basis", "witness", "learner", "game_digest", "game_parts", "label", "doubt"),
+    ),
+}
+"""The members of a class in the order in which users need them, if it is not that of the source."""
 
 TOP = ("InputError", "_core.MissingDependencyError")
 """What is in no room; it is listed last."""
@@ -162,16 +179,16 @@ def pages() -> dict[str, str]:
     index = [
         "# API",
         "",
-        "Most users need only these ten names. [An example](index.md#a-first-game) uses the first "
-        "seven.",
+        "Most users need only the ten names in the next table. The [example on the home "
+        "page](index.md#a-first-game) uses the seven names in the first four rows.",
         "",
         "| task | names, after `import relaxboost as rb` |",
         "|---|---|",
         *(f"| {task} | {', '.join(map(first, paths))} |" for task, paths in FIRST.items()),
         "",
-        "All public names follow. A **bold** name belongs to `rb` itself, such as `rb.Game`. Every "
-        "other name belongs to the module under the heading, such as "
-        "`rb.relaxations.TotalVariationBall`.",
+        "All public names follow. The **bold** names come first in each section, because most "
+        "users need only these. They belong to `rb` itself, as in `rb.Game`. Every other name "
+        "belongs to the module under the heading, as in `rb.relaxations.TotalVariationBall`.",
         "",
     ]
     for room, title, listed in entries():
@@ -181,10 +198,13 @@ def pages() -> dict[str, str]:
             options = {"heading": entry.name}
             if isinstance(entry.value, str):
                 options["filters"] = "public"
+            if entry.path in ORDER:
+                options["members"] = f"[{', '.join(ORDER[entry.path])}]"
+            guide = f" · [guide](../{GUIDES[room]})" if room in GUIDES else ""
             lines = "".join(f"\n      {key}: {value}" for key, value in options.items())
             found[f"api/{entry.path}.md"] = (
                 f"---\nhide: [navigation]\n---\n\n"
-                f"[API](../api.md) › [{title}](../api.md#{room}) · `{entry.statement}`\n\n"
+                f"[API](../api.md) › [{title}](../api.md#{room}){guide} · `{entry.statement}`\n\n"
                 f"::: relaxboost.{entry.path}\n    options:{lines}\n"
             )
             link = f"[`{entry.name}`](api/{entry.path}.md)"
@@ -216,27 +236,30 @@ def on_page_content(html: str, **_: object) -> str:
 _ATTRIBUTE = re.compile(
     r'<div class="doc doc-object doc-attribute">\s*<h\d id="([^"]+)"(?:(?!</h\d>).)*</h\d>\s*'
     r'(?:<div class="doc-signature highlight">(?:(?!</div>).)*</div>\s*)?'
-    r'<div class="doc doc-contents ">\s*<p>((?:(?!</?p>).)*)</p>\s*</div>\s*</div>',
+    r'<div class="doc doc-contents ">\s*((?:<p>(?:(?!</?p>).)*</p>\s*)+)</div>\s*</div>',
     re.DOTALL,
 )
-"""The section of an attribute whose docstring has one paragraph."""
+"""The section of an attribute whose docstring consists of paragraphs: the anchor and these."""
 
 
 def without_repeated_attributes(output: str) -> str:
-    """Drop the sections of attributes of which the list of attributes says the same.
+    """Move the descriptions of attributes into the list of attributes, and drop their sections.
 
-    The entry in the list gets the anchor of the section.
+    An entry of the list begins like the section. It gets the anchor and the text of the section.
     """
     for found in [*_ATTRIBUTE.finditer(output)]:
-        anchor, text = found.groups()
+        anchor, paragraphs = found.groups()
         entry = re.compile(
             rf'<a [^>]*href="#{re.escape(anchor)}">([^<]*)</a>(</code></b>(?:(?!</li>).)*?'
-            rf'<div class="doc-md-description">\s*<p>{re.escape(text)}</p>\s*</div>\s*</li>)',
+            r'<div class="doc-md-description">\s*)<p>((?:(?!</?p>).)*)</p>(?=\s*</div>\s*</li>)',
             re.DOTALL,
         )
-        output, moved = entry.subn(rf'<span id="{anchor}">\1</span>\2', output, count=1)
-        if moved:
-            output = output.replace(found[0], "", 1)
+        listed = entry.search(output)
+        if listed is None or not paragraphs.startswith(f"<p>{listed[3]}"):
+            continue
+        whole = f'<span id="{anchor}">{listed[1]}</span>{listed[2]}{paragraphs.rstrip()}'
+        output = f"{output[: listed.start()]}{whole}{output[listed.end() :]}"
+        output = output.replace(found[0], "", 1)
     return output
 
 

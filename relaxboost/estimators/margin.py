@@ -161,15 +161,15 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         The share, in (0, 1], of the examples, or of their weight, whose lowest margins are
         averaged. A small fraction suits clean labels. The fraction should exceed twice the share of
         wrong labels; otherwise the votes fit the wrong labels. "auto" chooses the fraction by
-        held-out votes. Only "capped" has a fraction. A fraction of less than one example gives the
-        hard margin.
+        held-out votes. Only "capped" has a fraction. Below one example, the margin is hard.
     hypotheses : "auto", "stumps", classifier, or callable
         The hypotheses that vote:
 
-        * "auto" is a pool of 200 randomised trees: one fifth each of depth 2, 3, 5 and unlimited,
-          and one fifth with random cuts. Each tree is grown on a bootstrap sample. The votes of the
-          trees on the other examples are held out. They choose the fraction by their likelihood,
-          and calibrate probabilities.
+        * "auto" is a pool of 200 randomised trees. One fifth each has depth 2, 3 and 5, one fifth
+          has no limit of depth, and one fifth has random cuts. Each tree is grown on a bootstrap
+          sample. Its votes on the other examples are *held out*, that is, they resemble votes on
+          new data. The fraction is the one for which the held-out votes have the largest
+          likelihood. The held-out votes also calibrate the probabilities.
         * "stumps" are all stumps, few of which get a weight. Cross-validation with `folds` chooses
           the fraction with the fewest errors.
         * A scikit-learn classifier that accepts sample_weight is fitted in each round until it
@@ -198,8 +198,8 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         1 shows a progress bar on a terminal.
     class_weight : dict or "balanced", optional
         Factors that multiply the weights of each class; "balanced" makes the total weights of all
-        classes equal. With more than two classes and no dict, each class has half of the weight in
-        its own game.
+        classes equal. For more than two classes, each game compares one class with all others.
+        Unless `class_weight` is a dict, the class and the others then have equal total weights.
     random_state : int or RandomState, optional
         The seed for the trees and folds. The default is a fixed seed, so that the same data give
         the same games; None draws a new seed.
@@ -225,9 +225,9 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     hardest_ : array
         The indices of the rows with the lowest margins, the lowest first. They are the rows with
         margins below the threshold γ of the game, and have the largest weight that the cap allows.
-        If the fraction is 1, they are nearly all rows. The first often have wrong labels. Held-out
-        votes contradict a share `cv_errors_[fraction_]` of all labels, so examine about this share
-        of the rows.
+        If the fraction is 1, they are nearly all rows. The first of these rows often have wrong
+        labels. Examine about a share `cv_errors_[fraction_]` of all rows, if `fraction` is "auto".
+        This is the share of the labels that the held-out votes contradict.
     feature_importances_ : array of shape (d,)
         The share of each of the d features in the weights, for "stumps" and "auto". The weight of a
         tree is split among its features in proportion to how much they decrease the tree's squared
@@ -268,7 +268,15 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
 
     Examples
     --------
+    >>> from sklearn.datasets import load_breast_cancer
     >>> from relaxboost.estimators import MarginBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MarginBoostClassifier().fit(X, y)
+    >>> model.predict_proba(X[:2]).shape
+    (2, 2)
+
+    A vote of stumps can be read. Here it is a single stump:
+
     >>> model = MarginBoostClassifier(fraction=0.5, hypotheses="stumps", folds=None)
     >>> model.fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]).predict([[5.0]])
     array(['b'], dtype='<U1')

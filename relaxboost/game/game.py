@@ -25,19 +25,25 @@ from relaxboost.relaxations.own import resolved
 
 
 class Game:
-    """The relaxed weak-learning game of a margin matrix A and a relaxation f.
+    """The problem that `solve` solves: find the weighted vote with the largest relaxed margin.
 
-    The game has two players. One player chooses a distribution d over the examples, and the other
-    player chooses weights w of the hypotheses. `solve` computes both, with bounds on the value ρ:
+    The problem is a game of two players. One player chooses weights w of the hypotheses, which
+    form a vote. The other player chooses a distribution d over the examples. The optimal value ρ
+    of the game has two formulas:
 
+    * ρ is the maximum over all w with ‖w‖_1 <= 1 of the relaxed margin F(A w). Here A is the margin
+      matrix, f is the relaxation, and F(u) is the minimum over all d of <d, u> + f(d). For f = 0,
+      this is the smallest margin.
     * ρ is the minimum over all d of f(d) + ‖Aᵀd‖_inf. The edges Aᵀd say how well each hypothesis
       predicts the labels of examples drawn from d.
-    * ρ is the maximum over all w with ‖w‖_1 <= 1 of the relaxed margin F(A w). Here F(u) is the
-      minimum over all d of <d, u> + f(d). For f = 0, this is the smallest margin.
 
-    For another domain of w, ρ = min over d of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w), where
-    g* is the cost of w, and g is the conjugate of g*. The cost is 0 in a set and infinite outside,
-    or the penalty of `SquaredNorm`.
+    For another domain of w, ρ = max over w of F(A w) − g*(w) = min over d of f(d) + g(Aᵀd). If the
+    domain is a set, the cost g*(w) is 0 in the set and infinite outside. For `SquaredNorm`, it is
+    the penalty. The function g is the conjugate of g*.
+
+    Most users need only `bracket`, `m`, `n`, `relaxation` and `over`. The methods `repair_d`,
+    `repair_w` and `read_w`, and the attributes `linear_form`, `cone_form` and `entropy_range`, are
+    for programs that extend relaxboost.
 
     Parameters
     ----------
@@ -57,7 +63,8 @@ class Game:
     ------
     InputError
         If A is not a non-empty matrix of numbers in [−1, 1], if the relaxation does not fit m, if
-        `over` is not a domain, or if `over` needs edges of hypotheses that A does not enumerate.
+        `over` is not a domain, or if A belongs to a weak learner that does not list its hypotheses
+        and `over` is not an `L1Ball`.
 
     References
     ----------
@@ -73,6 +80,8 @@ class Game:
     >>> lower, upper = game.bracket(d=[0.5, 0.5, 0.0], w=[0.5, 0.5])
     >>> round(lower, 9), round(upper, 9)
     (0.5, 0.5)
+    >>> rb.solve(game).status
+    'optimal'
     """
 
     def __init__(

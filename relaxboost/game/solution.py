@@ -108,12 +108,15 @@ General solvers report an optimum at about the same accuracy, relative to margin
 class Solution(Bracketed):
     """Feasible points d and w of a game, and the bounds that they prove on its value ρ.
 
-    `solve` and `reference` return solutions. The distribution d over the examples proves the bound
-    `upper`, and the weights w of the hypotheses prove the bound `lower`. Both bounds are recomputed
-    at the end of a run and rounded outwards, so that lower <= ρ <= upper. The difference `gap` is
-    the accuracy. The points d and w may be from different rounds.
+    Do not create a Solution yourself, because `solve` and `reference` return it. The weights w of
+    the hypotheses prove the bound `lower`, and the distribution d over the examples proves the
+    bound `upper`. The best w and the best d may have been found in different rounds of a run. Both
+    bounds are recomputed at the end of the run and rounded outwards, so that lower <= ρ <= upper.
+    The difference `gap` is the accuracy.
 
     Most users need `lower`, `upper`, `status`, `w`, `d`, `margins` and the method `hypotheses`.
+    The attributes `basis`, `witness`, `learner`, `game_digest`, `game_parts`, `label` and `doubt`
+    are for programs that extend relaxboost.
 
     Examples
     --------
@@ -168,17 +171,10 @@ class Solution(Bracketed):
     """The duration of the run in seconds. If the run continued from a checkpoint, the time before
     the checkpoint is included."""
     bound: float = float("nan")
-    """The number of rounds after which a theorem guarantees the gap `tol`. It is nan if no theorem
-    applies.
-
-    For the unit l1 ball the algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, needs at most 64
-    log(m) / tol² rounds until the certified gap is `tol`, and at most half as many until the
-    smoothed gap is `tol`. For other domains see `Domain.rounds_bound`. This bound is proved for
-    ERLPBoost and for the steps "fig1" and "line-search" of Corrective. It is nan for other steps of
-    Corrective, if the caller passed beta, or if the weak learner has slack. For AdaBoost* with a
-    fixed ν the bound is 2 log(m) / tol², rounded upwards, plus 1 for the last round, which takes no
-    step. The bounds of other boosters follow from their own theorems (`Method.rounds_bound`).
-    Without a theorem, as for "auto", the bound is nan."""
+    """The number of rounds after which a theorem guarantees the gap `tol`. The method
+    `rounds_bound` of the booster computes it. The bound is nan if no theorem applies, for example
+    for "auto", for steps of Corrective other than "fig1" and "line-search", or if the caller passed
+    beta."""
     message: str = ""
     """A text that explains why the run ended, with a warning if the result may be misleading."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
@@ -222,10 +218,8 @@ class Solution(Bracketed):
 
     @property
     def outcome(self) -> str:
-        """The word for the status of the run in texts for readers.
-
-        It is the attribute `status`, except that "gap reached" replaces "optimal" if the gap
-        exceeds 1e-6.
+        """The status in a form for printing: "gap reached" if the status is "optimal" and the gap
+        exceeds 1e-6, and otherwise the status.
         """
         is_coarse = self.status == "optimal" and self.gap > OPTIMAL_GAP
         return "gap reached" if is_coarse else self.status
@@ -238,7 +232,6 @@ class Solution(Bracketed):
     @property
     def game_parts(self) -> dict[str, str]:
         """The texts `Game.parts` that identify the margin matrix, the relaxation and the domain.
-
         `compare` uses them to say how two games differ.
         """
         return self.game.parts
@@ -257,26 +250,22 @@ class Solution(Bracketed):
 
     @property
     def doubt(self) -> float:
-        """The error that `compare` tolerates in the bounds of this solution.
-
-        It is 0 if the bounds are proved, and 1e-7 if a general solver computed them without proof.
+        """The error that `compare` tolerates in the bounds of this solution. It is 0 if the bounds
+        are proved, and 1e-7 if a general solver computed them without proof.
         """
         return 0.0 if bounds_of(self.game.relaxation).is_proved else 1e-7
 
     @property
     def gamma(self) -> float:
-        """The threshold γ on the margins, which is part of the proof of the bound `lower`.
-
-        In a game with a cap on d, an example with the margin u has the hinge loss max(0, γ − u).
+        """The threshold γ on the margins, which is part of the proof of the bound `lower`. In a
+        game with a cap on d, an example with the margin u has the hinge loss max(0, γ − u).
         """
         return self.witness.gamma
 
     @property
     def w(self) -> Vector:
         """The weights of all hypotheses, as a vector with an entry for each column of the margin
-        matrix.
-
-        These weights prove the bound `lower`.
+        matrix. These weights prove the bound `lower`.
         """
         n = self.game.n
         if n is None:

@@ -18,7 +18,7 @@ from relaxboost.claims.record import EVIDENCE, FALSE
 from relaxboost.claims.registry import sources
 from relaxboost.claims.source import Source
 
-from .pages import PICTURES, STATUSES, UNDECIDABLE, counts, file_of, pages, title_of
+from .pages import OWN, PICTURES, STATUSES, UNDECIDABLE, counts, file_of, pages, title_of
 from .pictures import sides, svg
 
 FOLDER, FINDINGS = "claims", "findings.md"
@@ -27,16 +27,15 @@ FOLDER, FINDINGS = "claims", "findings.md"
 _NUMBERS = "<!-- numbers -->\n", "<!-- end -->"
 """The two lines that enclose the numbers on the page of findings."""
 
-OWN = "not in the paper"
-"""The value of `Claim.page` for claims that this package adds to a paper."""
-
 _HEAD = """\
 # Claims
 
 Before you use or cite a theorem about boosting, look up here whether it is true as printed. A
-*claim* is a statement of a paper or lecture, together with a check that anyone can run. Each claim
-has a verdict, and a proof or a counterexample. [What we found in the papers](../findings.md)
-describes the most important errors. The table counts the verdicts of each source:
+*claim* is a statement of a paper or lecture, usually together with a check that anyone can run.
+Most verdicts rest on a proof or a counterexample, and a few rest only on many instances. The claims
+in the last column of the table have no check, because no computation can settle them.
+[What we found in the papers](../findings.md) describes the most important errors. The table counts
+the verdicts of each source:
 """
 
 _MEANING = """\

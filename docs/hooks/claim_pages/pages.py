@@ -27,9 +27,13 @@ _OTHERS = {
     MISPRINT: "Other statements with a misprint",
     AMBIGUOUS: "Other statements that are ambiguous",
     OPEN: "Open statements",
+    HOLDS: "Other statements that hold",
     UNDECIDABLE: "Not checkable",
 }
 """For each status, the text that introduces the list of statements that are not results."""
+
+OWN = "not in the paper"
+"""The value of `Claim.page` for claims that this package adds to a paper."""
 
 MAX_DETAILED_CLAIMS = 10
 """The maximum number of claims whose details stand on the first page of a source, together with the
@@ -135,7 +139,10 @@ def _others(source: Source) -> Iterator[str]:
     found: dict[str, list[tuple[str, str]]] = {status: [] for status in _OTHERS}
     for claim in source.claims.values():
         if claim.part_of and claim.status in found:
-            found[claim.status].append((claim.id, claim.stated.words))
+            words = claim.stated.words
+            if claim.page == OWN:
+                words += " (We added this statement.)"
+            found[claim.status].append((claim.id, words))
     found[UNDECIDABLE] = [(one.id, one.words) for one in source.not_checked]
     for status, statements in found.items():
         if statements and is_alone:

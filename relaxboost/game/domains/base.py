@@ -26,7 +26,7 @@ exact fractions. Their rounding is far below that of doubles."""
 
 
 class Dense(NamedTuple):
-    """The weights w of the hypotheses that are the best response to a distribution d.
+    """The best weights w against a distribution d, with an entry for each hypothesis.
 
     Domains that are not polytopes, such as an l2 ball, use this class, because w gives weight to
     all hypotheses.
