@@ -61,6 +61,7 @@ class FastSoftCap(rb.Relaxation):
         ratio = self.price / beta
         offset = ratio / self.k + np.log(ratio / self.k)
 
+        # at the best d, the derivatives of the objective in all d_i have the same value gamma
         def weights(gamma: float) -> Vector:
             z = (gamma - u) / beta
             cheap = np.exp(np.minimum(z, 0.0)) / self.k
