@@ -153,7 +153,13 @@ def _solve(problem: Any) -> None:
     with warnings.catch_warnings():
         # The exact proof decides whether the answer of a solver is accurate enough.
         warnings.filterwarnings("ignore", "Solution may be inaccurate")
-        problem.solve(cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        try:
+            problem.solve(cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        except cp.SolverError as error:
+            raise SolverError(
+                "the solver Clarabel failed on the worst case. Increase `tolerance`, or change the "
+                "numbers of the requirements a little"
+            ) from error
 
 
 def _positive_definite(matrix: list[list[Any]]) -> bool:

@@ -4,12 +4,21 @@ import itertools
 import math
 from fractions import Fraction
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 from relaxboost import claims
 from relaxboost._core.errors import InputError, SolverError
-from relaxboost.claims import ConvexFunctional, Element, Instance, WorstCases, at_most, worst_case
+from relaxboost.claims import (
+    ConvexFunctional,
+    Element,
+    Instance,
+    WorstCases,
+    at_most,
+    semidefinite,
+    worst_case,
+)
 from relaxboost.claims.dek11 import descent as dekel
 from relaxboost.claims.dek11 import worst as worst_regret
 from relaxboost.claims.gb11 import repeated, worst
@@ -382,3 +391,12 @@ class TestAttained:
 def test_wrong_programs_are_rejected_with_the_remedy(make, message):
     with pytest.raises(InputError, match=message):
         make(Element())
+
+
+def test_a_failure_of_the_solver_is_an_error_of_the_package(monkeypatch):
+    def fail(*args, **options):
+        raise cp.SolverError("Solver 'CLARABEL' failed")
+
+    monkeypatch.setattr(cp.Problem, "solve", fail)
+    with pytest.raises(SolverError, match="the solver Clarabel failed on the worst case"):
+        semidefinite._solve(cp.Problem(cp.Minimize(cp.Variable())))

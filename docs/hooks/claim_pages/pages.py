@@ -90,9 +90,12 @@ def pages(source: Source) -> dict[str, str]:
     letters = f"[notation]({front}#notation), " if source.notation else ""
     title = (
         f"# {as_markdown(title_of(source))}: details\n\n"
-        "This page has a section for each claim about the source. The statement comes first, and "
-        "its proof or a counterexample follows. The data of a counterexample, its *instance*, have "
-        "a picture of the two sides of the statement. "
+        "This page is for readers who want to see why a verdict is right. It has a section for "
+        "each claim about the source. The statement comes first, with its place and its "
+        "conditions. If the statement is true, its proof follows. If it is false, an *instance* "
+        "on which it fails follows, and then a true statement with its proof. A numbered list "
+        "after a proof contains its steps, and a program checked each step on many instances. "
+        "A picture shows the two sides of the printed relation. "
         f"See {letters}[results and errata]({front}).\n"
     )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
