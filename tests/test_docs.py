@@ -277,7 +277,7 @@ PAGES = [
 
 
 def words(path: Path) -> int:
-    """Return the number of words of prose of a page: no code, output, table, formula or markup.
+    """Return the number of words of prose of a page: no code, table, formula, quotation or markup.
 
     A new row, option or example shortens no sentence elsewhere.
     """
@@ -287,6 +287,7 @@ def words(path: Path) -> int:
         r"\$\$.*?\$\$",
         r"\$[^$\n]+\$",
         r"^ *\|[^\n]*",
+        r"^ *>[^\n]*",  # a quotation of a paper
         r"\A---\n.*?^---",
         r"<!--.*?-->",
         r"\{#[^}]*\}",  # an anchor

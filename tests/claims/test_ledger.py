@@ -100,7 +100,7 @@ def test_the_first_page_has_results_and_errata(two_pages, monkeypatch):
     assert f"\nOther statements that are ambiguous:\n\n{linked}\n" in first
     assert "\nNot checkable:\n\n* [MADE-U1](made-details.md#made-u1): " in first
     assert (
-        "(MADE): details\n\nThis page has a section for each claim about the source. The stat"
+        "(MADE): details\n\nThis page is for readers who want to see why a verdict is right."
         in details
     )
     assert '<details id="made-many" markdown="1">\n<summary><b>MADE-many</b> (holds' in details
