@@ -144,11 +144,11 @@ def exact_d(
     penalty: Penalty,
     evaluation: ExactEvaluation,
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return an exact distribution d at which the relaxation f is certainly finite, and f(d).
+    """Return an exact distribution d, auxiliary variables and f(d), for the relaxation f.
 
-    The result consists of d, of the auxiliary variables that prove f(d), and of f(d). The function
-    `penalty` computes the last two. It raises `check.Rejected` or an InputError if f is infinite at
-    d.
+    f is certainly finite at d, and the auxiliary variables prove the value f(d). The function
+    `penalty` computes the auxiliary variables and f(d). It raises `check.Rejected` or an InputError
+    if f is infinite at d.
     """
     # Fractions are a request for exactly this point. Floats stand for any point near them.
     given = fractions(source.d)

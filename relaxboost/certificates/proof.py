@@ -188,9 +188,9 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
 def _optimal_in_short(
     document: dict[str, Any], game: Game, source: GivenPair
 ) -> Certificate | None:
-    """Return a certificate that proves the optimum of the game with points of small denominators.
+    """Return a certificate of the optimum of the game whose points have small denominators.
 
-    The points are near the given pair. Return None if no such certificate exists.
+    The points are near the given pair. The result is None if there is no such certificate.
     """
     short = source.simple()
     if short is None:

@@ -192,8 +192,10 @@ def say(text: str, err: bool = False) -> None:
 
 
 def complain(text: str) -> None:
-    """Print an error message as one line on standard error. Options replace Python arguments in the
-    message."""
+    """Print an error message as one line on standard error.
+
+    In the message, the names of command-line options replace the names of Python arguments.
+    """
     say(f"relaxboost: {in_options(' '.join(text.split()))}", err=True)
 
 

@@ -49,7 +49,7 @@ class Basis(NamedTuple):
     column in the margin matrix, and the sign by which the program multiplies the column. Columns
     with weight zero are included."""
     sides: str = ""
-    """The basis of a linear program, as a letter for each variable, fixed row and column.
+    """The basis of a linear program: a letter for each variable, each fixed row and each column.
 
     The letter is B for basic, L for at the lower bound, U for at the upper bound, and Z for free at
     zero. The string is empty for a program without a basis."""

@@ -120,8 +120,8 @@ def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
     tol = shared.get("tol", DEFAULT_GAP)
     if level not in (None, "exact", "enclosed"):
         raise InputError(
-            f"{where}: level must be exact or enclosed, because numerical certificates prove "
-            f"nothing, got {level!r}. If level is omitted, the strongest possible level is used"
+            f"{where}: level must be exact or enclosed, got {level!r}, because numerical "
+            "certificates prove nothing. If level is omitted, the strongest possible level is used"
         )
     if type(tol) not in (int, float) or not 0 <= tol <= sys.float_info.max:
         raise InputError(

@@ -107,8 +107,8 @@ def finite_doubles(
 ) -> Array:
     """Return features in double precision, or raise an InputError that names an invalid entry.
 
-    `X` may be a block of a table. In messages, `row` is the noun for a row, and `first` is the
-    number of the first row of the block.
+    `X` may be a block of a table. Messages call a row by the word `row`, and count rows from
+    `first`, which is the number of the first row of the block.
     """
     if X.dtype.kind not in "biuf":
         raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")

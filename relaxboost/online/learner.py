@@ -32,7 +32,7 @@ _DOMAINS: dict[tuple[type, type], int] = {
     (Entropy, L1Ball): kernels.L1_BALL,
     (SquaredL2, L2Ball): kernels.L2_BALL,
 }
-"""The codes of the pairs of a proxy and a domain for which online learning is compiled."""
+"""The pairs of a proxy and a domain for which online learning is compiled, with their codes."""
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ BAD = {
     "radius": (UNIFORM + 'over = "L1Ball(0)"', "needs radius > 0"),
     "level": (
         UNIFORM + 'level = "numerical"',
-        "level must be exact or enclosed, because numerical",
+        "level must be exact or enclosed, got ",
     ),
     "level too high": (
         UNIFORM + 'level = "exact"\nrelaxations = "KLPenalty(1)"',

@@ -126,8 +126,8 @@ def numbers(all_sources: Sequence[Source]) -> str:
         f"formulas, steps of proofs and remarks. Programs checked {len(claims)} of them: "
         f"**{holds} hold**, **{false} are false** as stated, {ambiguous} are ambiguous, {misprint} "
         f"are misprints and {open_} are open. {each}{instead} a corrected statement that is true. "
-        f"The other {left + plain} are {plain} plain misprints and {left} statements that no "
-        "computation can decide." + _of_ours(own)
+        f"Of the other {left + plain}, {plain} are misprints that need no program, and {left} are "
+        "statements that no computation can decide." + _of_ours(own)
     )
 
 
@@ -137,7 +137,10 @@ def _of_ours(claims: Sequence[Claim]) -> str:
     each = [f"{count} *{status}*" for status, count in found if count]
     if not each:
         return ""
-    return f" [All claims](claims/index.md) include {len(claims)} of our own ({', '.join(each)})."
+    return (
+        f" The page about [all claims](claims/index.md) also has {len(claims)} statements of our "
+        f"own ({', '.join(each)})."
+    )
 
 
 def renewed(text: str, all_sources: Sequence[Source]) -> str:

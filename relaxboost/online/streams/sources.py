@@ -138,7 +138,7 @@ class _Pipe:
         self._rows = 0
 
     def batches(self) -> Iterator[Batch]:
-        """Yield the stored first batches, and then new batches as soon as their rows arrive."""
+        """Yield the first batches, which are stored, and then each new batch of rows."""
         # Base functions are computed from the first rows, which are kept in memory for this.
         head = 1000
         if self._rows > head and not self._kept:

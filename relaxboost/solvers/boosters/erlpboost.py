@@ -65,7 +65,7 @@ class ERLPBoost(SmoothedMethod):
     def check(self, game: Game) -> None:
         """Raise an InputError if ERLPBoost cannot solve the game.
 
-        The domain of the weights must have atoms, as an l1 ball has.
+        The domain of the weights must have atoms, for example an l1 ball.
         """
         super().check(game)
         check_atoms(self, game)

@@ -22,9 +22,10 @@ MODEL_ACCURACY = 0.5
 of the restricted game. The line search that follows makes a higher accuracy useless."""
 
 DIFFERENCE = 1e-5
-"""The Hessian is estimated from changes of the margins by this number times the smoothing β. Such a
-change multiplies each entry of d by about 1 + 1e-5. The rounding errors of d are far smaller, and
-few entries of d reach a bound such as 1/k of `Capped` on the way."""
+"""The Hessian is estimated by finite differences, for which the margins change by this number times
+the smoothing β. Such a change multiplies each entry of d by about 1 + 1e-5, which is far above the
+rounding errors of d. During such a change, few entries of d reach a bound such as 1/k of
+`Capped`."""
 
 
 class RestrictedRun(CorrectiveRun):
