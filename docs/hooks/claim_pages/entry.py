@@ -48,7 +48,7 @@ def parts(claim: Claim, brief: bool = False, in_full: bool = False) -> Iterator[
     in_errata = brief and claim.status == MISPRINT
     yield from _printed(claim, brief, in_errata)
     if claim.caused_by:
-        yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "Caused by")
+        yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "The error is caused by")
     for evidence in [claim.refutation()] if brief and refuted else claim.refutations(claim.stated):
         yield EntryPart(
             "text",
