@@ -75,8 +75,8 @@ def test_numbers_are_counted(monkeypatch):
     )
     assert "has a counterexample, and 1 of them have a corrected statement that is true." in words
     assert (
-        "The other 1 are 0 plain misprints and 1 statements that no computation can decide."
-        in words
+        "Of the other 1, 0 are misprints that need no program, and 1 are statements that no "
+        "computation can decide." in words
     )
     assert ledger.renewed(found, [made.MADE]) == found
     monkeypatch.setattr(made.few, "page", "not in the paper")
