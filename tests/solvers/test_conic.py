@@ -83,6 +83,22 @@ def test_a_large_second_order_cone_is_a_diagonal_and_two_outer_products():
     assert pytest.approx(cones.matrices()) == H
 
 
+@pytest.mark.parametrize(("kind", "size"), KINDS)
+def test_eliminating_the_auxiliary_unknowns_leaves_the_scaling(kind, size):
+    cones = inside(kind, size)
+    number = cones.s.size
+    whole = np.zeros((number + cones.extra, number + cones.extra))
+    whole[cones.places()] = cones.entries()
+    corner = whole[number:, number:]
+    found = whole[:number, :number] - whole[:number, number:] @ np.linalg.solve(
+        corner, whole[number:, :number]
+    )
+    for k, H in enumerate(cones.matrices()):
+        rows = slice(k * size, (k + 1) * size)
+        assert found[rows, rows] == pytest.approx(H)
+        assert not np.delete(found[rows], np.arange(number)[rows], axis=1).any()
+
+
 def test_rows_that_say_what_d_sums_to_beside_exponential_cones():
     rng = np.random.default_rng(0)
     A = np.where(rng.random((1000, 200)) < 0.09, 1.0, rng.choice([-1.0, 1.0], (1000, 200)))

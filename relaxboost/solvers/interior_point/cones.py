@@ -13,24 +13,11 @@ to −∇F(s), and is otherwise as near as possible to μ ∇²F(s) (Tunçel 200
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Array, Vector
-
-
-class Curvature(NamedTuple):
-    """The scaling matrix H of several cones, as a sparse matrix plus outer products.
-
-    H is the sum of the block diagonal matrix `inside` and the products sign · r rᵀ. The vectors r
-    are the rows of `outer`, and the signs are the entries of `signs`.
-    """
-
-    inside: Any
-    outer: Any
-    signs: Vector
+from relaxboost._core.arrays import Array, Vector, Whole
 
 
 class Cones(ABC):
@@ -133,13 +120,31 @@ class Cones(ABC):
             step = low
         return step
 
-    def curvature(self) -> Curvature:
-        """Return the scaling matrices of all cones as one sparse matrix plus outer products."""
-        from scipy import sparse
+    @property
+    def extra(self) -> int:
+        """The number of auxiliary unknowns that `entries` adds for all cones together."""
+        return 0
 
+    def places(self) -> tuple[Whole, Whole]:
+        """Return the row and the column of each number that `entries` returns.
+
+        The first indices belong to the slacks, one cone after the other. The indices of the
+        auxiliary unknowns follow.
+        """
         number, size = self.s.shape
-        inside = sparse.bsr_array((self.matrices(), np.arange(number), np.arange(number + 1)))
-        return Curvature(inside, sparse.csr_array((0, number * size)), np.zeros(0))
+        shape = (number, size, size)
+        index = np.arange(number * size).reshape(number, size)
+        rows = np.broadcast_to(index[:, :, None], shape)
+        columns = np.broadcast_to(index[:, None, :], shape)
+        return rows.ravel(), columns.ravel()
+
+    def entries(self) -> Vector:
+        """Return the entries of a sparse matrix that represents the scaling matrices of all cones.
+
+        The matrix is block diagonal. If it has rows for auxiliary unknowns, then their elimination
+        leaves the scaling matrices. The places of the entries never change.
+        """
+        return np.asarray(self.matrices().ravel())
 
     def matrices(self) -> Array:
         """Return the scaling matrix H of each cone, shape (number, dimension, dimension)."""
@@ -196,20 +201,36 @@ class SecondOrderCones(Cones):
         inner = (self.q * x).sum(axis=1)[:, None]
         return np.asarray((2.0 * inner * self.q - _flip(x)) / np.square(self.eta))
 
-    def curvature(self) -> Curvature:
-        from scipy import sparse
+    @property
+    def _is_split(self) -> bool:
+        # H as an array has size² entries, and the form with two outer products has 5 · size.
+        return self.s.shape[1] > 3
 
+    @property
+    def extra(self) -> int:
+        return 2 * len(self.s) if self._is_split else 0
+
+    def places(self) -> tuple[Whole, Whole]:
+        if not self._is_split:
+            return super().places()
         number, size = self.s.shape
-        # H as an array has size² entries, and the form with two outer products 3 · size.
-        if size <= 3:
-            return super().curvature()
-        inside = sparse.diags_array(np.repeat(1.0 / np.square(self.eta), size))
-        columns = np.tile(np.arange(number * size).reshape(number, 1, size), (1, 2, 1))
-        outer = sparse.csr_array(
-            (self.rest().ravel(), columns.ravel(), np.arange(2 * number + 1) * size),
-            (2 * number, number * size),
+        slacks = np.arange(number * size)
+        auxiliary = number * size + np.arange(self.extra)
+        rows = np.repeat(auxiliary, size)
+        columns = np.tile(slacks.reshape(number, 1, size), (1, 2, 1)).ravel()
+        return (
+            np.concatenate([slacks, rows, columns, auxiliary]),
+            np.concatenate([slacks, columns, rows, auxiliary]),
         )
-        return Curvature(inside, outer, np.tile([1.0, -1.0], number))
+
+    def entries(self) -> Vector:
+        if not self._is_split:
+            return super().entries()
+        number, size = self.s.shape
+        # The matrix of a cone is [I/η², u, v; uᵀ, −1, 0; vᵀ, 0, 1].
+        outer = self.rest().ravel()
+        diagonal = np.repeat(1.0 / np.square(self.eta), size)
+        return np.concatenate([diagonal, outer, outer, np.tile([-1.0, 1.0], number)])
 
     def rest(self) -> Array:
         """Return two vectors u and v for each cone, as an array of shape (number, 2, dimension).

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.arrays import Vector
+from relaxboost._core.arrays import Vector, Whole
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers.interior_point.block import Block
@@ -29,6 +29,63 @@ class _Change(NamedTuple):
     eta: Vector
     slack: Vector
     mult: Vector
+
+
+class _Matrix:
+    """The matrix K = F + JᵀMJ of Newton's equations, in which only M changes from step to step.
+
+    F is [P, Eᵀ; E, 0], with zeros for the auxiliary unknowns of the cones. J maps the unknowns
+    (x, η, ω) to (G x, ω), where η are the multipliers of E x = e, and ω are the auxiliary unknowns.
+    M contains the entries of the cones. The places of all entries are computed once.
+    """
+
+    def __init__(self, form: ConeForm, cones: list[tuple[slice, Cones]]) -> None:
+        from scipy import sparse
+
+        self._cones = [c for _, c in cones]
+        E = form.rows[: form.zero]
+        G = form.rows[form.zero :]
+        count = G.shape[0]
+        rows: list[Whole] = []
+        columns: list[Whole] = []
+        order = count
+        for slacks, c in cones:
+            index = np.append(np.arange(slacks.start, slacks.stop), order + np.arange(c.extra))
+            row, column = c.places()
+            rows.append(index[row])
+            columns.append(index[column])
+            order += c.extra
+        row = np.concatenate(rows)
+        column = np.concatenate(columns)
+        self._sorted = np.lexsort((column, row))
+        self._columns = column[self._sorted]
+        self._ends = np.append(0, np.cumsum(np.bincount(row, minlength=order)))
+        extra = sparse.csr_array((order - count, order - count))
+        fixed = sparse.block_array([[form.quadratic, E.T], [E, None]])
+        self._fixed = sparse.csr_array(sparse.block_diag([fixed, extra]))
+        of_slacks = sparse.hstack([G, sparse.csr_array((count, form.zero))])
+        self._J = sparse.csr_array(sparse.block_diag([of_slacks, sparse.eye_array(order - count)]))
+        # K without d or without its border may be singular. This addition is small compared with
+        # the entries of K and large compared with their roundings.
+        small = np.finfo(np.float64).eps ** 0.75
+        is_x = np.arange(self._fixed.shape[0]) < form.cost.size
+        self._regular = self._fixed + sparse.diags_array(np.where(is_x, small, -small))
+
+    def value(self) -> Any:
+        """Return K for the present scaling of the cones. A small diagonal makes it nonsingular."""
+        entries = np.concatenate([c.entries() for c in self._cones])
+        return self._regular + self._J.T @ self._block_diagonal(entries) @ self._J
+
+    def pattern(self) -> Any:
+        """Return a matrix with a positive entry at each place where K may be nonzero."""
+        J = _ones(self._J)
+        return _ones(self._fixed) + J.T @ self._block_diagonal(np.ones(self._columns.size)) @ J
+
+    def _block_diagonal(self, entries: Vector) -> Any:
+        from scipy import sparse
+
+        size = self._ends.size - 1
+        return sparse.csr_array((entries[self._sorted], self._columns, self._ends), (size, size))
 
 
 class Conic(Part):
@@ -81,7 +138,8 @@ class Conic(Part):
             self._cones.append((rows, cones))
             first = rows.stop
         self.count = sum(c.degree * len(c.s) for _, c in self._cones)
-        self._layout = Layout(self._matrix(is_pattern=True), m)
+        self._matrix = _Matrix(form, self._cones)
+        self._layout = Layout(self._matrix.pattern(), m)
 
     @property
     def proof(self) -> ConeProof:
@@ -127,38 +185,11 @@ class Conic(Part):
     def _curved(self, s: Vector) -> Vector:
         return np.concatenate([c.times(s[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
 
-    def _matrix(self, is_pattern: bool = False) -> Any:
-        # The pattern has a positive entry at each place where K may be nonzero.
-        from scipy import sparse
-
-        curvatures = [c.curvature() for _, c in self._cones]
-        H = sparse.block_diag([c.inside for c in curvatures], format="csr")
-        R = sparse.block_diag([c.outer for c in curvatures], format="csr")
-        P = self._square
-        E = self._E
-        G = self._G
-        if is_pattern:
-            P, E, G, H, R = (_ones(matrix) for matrix in (P, E, G, H, R))
-        # Each outer product in H gets an unknown of its own, whose elimination adds the product.
-        outer = R @ G
-        K = sparse.block_array(
-            [
-                [P + G.T @ H @ G, E.T, outer.T],
-                [E, None, None],
-                [outer, None, sparse.diags_array(np.concatenate([-c.signs for c in curvatures]))],
-            ]
-        )
-        # K without d or without its border may be singular. This addition is small compared with
-        # the entries of K and large compared with their roundings.
-        small = np.finfo(np.float64).eps ** 0.75
-        is_x = np.arange(K.shape[0]) < self._cost.size
-        return K if is_pattern else K + sparse.diags_array(np.where(is_x, small, -small))
-
     @np.errstate(all="ignore")
     def block(self) -> Block:
         for _, cones in self._cones:
             cones.scale()
-        return Bordered(self._layout, self._matrix(), self._times)
+        return Bordered(self._layout, self._matrix.value(), self._times)
 
     def _times(self, t: Vector) -> Vector:
         # GᵀHG x from the right has fewer roundings than the matrix, where G x is small.
