@@ -58,33 +58,38 @@ class RestrictedRun(CorrectiveRun):
         The gap is that of the smoothed game restricted to these columns. The steps also end if the
         clock has no time left, or if they become too short to change the weights.
         """
-        active = self.atoms
+        # With a tiny β the steps become so short that they never close the gap.
+        shortest = ulp(self.atoms.over.scale)
         exchanges = 0
-        is_newton = False
-        while clock.left:
-            self.edges = active.edges(self.d)
-            best = active.best(self.edges)
-            gap = active.gap(self.d, best)
+        # A Newton step takes about as long as one pairwise step for each column with weight.
+        # Pairwise steps come first, because with many columns they often need less time.
+        while not self._has_hessian or exchanges < self.atoms.used:
+            best, gap = self._find_best()
+            if gap <= goal or not clock.left:
+                return
+            self._exchange(best)
+            exchanges += 1
+            if self.step <= shortest:
+                break
+        while self._has_hessian and clock.left:
+            best, gap = self._find_best()
             if gap <= goal:
                 break
-            # A Newton step takes about as long as one pairwise step for each column with weight.
-            # Pairwise steps come first, because with many columns they often need less time.
-            if self._has_hessian and exchanges >= active.used:
-                is_newton = True
-            if is_newton:
-                try:
-                    self._newton(best, gap, clock)
-                except TimeUp:
-                    break
+            try:
+                self._newton(best, gap, clock)
+            except TimeUp:
+                break
             # Rounding errors can make the quadratic model useless if the gap is tiny.
-            if not is_newton or self.step <= 0.0:
+            if self.step <= 0.0:
                 self._exchange(best)
-                exchanges += 1
-            # With a tiny β the steps become so short that they never close the gap.
-            if self.step <= ulp(active.over.scale):
-                if is_newton or not self._has_hessian:
-                    break
-                is_newton = True
+            if self.step <= shortest:
+                break
+
+    def _find_best(self) -> tuple[Best, float]:
+        # The column with the largest edge, and the gap of the restricted game.
+        self.edges = self.atoms.edges(self.d)
+        best = self.atoms.best(self.edges)
+        return best, self.atoms.gap(self.d, best)
 
     def _newton(self, best: Best, gap: float, clock: Clock) -> None:
         active = self.atoms
