@@ -161,6 +161,18 @@ def docstring(entry: Entry) -> str:
     return ""
 
 
+def is_result(value: Any) -> bool:
+    """Return whether users meet a class as a result or as a base class, and never call it.
+
+    The docstring of such a class describes no parameters.
+    """
+    if not inspect.isclass(value) or "\nParameters\n---" in (inspect.getdoc(value) or ""):
+        return False
+    # Exceptions of the language have no signature.
+    has_parameters = issubclass(value, Exception) or bool(inspect.signature(value).parameters)
+    return has_parameters or inspect.isabstract(value)
+
+
 def summary(text: str) -> str:
     """Return the first sentence of a docstring, as a cell of a table."""
     return " ".join(text.split("\n\n")[0].split()).replace("|", r"\|").replace("<", "&lt;")
@@ -203,7 +215,7 @@ def pages() -> dict[str, str]:
             guide = f" · [guide](../{GUIDES[room]})" if room in GUIDES else ""
             lines = "".join(f"\n      {key}: {value}" for key, value in options.items())
             found[f"api/{entry.path}.md"] = (
-                f"---\nhide: [navigation]\n---\n\n"
+                f"---\nhide: [navigation]\nresult: {str(is_result(entry.value)).lower()}\n---\n\n"
                 f"[API](../api.md) › [{title}](../api.md#{room}){guide} · `{entry.statement}`\n\n"
                 f"::: relaxboost.{entry.path}\n    options:{lines}\n"
             )
@@ -228,9 +240,18 @@ def on_files(files: Any, config: Any, **_: object) -> Any:
     return files
 
 
-def on_page_content(html: str, **_: object) -> str:
-    """Show scalar products of docstrings, <w, h>, which Markdown takes for tags."""
+def on_page_content(html: str, page: Any = None, **_: object) -> str:
+    """Show scalar products of docstrings, <w, h>, which Markdown takes for tags.
+
+    A page of a result does not show how the class is called, because users do not call it.
+    """
+    if page is not None and page.meta.get("result"):
+        html = _SIGNATURE.sub("", html, count=1)
     return re.sub(r"<(\w[\w{}−]*[,(][^<>]*)>", r"&lt;\1&gt;", html)
+
+
+_SIGNATURE = re.compile(r'<div class="doc-signature highlight">.*?</div>\s*', re.DOTALL)
+"""The first one on the page of a class is the call of the class."""
 
 
 _ATTRIBUTE = re.compile(
