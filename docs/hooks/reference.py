@@ -145,6 +145,10 @@ def entries() -> Iterator[tuple[str, str, list[Entry]]]:
     yield "errors", "Errors", errors
 
 
+_PARAMETERS = re.compile(r"^Parameters\n-+\n.*?(?=^\S[^\n]*\n---|\Z)", re.MULTILINE | re.DOTALL)
+_SECTION = re.compile(r"^\S[^\n]*\n---", re.MULTILINE)
+
+
 def docstring(entry: Entry) -> str:
     """Return the docstring of a class, of a function, of a constant, or of a module."""
     if callable(entry.value):
@@ -166,11 +170,39 @@ def is_result(value: Any) -> bool:
 
     The docstring of such a class describes no parameters.
     """
-    if not inspect.isclass(value) or "\nParameters\n---" in (inspect.getdoc(value) or ""):
+    if not inspect.isclass(value):
+        return False
+    if _PARAMETERS.search(with_parameters(inspect.getdoc(value) or "", value)):
         return False
     # Exceptions of the language have no signature.
     has_parameters = issubclass(value, Exception) or bool(inspect.signature(value).parameters)
     return has_parameters or inspect.isabstract(value)
+
+
+def with_parameters(docstring: str, cls: type) -> str:
+    """Return the docstring of a class with the section Parameters of a base class.
+
+    If the docstring has this section already, or if no base class with the same parameters has it,
+    the docstring is unchanged.
+    """
+    if _PARAMETERS.search(docstring):
+        return docstring
+    for base in cls.__mro__[1:]:
+        found = _PARAMETERS.search(inspect.cleandoc(base.__doc__ or ""))
+        if found is None or [*_parameters(base)] != [*_parameters(cls)]:
+            continue
+        first = _SECTION.search(docstring)
+        end = first.start() if first else len(docstring)
+        text = f"{docstring[:end].rstrip()}\n\n{found[0].rstrip()}\n\n{docstring[end:]}"
+        return text.rstrip()
+    return docstring
+
+
+def _parameters(cls: type) -> Iterator[str]:
+    try:
+        yield from inspect.signature(cls).parameters
+    except ValueError:  # an exception of the language
+        return
 
 
 def summary(text: str) -> str:

@@ -23,15 +23,23 @@ class Signatures(griffe.Extension):
     Griffe reads the fields of a dataclass without running the code. So it also shows fields that
     are not arguments, because they have ``init=False`` or are attributes of the class. It takes the
     first of several choices, as in ``{"a", "b"}``, for the default. It does not link the names of a
-    section See Also.
+    section See Also. The page of a subclass also shows the parameters that only the docstring of
+    its base class describes.
     """
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
-        links = _links()
+        reference = runpy.run_path(str(Path(__file__).with_name("reference.py")))
+        links = _links(reference)
         for module in [pkg, *_modules(pkg)]:
             for member in module.members.values():
                 if member.is_alias:
                     continue
+                # Only public classes have pages. Other modules may need pytest.
+                if member.is_class and member.docstring is not None and member.name in links:
+                    value = getattr(importlib.import_module(module.path), member.name)
+                    member.docstring.value = reference["with_parameters"](
+                        member.docstring.value, value
+                    )
                 for documented in _documented(member):
                     documented.docstring.value = _shown(documented.docstring.value, links)
                 # Only the fields of dataclasses may be no arguments.
@@ -44,9 +52,8 @@ class Signatures(griffe.Extension):
                     del shown[name]
 
 
-def _links() -> dict[str, str]:
+def _links(reference: dict[str, Any]) -> dict[str, str]:
     """Return a dictionary from the name of each public object to the path of its page."""
-    reference = runpy.run_path(str(Path(__file__).with_name("reference.py")))
     links: dict[str, str] = {}
     for _, _, listed in reference["entries"]():
         for entry in listed:
