@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import doctest
+import inspect
 import io
 import json
 import pkgutil
@@ -479,6 +480,20 @@ def test_scalar_products_of_docstrings_are_shown():
     )
 
 
+def test_the_call_of_a_record_is_folded():
+    record, other = (
+        types.SimpleNamespace(meta={"record": is_record}) for is_record in (True, False)
+    )
+    call = '<div class="doc-signature highlight"><span>Fit(w)</span></div>\n'
+    page = f"<h1>Fit</h1>\n{call}{call}"
+    assert reference.on_page_content(page, page=other) == page
+    folded = reference.on_page_content(page, page=record)
+    assert folded.count("<details>") == 1
+    assert folded.count(call.strip()) == 2
+    plain = '<div class="doc-signature highlight">Hinge</span><span class="p">()</span></div>\n'
+    assert reference.on_page_content(plain, page=record) == plain
+
+
 def test_an_attribute_is_described_once_on_its_page():
     def listed(link, text):
         described = f'<div class="doc-md-description">\n<p>{text}</p>\n</div>'
@@ -633,3 +648,35 @@ def test_formulas_of_claims_are_set():
     html = "<code>f_t &lt;= g</code>, <code>d_i</code><pre><span></span><code>A_i = 1</code></pre>"
     formula = '<span class="inline-formula">f<sub>t</sub> ≤ g</span>'
     assert scripts.on_page_content(html, page) == html.replace("<code>f_t &lt;= g</code>", formula)
+
+
+def described(docstring):
+    """Return the names that the section Parameters or Attributes of a docstring describes."""
+    section = r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)"
+    texts = re.findall(section, inspect.cleandoc(docstring), re.MULTILINE | re.DOTALL)
+    lines = re.findall(r"^(\*{0,2}\w[^:\n]*)", "\n".join(texts), re.MULTILINE)
+    return {name.strip(" *") for line in lines for name in line.split(",")}
+
+
+PUBLIC = {
+    entry.path: entry.value
+    for _, _, listed in reference.entries()
+    for entry in listed
+    if callable(entry.value)
+}
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_every_parameter_of_a_public_name_is_described(path):
+    shown = PUBLIC[path]
+    text = shown.__doc__ or ""
+    if inspect.isclass(shown):
+        if reference.is_record(shown):
+            # Users create relaxations, so a relaxation without described parameters has none.
+            is_relaxation = issubclass(shown, rb.Relaxation) and not inspect.isabstract(shown)
+            assert not (is_relaxation and inspect.signature(shown).parameters)
+            return
+        text = reference.with_parameters(inspect.cleandoc(text), shown)
+    kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    named = inspect.signature(shown).parameters.values()
+    assert {p.name for p in named if p.kind not in kinds} <= described(text)

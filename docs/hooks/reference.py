@@ -165,18 +165,14 @@ def docstring(entry: Entry) -> str:
     return ""
 
 
-def is_result(value: Any) -> bool:
-    """Return whether users meet a class as a result or as a base class, and never call it.
+def is_record(value: Any) -> bool:
+    """Return whether an object is a class whose docstring describes no parameters.
 
-    The docstring of such a class describes no parameters.
+    Most of these classes are results, which users read and do not create.
     """
     if not inspect.isclass(value):
         return False
-    if _PARAMETERS.search(with_parameters(inspect.getdoc(value) or "", value)):
-        return False
-    # Exceptions of the language have no signature.
-    has_parameters = issubclass(value, Exception) or bool(inspect.signature(value).parameters)
-    return has_parameters or inspect.isabstract(value)
+    return not _PARAMETERS.search(with_parameters(inspect.getdoc(value) or "", value))
 
 
 def with_parameters(docstring: str, cls: type) -> str:
@@ -247,7 +243,7 @@ def pages() -> dict[str, str]:
             guide = f" · [guide](../{GUIDES[room]})" if room in GUIDES else ""
             lines = "".join(f"\n      {key}: {value}" for key, value in options.items())
             found[f"api/{entry.path}.md"] = (
-                f"---\nhide: [navigation]\nresult: {str(is_result(entry.value)).lower()}\n---\n\n"
+                f"---\nhide: [navigation]\nrecord: {str(is_record(entry.value)).lower()}\n---\n\n"
                 f"[API](../api.md) › [{title}](../api.md#{room}){guide} · `{entry.statement}`\n\n"
                 f"::: relaxboost.{entry.path}\n    options:{lines}\n"
             )
@@ -275,15 +271,22 @@ def on_files(files: Any, config: Any, **_: object) -> Any:
 def on_page_content(html: str, page: Any = None, **_: object) -> str:
     """Show scalar products of docstrings, <w, h>, which Markdown takes for tags.
 
-    A page of a result does not show how the class is called, because users do not call it.
+    The call of a class that is a record is folded, because it would hide the description.
     """
-    if page is not None and page.meta.get("result"):
-        html = _SIGNATURE.sub("", html, count=1)
+    if page is not None and page.meta.get("record"):
+        html = _SIGNATURE.sub(_folded, html, count=1)
     return re.sub(r"<(\w[\w{}−]*[,(][^<>]*)>", r"&lt;\1&gt;", html)
 
 
 _SIGNATURE = re.compile(r'<div class="doc-signature highlight">.*?</div>\s*', re.DOTALL)
 """The first one on the page of a class is the call of the class."""
+
+
+def _folded(signature: re.Match[str]) -> str:
+    # A call without arguments is short, and often the one that users need.
+    if re.search(r"</span><span class=\"p\">\(\)</span>", signature[0]):
+        return signature[0]
+    return f"<details>\n<summary>Constructor</summary>\n{signature[0]}</details>\n"
 
 
 _ATTRIBUTE = re.compile(

@@ -24,6 +24,11 @@ def assume(hypothesis: bool) -> None:
     """Skip the current instance of a claim if a hypothesis of the claim is false.
 
     The function raises `Vacuous`, because the claim says nothing about such an instance.
+
+    Parameters
+    ----------
+    hypothesis : bool
+        Whether the hypothesis of the claim is true for the instance.
     """
     if not hypothesis:
         raise Vacuous
@@ -243,8 +248,17 @@ class Slack:
 
 
 def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of the inequality left <= right, which a check of a claim returns or
-    yields."""
+    """Return the slack of the inequality left <= right, which a check of a claim returns or yields.
+
+    Parameters
+    ----------
+    left, right : int, float, Fraction or Bracket
+        The two sides. See `bracket` for the error that is assumed for a float.
+    where : str
+        A label for the slack, which names the sides or the place in a run.
+    round : int, optional
+        The round of a booster to which the slack belongs.
+    """
     a, b = bracket(left), bracket(right)
     low, high = _end(b.lower, a.upper, float_down), _end(b.upper, a.lower, float_up)
     rounding = _rounding(left) + _rounding(right)
@@ -256,12 +270,31 @@ def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None
 
     If the label `where` names both sides, it must name the right side first. For example, the label
     of γ >= δ/√N is "δ/√N, γ".
+
+    Parameters
+    ----------
+    left, right : int, float, Fraction or Bracket
+        The two sides. See `bracket` for the error that is assumed for a float.
+    where : str
+        A label for the slack, which names the sides or the place in a run.
+    round : int, optional
+        The round of a booster to which the slack belongs.
     """
     return at_most(right, left, where, round)
 
 
 def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of the equation left = right, which a check of a claim returns or yields."""
+    """Return the slack of the equation left = right, which a check of a claim returns or yields.
+
+    Parameters
+    ----------
+    left, right : int, float, Fraction or Bracket
+        The two sides. See `bracket` for the error that is assumed for a float.
+    where : str
+        A label for the slack, which names the sides or the place in a run.
+    round : int, optional
+        The round of a booster to which the slack belongs.
+    """
     a, b = bracket(left), bracket(right)
     if a == b and (math.isinf(a.middle) or a.lower == a.upper):
         return Slack(0.0, 0.0, a.middle, b.middle, where, round, True)

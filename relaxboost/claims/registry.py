@@ -44,7 +44,14 @@ def _sources() -> tuple[Source, ...]:
 
 
 def all(source: str | None = None) -> list[Claim]:
-    """Return all built-in claims, or the claims of one source such as "SS09", in order."""
+    """Return the built-in claims in their order.
+
+    Parameters
+    ----------
+    source : str, optional
+        The key of a source, such as "SS09" for Shalev-Shwartz & Singer (2009). The result then has
+        only the claims of this source.
+    """
     known = {s.key: s for s in sources()}
     if source is not None and not (is_given(source, str) and source in known):
         raise InputError(f"no source {source!r}{known_names(source, known, 'there are')}")
@@ -53,7 +60,18 @@ def all(source: str | None = None) -> list[Claim]:
 
 
 def get(id: str) -> Claim:
-    """Return a claim by its id, such as "SS09-T9", or a step of a proof, such as "SS09-T9/1.1"."""
+    """Return a built-in claim, or a step of its proof as a claim.
+
+    Parameters
+    ----------
+    id : str
+        The id of the claim, such as "SS09-T9", or of the step, such as "SS09-T9/1.1".
+
+    Raises
+    ------
+    InputError
+        If there is no claim with this id.
+    """
     if not isinstance(id, str):
         raise InputError(f"the id of a claim must be a string such as 'SS09-T9', got {id!r:.60}")
     known = {claim.id: claim for claim in _with_steps(all(), id)}
@@ -107,6 +125,11 @@ def load(path: Path | str) -> list[Claim]:
     """Return the claims of all `Source` objects that a Python file defines.
 
     The file is executed as in an import. Its output goes to standard error.
+
+    Parameters
+    ----------
+    path : path
+        The Python file.
 
     Raises
     ------

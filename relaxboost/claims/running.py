@@ -125,8 +125,18 @@ def attack_all(
 ) -> Results:
     """Search for counterexamples to claims. Yield each claim with its verdict, in the given order.
 
-    `budget` is the number of instances that are tried for each statement. The other parameters are
-    those of `check_all`.
+    Parameters
+    ----------
+    claims : iterable of Claim
+        The claims to attack.
+    budget : int
+        The number of instances that are tried for each statement.
+    seed : int
+        The seed of the search, an integer as in `Claim.attack`.
+    jobs : int, optional
+        The number of processes, as for `check_all`.
+    progress : callable, optional
+        A function that is called after each claim, as for `check_all`.
     """
     options = {"budget": count("budget", budget), "seed": natural("seed", seed)}
     return _run(list(claims), "attack", options, jobs, progress)

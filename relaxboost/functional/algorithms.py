@@ -218,7 +218,13 @@ ALGORITHMS: Registry[Algorithm] = Registry("algorithm")
 
 
 def algorithm_of(given: Any) -> Algorithm:
-    """Return the algorithm with the given name and default options, or the given `Algorithm`.
+    """Return a boosting algorithm.
+
+    Parameters
+    ----------
+    given : str or Algorithm
+        The name of an algorithm, such as "residual", which gets its default options, or an
+        algorithm, which is returned unchanged.
 
     Raises
     ------
@@ -235,9 +241,17 @@ def algorithm_of(given: Any) -> Algorithm:
 def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Project:
     """Return a function that projects a vector onto the hypothesis class of a weak learner.
 
-    The argument `pool` is the learner, prepared for a training set. The returned function raises
-    `TimeUp` if no time is left, and an `InputError` if the learner's outputs are not numbers in the
-    shape of the projected vector.
+    The returned function raises `TimeUp` if no time is left, and an `InputError` if the learner's
+    outputs are not numbers in the shape of the projected vector.
+
+    Parameters
+    ----------
+    pool : Pool
+        The weak learner, prepared for a training set.
+    measure : Empirical
+        The weights of the examples, which define the norm of the projected vector.
+    clock : Clock, optional
+        The clock of the time limit. By default the time is not limited.
     """
 
     def project(v: Array) -> Projected | None:

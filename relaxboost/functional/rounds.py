@@ -54,10 +54,24 @@ def rounds(
     """Yield the state at the start and after each boosting round.
 
     The generator ends when every hypothesis is orthogonal to the function that the algorithm
-    projects. The risk is a `Risk` or any object with `measure` and `evaluate`. The schedule of
-    steps is created by `schedules.make`. The predictions on the training set are `start` after
-    round `first`, and the next round is `first` + 1. If the clock has no time left, the generator
-    raises `TimeUp` between two projections.
+    projects. If the clock has no time left, it raises `TimeUp` between two projections.
+
+    Parameters
+    ----------
+    risk : Risk
+        The risk to minimise, or any object with the attribute `measure` and the method `evaluate`.
+    pool : Pool
+        The weak learner, prepared for the training set.
+    algorithm : Algorithm
+        The boosting algorithm. It may keep a state from round to round.
+    schedule : Schedule
+        The step sizes, created by `schedules.make`.
+    start : array
+        The predictions on the training set after round `first`.
+    first : int
+        The number of the rounds that were run before. The next round is `first` + 1.
+    clock : Clock, optional
+        The clock of the time limit. By default the time is not limited.
     """
     project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)

@@ -132,8 +132,13 @@ class SparseMatrix(MarginMatrix):
 
 
 def as_matrix(A: Any) -> MarginMatrix:
-    """Return a margin matrix for `A`, which is an array, a scipy.sparse matrix, or a margin matrix
-    already.
+    """Return the margin matrix with the entries of a given matrix.
+
+    Parameters
+    ----------
+    A : array, scipy.sparse matrix, or MarginMatrix
+        The margins of m examples and n hypotheses, shape (m, n). A margin matrix is returned
+        unchanged.
 
     Raises
     ------

@@ -82,7 +82,13 @@ class OnlineLoss(ABC):
 
 @dataclass(frozen=True)
 class OfPrediction(OnlineLoss):
-    """The loss φ(<w, h>, y) of a prediction, for a `PointwiseLoss` φ."""
+    """The loss φ(<w, h>, y) of a prediction <w, h> for a target y.
+
+    Parameters
+    ----------
+    loss : PointwiseLoss
+        The function φ.
+    """
 
     loss: PointwiseLoss
 

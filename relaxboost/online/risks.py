@@ -211,6 +211,13 @@ def promised(learner: Learner, t: int) -> float:
     schedule without a formula, the last β is computed for gradients of size L, and the other β for
     gradients of size 0. The result is inf for `HedgedDescent`.
 
+    Parameters
+    ----------
+    learner : Learner
+        The learner, whose method, loss and domain determine the bound.
+    t : int
+        The number of examples.
+
     References
     ----------
     Juditsky et al. (2005), Thms 1 and 2, Eqs. 25, 33 and 38; Dekel (2011), Thms 1 and 3.

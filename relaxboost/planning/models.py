@@ -108,6 +108,11 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
 
     Loaded boosted costs lack the state that a warm start needs.
 
+    Parameters
+    ----------
+    path : path
+        The JSON file.
+
     Raises
     ------
     InputError

@@ -162,7 +162,18 @@ class PlanningLoss(Loss):
 
 class PlanningRisk(Risk):
     """The margin loss of some tasks as a function of the boosted function F, which gives the costs
-    of the sites. See `PlanningLoss`."""
+    of the sites. See `PlanningLoss`.
+
+    Parameters
+    ----------
+    loss : PlanningLoss
+        The loss, with the path loss that defines the margins.
+    tasks : sequence of Task
+        The tasks with their demonstrations.
+    weights : array_like, optional
+        One number > 0 for each site of each graph, in the order of the tasks. The gradient is
+        divided by these weights. By default they are equal.
+    """
 
     closed_form = False
 

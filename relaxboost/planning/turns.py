@@ -85,6 +85,11 @@ def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
 
     A turn is a pair of arcs of which the second starts where the first ends. The turns are in
     ascending order of these pairs.
+
+    Parameters
+    ----------
+    graph : Graph
+        A directed graph.
     """
     start, _, arcs = graph.forward
     # Every arc is followed by all arcs that leave its head.

@@ -88,10 +88,20 @@ class Traits(NamedTuple):
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:
-    """Return the margins `u` as a float64 vector for the relaxation `owner`.
+    """Return margins as a float64 vector for a relaxation.
 
-    The function raises InputError if `u` is not a non-empty vector of finite numbers, or if `owner`
-    has parameters for another number of examples.
+    Parameters
+    ----------
+    u : array_like of shape (m,)
+        The margins of the m examples, which are finite numbers.
+    owner : Relaxation
+        The relaxation that is evaluated. Error messages name it.
+
+    Raises
+    ------
+    InputError
+        If `u` is not a non-empty vector of finite numbers, or if `owner` has parameters for another
+        number of examples.
     """
     try:
         u = np.asarray(u)

@@ -200,7 +200,14 @@ class EvaluatedBounds(Relaxation, Bounds):
 
 
 def bounds_of(f: Relaxation) -> Bounds:
-    """Return f itself if it derives from `Bounds`, or else `NumericalBounds(f)`."""
+    """Return the object that computes bounds on the values of a relaxation.
+
+    Parameters
+    ----------
+    f : Relaxation
+        A relaxation. If its class derives from `Bounds`, the function returns f itself, and
+        otherwise `NumericalBounds(f)`.
+    """
     return f if isinstance(f, Bounds) else NumericalBounds(f)
 
 
@@ -209,6 +216,11 @@ def level_of(f: Relaxation) -> Level:
 
     The level is numerical if the bounds are not proved, exact if the `Description` of f is exact,
     and enclosed otherwise. A certificate from `exact_form` can have a stronger level.
+
+    Parameters
+    ----------
+    f : Relaxation
+        A relaxation, which may be user-defined.
     """
     if not bounds_of(f).is_proved:
         return "numerical"

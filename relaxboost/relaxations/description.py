@@ -113,5 +113,12 @@ class Description:
 
 
 def description_of(f: Relaxation) -> Description:
-    """Return f itself if it derives from `Description`, or else an empty `Description`."""
+    """Return the object that describes a relaxation in certificates.
+
+    Parameters
+    ----------
+    f : Relaxation
+        A relaxation. If its class derives from `Description`, the function returns f itself, and
+        otherwise an empty `Description`.
+    """
     return f if isinstance(f, Description) else Description()

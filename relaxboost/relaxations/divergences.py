@@ -76,9 +76,15 @@ class ChiSquareBall(DivergenceBall):
 class HellingerPenalty(DivergencePenalty):
     """The penalty f(d) = c Σ (√d − √π)² on R^m_+, for a weight c and a prior distribution π.
 
-    The parameters `weight` and `prior` are those of `ChiSquarePenalty`.
     The minimiser of <d, u> + f(d) has only positive entries. The conjugate is
     f*(θ) = Σ π θ / (1 − θ/c). It is infinite if an entry of θ is at least c.
+
+    Parameters
+    ----------
+    weight : int, float or Fraction
+        The weight c in [1e-100, 1e100].
+    prior : vector of m numbers > 0, optional
+        The prior π. The entries must sum to one within 1e-9. By default π is uniform.
     """
 
     family = "relaxboost.HellingerPenalty"
@@ -89,8 +95,14 @@ class HellingerPenalty(DivergencePenalty):
 class HellingerBall(DivergenceBall):
     """The indicator of Σ (√d − √π)² <= r, for a radius r and a prior distribution π.
 
-    The parameters `radius` and `prior` are those of `ChiSquareBall`.
     If r >= 2 − 2 √(min π), the ball contains the simplex.
+
+    Parameters
+    ----------
+    radius : int, float or Fraction
+        The radius r in [1e-9, 1e100].
+    prior : vector of m numbers > 0, optional
+        The prior π. The entries must sum to one within 1e-9. By default π is uniform.
     """
 
     family = "relaxboost.HellingerBall"
@@ -130,8 +142,10 @@ class PowerPenalty(DivergencePenalty, _Power):
     order : int, float or Fraction
         The order α in [0.05, 20], which must differ from 1 by at least 0.001. For α = 1 use
         `KLPenalty`.
-    weight, prior
-        The weight c and the prior π, as for `ChiSquarePenalty`.
+    weight : int, float or Fraction
+        The weight c in [1e-100, 1e100].
+    prior : vector of m numbers > 0, optional
+        The prior π. The entries must sum to one within 1e-9. By default π is uniform.
 
     References
     ----------
@@ -145,8 +159,17 @@ class PowerPenalty(DivergencePenalty, _Power):
 class PowerBall(DivergenceBall, _Power):
     """The indicator of Σ π φ(d/π) <= r, for a radius r and a prior distribution π.
 
-    The function φ and its order are those of `PowerPenalty`. The parameters `radius` and `prior`
-    are those of `ChiSquareBall`.
+    The function φ is that of `PowerPenalty`.
+
+    Parameters
+    ----------
+    order : int, float or Fraction
+        The order α of φ in [0.05, 20], which must differ from 1 by at least 0.001. For α = 1 use
+        `KLBall`.
+    radius : int, float or Fraction
+        The radius r in [1e-9, 1e100].
+    prior : vector of m numbers > 0, optional
+        The prior π. The entries must sum to one within 1e-9. By default π is uniform.
     """
 
     family = "relaxboost.PowerBall"

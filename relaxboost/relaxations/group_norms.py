@@ -220,8 +220,18 @@ class GroupNormBall(GroupNorm, BallOfNorm):
 
     The relaxed margin is F(u) = max over γ of γ − r max_g ‖x_g‖_* / a_g with x = [γ − u]₊. It is
     also the maximum over λ >= 0 of min_g V_g(λ) − λ r, where V_g(λ) is the relaxed margin of the
-    group g under a norm penalty of weight λ a_g. The parameters are those of `GroupNormPenalty`,
-    with a radius r in [1e-100, 1e100] instead of the weight.
+    group g under a norm penalty of weight λ a_g.
+
+    Parameters
+    ----------
+    groups : sequence of m integers
+        The group of each example. The labels are 0, 1, ... without gaps.
+    radius : int, float or Fraction
+        The radius r of the ball, in [1e-100, 1e100].
+    p : int, float or Fraction
+        The exponent of the norm within a group, a number between 1.00001 and 10001.
+    factors : sequence of numbers > 0, optional
+        One factor a_g for each group, by default 1.
 
     References
     ----------

@@ -368,8 +368,15 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
 class MahalanobisBall(Mahalanobis, BallOfNorm):
     """The indicator of ‖Q d‖_2 <= radius.
 
-    The conjugate is f*(θ) = radius · min ‖v‖ over the v with Qᵀ v = θ. The parameters are those of
-    `MahalanobisPenalty`, with a radius instead of the weight. The ball must meet the simplex.
+    The conjugate is f*(θ) = radius · min ‖v‖ over the v with Qᵀ v = θ.
+
+    Parameters
+    ----------
+    Q : array of shape (r, m)
+        A matrix with entries in [-1e100, 1e100] and one column for each example. If Q is injective,
+        ‖Q d‖_2 is a norm.
+    radius : int, float or Fraction
+        The radius of the ball, in [1e-100, 1e100]. The ball must meet the simplex.
 
     References
     ----------

@@ -212,6 +212,11 @@ class WithIntercept(BaseFunctions):
 
     The intercept is K times the weight of the constant. The constant is as large as the bound of
     the other functions, so that the intercept is learned as fast as the other weights.
+
+    Parameters
+    ----------
+    base : BaseFunctions
+        The other base functions.
     """
 
     def __init__(self, base: BaseFunctions) -> None:

@@ -59,6 +59,11 @@ def starting_point(game: Game) -> MovingHypothesis:
     The returned object stores the weights together with their margins `u`. Its method `direction`
     returns the change of the margins for a step towards a hypothesis, and its method `move` takes
     the step. The docstring of `Method` contains an example.
+
+    Parameters
+    ----------
+    game : Game
+        The game that the run solves.
     """
     if isinstance(game.over, AtomicSet):
         return active_set(game)
