@@ -77,8 +77,8 @@ class MovingHypothesis(CombinedHypothesis):
     def bend(self, best: Any) -> tuple[float, float]:
         """Return the coefficients (a, b) of the change of the penalty along a step.
 
-        A step of length η changes the penalty g*(w) by a η + b η²/2. The step replaces the weights
-        w by (1 − η) w + η b, where b are the weights of the hypothesis `best`.
+        A step moves the weights w towards the hypothesis `best`, and reaches it if its length η is
+        1. The step changes the penalty g*(w) by a η + b η²/2.
         """
 
     @abstractmethod
@@ -102,11 +102,12 @@ class ActiveSet(MovingHypothesis):
     """The weights w of a run, as a sum Σ weight · sign · e_j over all pairs (j, sign) used so far.
 
     e_j is the unit vector of column j, and every weight is at least 0. The slot of a pair is its
-    position in the arrays of this object, such as `weights`. The slot does not change during a
-    run. The sum of these weights is at most the size of the atoms, such as the radius of an l1
-    ball. If the sum is smaller, the missing weight is treated as the weight of the point w = 0. A
-    run starts from w = 0 if the domain contains this point. Otherwise the run starts from the best
-    atom for the distribution `center`.
+    position in the arrays of this object, such as `weights`. The slot does not change during a run.
+
+    The sum of these weights is at most the size of the atoms, such as the radius of an l1 ball. If
+    the sum is smaller, w is a convex combination of atoms and the point w = 0, and this point has
+    the rest of the weight. A run starts from w = 0 if the domain contains this point. Otherwise the
+    run starts from the best atom for the distribution `center`.
 
     Parameters
     ----------

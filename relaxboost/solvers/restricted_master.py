@@ -102,9 +102,9 @@ class RestrictedMaster:
     def go_on(self, basis: Basis, keys: list[tuple[int, int]]) -> None:
         """Use the basis of another restricted program as the first basis of this program.
 
-        The basis is ignored if the two programs differ in the number of variables, or in the number
-        of rows other than those of columns. `keys` contains the index and the sign of each column
-        of this program, in the order of the constraints.
+        The basis is ignored if the two programs have different numbers of variables, or different
+        numbers of rows that do not belong to columns. `keys` contains the index and the sign of
+        each column of this program, in the order of the constraints.
         """
         head = basis.sides[: -len(basis.columns)]
         if len(head) != self._edge + 1 + self._program.fixed:
