@@ -268,7 +268,7 @@ RENAMED = {
 methods."""
 
 RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
-"""The template of the warning about an old method name."""
+"""The warning about an old name of a method, with a gap for the old name and the new name each."""
 
 
 def as_method(given: Any, stacklevel: int = 3) -> Method:

@@ -31,9 +31,10 @@ class SmoothBoost(Method):
     rounds.
 
     The margins of these few examples may be far below θ, so the gap may never reach tol. The caller
-    of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the mean hypothesis
-    has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms and c = −½
-    log(1 − γ). The documentation of the claims SER03-T and SER03-soft has the proofs.
+    of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the mean of all
+    hypotheses has a soft margin of at least r (θ − m/(k T c)) with c = −log(1 − γ)/2, where r is
+    the size of the atoms of the domain, such as the radius of an l1 ball. The documentation of the
+    claims SER03-T and SER03-soft has the proofs.
 
     Parameters
     ----------
