@@ -236,10 +236,10 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
-        """Move the weight `eta` from the signed column in the slot `other` to that of `best`.
+        """Move the weight `eta` from a signed column to the signed column of `best`.
 
-        If `other` is None, the weight comes from the point w = 0. `u` contains the margins of the
-        new weights.
+        The weight comes from the column in the slot `other`, or from the point w = 0 if `other` is
+        None. `u` contains the margins of the new weights.
         """
         slot = self.slot(best)
         self.weights[slot] += eta
@@ -262,9 +262,10 @@ class ActiveSet(MovingHypothesis):
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the atom with the largest edge among the atoms of the signed columns.
+        """Return the best atom among the atoms of the columns that the run has used.
 
-        `edges` contains the edge of each signed column, in the order of `keys`.
+        The best atom has the largest edge. `edges` contains the edge of each signed column, in the
+        order of `keys`.
         """
         # Over a ball the best atom may be the negative of a slot's column.
         slot, turn = self.over.pick(edges)

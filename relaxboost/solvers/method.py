@@ -144,7 +144,7 @@ class Method(ABC):
         """Whether the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, ends a run.
 
         This test compares the gap of the smoothed game with the requested gap. The usual test
-        compares the gap between certified bounds with it.
+        compares the gap between certified bounds with the requested gap.
         """
         return False
 

@@ -84,9 +84,9 @@ class RestrictedMaster:
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
         """Return the simplex basis of the program, with the columns whose constraints are active.
 
-        Columns without an active constraint have no weight. They would accumulate if each run
-        started from the basis of the previous run. `keys` contains the index and the sign of each
-        column of the program, in the order of the constraints.
+        Columns without an active constraint have no weight, and are omitted. Otherwise they would
+        accumulate if each run started from the basis of the previous run. `keys` contains the index
+        and the sign of each column of the program, in the order of the constraints.
         """
         sides = self._program.sides()
         # An interrupted program has no basis.

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""The number of rounds without progress after which a run may be treated as stalled. A run that can
-still make progress rarely needs more rounds to make it."""
+"""The number of rounds without progress after which a run may be treated as stalled. If a run can
+still reduce the gap, it usually does so within this number of rounds."""
 
 PATIENCE_FACTOR = 4
 """A run whose gap was last reduced in round t may be treated as stalled only after more than this

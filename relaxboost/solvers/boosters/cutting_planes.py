@@ -65,13 +65,13 @@ class CuttingPlanesRun(Booster):
 
     inner = "cuts"
     inner_share = 0.9
-    """The weight of the best known w in the convex combination at which the next cut is computed.
+    """The weight of the best known w at the point of the next cut.
 
-    The other point of this combination is the maximiser of the model (Ben-Ameur & Neto 2007). With
-    a weight of 0 the method is Kelley's cutting plane method, whose points jump between the
-    corners of the domain. On Gini's risk of 1000 x 20 returns, weights of 0.8 to 0.95 needed at
-    most 158 rounds to reach a relative gap of 1e-6. A weight of 0.5 needed 267 rounds, and a
-    weight of 0 needed more than 3000."""
+    This point is a convex combination of the best known w and the maximiser of the model (Ben-Ameur
+    & Neto 2007). With a weight of 0 the method is Kelley's cutting plane method, whose points jump
+    between the corners of the domain. In a game with Gini's risk and 1000 x 20 returns, weights of
+    0.8 to 0.95 needed at most 158 rounds to reach a relative gap of 1e-6. A weight of 0.5 needed
+    267 rounds, and a weight of 0 needed more than 3000."""
     active: FullWeights
 
     def __init__(self, game: Game, clock: Clock, before: CombinedHypothesis) -> None:

@@ -31,10 +31,11 @@ class FullyCorrective(Method):
 
     The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). A distribution d over
     the examples is the worst distribution for weights w if d attains the relaxed margin F(Aw),
-    where A is the margin matrix. A round adds the worst distribution for the current w to the hull,
-    and then optimises d over the hull. Over a Euclidean set the best w for d gives weight to every
-    column, so the method optimises d and not the weights of single columns. For the hard margin the
-    method is the minimum norm point algorithm for the rows of A.
+    where A is the margin matrix. A round computes the worst distribution for the current w, and
+    then optimises d over the convex hull of all distributions found so far. Over a Euclidean set
+    the best w for d gives weight to every column, so the method optimises d and not the weights of
+    single columns. For the hard margin the method is the minimum norm point algorithm for the rows
+    of A.
 
     References
     ----------

@@ -47,9 +47,9 @@ class Barrier:
         return self.mult / self.slack
 
     def missing(self, centre: Array | float) -> Array:
-        """Return the steps of the multipliers towards the target `centre`.
+        """Return the changes of the multipliers that make each product equal to `centre`.
 
-        After these steps, each slack times its multiplier is `centre`, if the slacks stay constant.
+        A product is a slack times its multiplier. The slacks are assumed to stay constant.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 

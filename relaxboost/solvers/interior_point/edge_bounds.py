@@ -134,11 +134,10 @@ class EdgeBounds:
         return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, total)
 
     def target(self, centre: float, predictor: BoundsChange | None) -> Array:
-        """Return the steps of the multipliers towards the target `centre`.
+        """Return the changes of the multipliers that make each product equal to `centre`.
 
-        After these steps, each slack times its multiplier is `centre`, if the slacks stay constant.
-        If a predictor is passed, the second-order terms of the predictor are subtracted from
-        `centre`.
+        A product is a slack times its multiplier. The slacks are assumed to stay constant. If a
+        predictor is passed, the second-order terms of the predictor are subtracted from `centre`.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is None:

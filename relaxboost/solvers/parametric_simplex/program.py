@@ -89,10 +89,12 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
 
 
 class GameProgram:
-    """Products with the margin matrix A of a game, counted against a budget of passes over A.
+    """The columns of a game's linear program, with a budget of passes over the margin matrix A.
 
-    If weights may be negative, the linear program has two columns for each hypothesis: one for the
-    hypothesis and one for its negative. The columns of the negatives come last.
+    A pass is one product of A with a vector. The methods that compute such a product subtract it
+    from the budget. If weights may be negative, the linear program has two columns for each
+    hypothesis: one for the hypothesis and one for its negative. The columns of the negatives come
+    last.
 
     Parameters
     ----------
