@@ -32,11 +32,12 @@ phase. If no phase is left, the error ends the run."""
 class Automatic(Method):
     """The default method "auto", which runs several other methods, called phases, in a fixed order.
 
-    Not every phase is used for every game. Four phases have a work budget: the walk from the start
-    (a parametric simplex method), the test for a value of zero, the taut-string steps and the fully
-    corrective steps. `relaxboost.solvers.portfolio` lists the phases, the games for which each
-    phase is used, and the budgets. `Solution.trace` says which phases ran and why each of them
-    ended. In the history, `RoundRecord.inner` names the phase of each round.
+    Not every phase is used for every game. Four phases have a work budget: the parametric simplex
+    method (the "walk from the start" in the trace), the test for a value of zero, the taut-string
+    steps and the fully corrective steps. A phase that exceeds the budget ends, and the next phase
+    continues. `relaxboost.solvers.portfolio` lists the phases, the games for which each phase is
+    used, and the budgets. `Solution.trace` says which phases ran and why each of them ended. In the
+    history, `RoundRecord.inner` names the phase of each round.
     """
 
     name = "auto"
@@ -48,9 +49,10 @@ class Automatic(Method):
 class PortfolioRun(Booster):
     """A run of the method "auto", which computes rounds with one phase after another.
 
-    The first round is computed before the first phase starts. Its distribution is `f.center(m)`, at
-    which the relaxation f is finite, or the distribution of a warm start. A bracket of the value is
-    therefore known even if the run is interrupted while the first phase prepares its data.
+    The first round is computed before the first phase starts. This round evaluates the distribution
+    of a warm start or, if there is none, `f.center(m)`, at which the relaxation f is finite. Bounds
+    on the value are therefore known even if the user interrupts the run while the first phase
+    prepares its data.
     """
 
     inner = "start"
@@ -63,18 +65,19 @@ class PortfolioRun(Booster):
         self._phase: Phase | None = None
         self._run: Booster | None = None
         self._waiting: list[Phase] | None = None
-        """The phases of the method "auto" that have not started yet, in their order. It is None
-        before the first round."""
+        """The list of the phases of the method "auto" that have not started yet, in their order. It
+        is None before the first round."""
 
     @property
     def current(self) -> Booster:
         return self if self._run is None else self._run
 
     def describe(self, kinds: Iterable[str]) -> str:
-        """Return the name of the method and the kinds of its rounds, such as "auto (interior)".
+        """Return "auto" and the words for the kinds of rounds in the run, as in "auto (interior)".
 
-        The result omits "start", the word for the first round, and "lost", the word for a failed
-        run of the parametric simplex method. The word "smoothed" is replaced by "pairwise".
+        `kinds` contains a word for each kind of round. The result omits "start", the word for the
+        first round, and "lost", the word for a failed run of the parametric simplex method. The
+        word "smoothed" is replaced by "pairwise".
         """
         shown = [kind for kind in kinds if kind not in ("start", "lost")]
         words = ["pairwise" if kind == "smoothed" else kind for kind in shown]

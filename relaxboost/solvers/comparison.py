@@ -49,7 +49,7 @@ class MethodComparison:
     """
 
     tol: float
-    """The gap between the two bounds on the value of the game that was requested of every
+    """The requested gap between the two bounds on the value of the game. It is the same for every
     method."""
     solutions: tuple[Solution, ...]
     """The solution that each method has found, in the order in which the methods were passed."""

@@ -79,8 +79,8 @@ def check_solver(name: str | None, curved: str | None) -> str:
         The name that the user passed. The default is HIGHS for linear programs and CLARABEL for
         all other problems.
     curved : str, optional
-        The part of the problem that is not polyhedral, as a noun for the error message. None means
-        that the problem is a linear program.
+        The words with which the error message names the part of the problem that is not polyhedral,
+        such as "this f". None means that the problem is a linear program.
 
     Raises
     ------

@@ -77,8 +77,8 @@ class MovingHypothesis(CombinedHypothesis):
     def bend(self, best: Any) -> tuple[float, float]:
         """Return the coefficients (a, b) of the change of the penalty along a step.
 
-        A step of length η changes the penalty g*(w) by a η + b η²/2. The step replaces the weights
-        w by (1 − η) w + η b, where b are the weights of the hypothesis `best`.
+        A step moves the weights w towards the hypothesis `best`, and reaches it if its length η is
+        1. The step changes the penalty g*(w) by a η + b η²/2.
         """
 
     @abstractmethod
@@ -102,11 +102,12 @@ class ActiveSet(MovingHypothesis):
     """The weights w of a run, as a sum Σ weight · sign · e_j over all pairs (j, sign) used so far.
 
     e_j is the unit vector of column j, and every weight is at least 0. The slot of a pair is its
-    position in the arrays of this object, such as `weights`. The slot does not change during a
-    run. The sum of these weights is at most the size of the atoms, such as the radius of an l1
-    ball. If the sum is smaller, the missing weight is treated as the weight of the point w = 0. A
-    run starts from w = 0 if the domain contains this point. Otherwise the run starts from the best
-    atom for the distribution `center`.
+    position in the arrays of this object, such as `weights`. The slot does not change during a run.
+
+    The sum of these weights is at most the size of the atoms, such as the radius of an l1 ball. If
+    the sum is smaller, w is a convex combination of atoms and the point w = 0, and this point has
+    the rest of the weight. A run starts from w = 0 if the domain contains this point. Otherwise the
+    run starts from the best atom for the distribution `center`.
 
     Parameters
     ----------
@@ -235,10 +236,10 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
-        """Move the weight `eta` from the signed column in the slot `other` to that of `best`.
+        """Move the weight `eta` from a signed column to the signed column of `best`.
 
-        If `other` is None, the weight comes from the point w = 0. `u` contains the margins of the
-        new weights.
+        The weight comes from the column in the slot `other`, or from the point w = 0 if `other` is
+        None. `u` contains the margins of the new weights.
         """
         slot = self.slot(best)
         self.weights[slot] += eta
@@ -261,9 +262,10 @@ class ActiveSet(MovingHypothesis):
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the atom with the largest edge among the atoms of the signed columns.
+        """Return the best atom among the atoms of the columns that the run has used.
 
-        `edges` contains the edge of each signed column, in the order of `keys`.
+        The best atom has the largest edge. `edges` contains the edge of each signed column, in the
+        order of `keys`.
         """
         # Over a ball the best atom may be the negative of a slot's column.
         slot, turn = self.over.pick(edges)

@@ -118,9 +118,9 @@ class Incumbent:
         """Return the best points of the run, moved to feasible points, and the proved bounds.
 
         The points are a distribution d over the examples and weights w of the hypotheses. A witness
-        is the data that prove a lower bound on the relaxed margin of w. If the booster provided a
-        witness, but the bracket is wider than the requested accuracy allows, the relaxation
-        computes a second witness, and the witness with the larger bound is used.
+        is the data that prove a lower bound on the relaxed margin of w. If the bound from the
+        booster's witness is too low for the requested accuracy, the relaxation computes a second
+        witness, and the larger bound is used.
 
         Parameters
         ----------
@@ -172,8 +172,9 @@ class RunLog:
         """The records of the rounds of this run, without the rounds before a checkpoint."""
         self._printed = 0
         self.kinds: dict[str, None] = {}
-        """The values of `RoundRecord.inner` so far, in the order in which they first occurred. The
-        history of a long run keeps only some of the records."""
+        """The values of `RoundRecord.inner` that have occurred, in the order of their first
+        occurrence. They are stored here because the history of a long run drops some of the
+        records."""
 
     @property
     def seconds(self) -> float:

@@ -26,9 +26,10 @@ ENDINGS = {
     "as accurate as the solver that computed them",
     "stalled": "the run could not reduce the gap below {gap:.3g}: {reason}; the goal was {goal}",
 }
-"""The sentence of `Solution.message` for each status of a run. The status "optimal" has three
-sentences with the keys "optimal" for a gap of at most `tol`, "by rtol" for a larger gap that only
-the relative tolerance `rtol` allows, and "by Fig. 1" for the test of the smoothed gap."""
+"""A dictionary with a sentence of `Solution.message` for each way in which a run ends. Most keys
+are words of `Solution.status`. The status "optimal" has two further keys: "by rtol" if only the
+relative tolerance `rtol` allows the gap, and "by Fig. 1" if the test of the smoothed gap ended the
+run."""
 
 
 class Ending(NamedTuple):
@@ -37,7 +38,7 @@ class Ending(NamedTuple):
     status: str
     """The word that says how the run ended, as in `Solution.status`."""
     reason: str
-    """The reason for the end that an error, the booster or the stopping rule has given. It is "" if
+    """The reason why the run ended, from an error, the booster or the stopping rule. It is "" if
     the status alone explains the end."""
     smoothed_test: bool
     """Whether the run used the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, which tests

@@ -80,13 +80,14 @@ class Method(ABC):
     name: ClassVar[str]
     """The name by which `solve` accepts this method with default options, such as "lpboost"."""
     endless: ClassVar[str] = ""
-    """A text for methods whose runs may never reach the gap `tol`, and "" for all other methods.
-    The text is the reason, a semicolon and a remedy. The error message puts the name of the class
-    before the text, and ", or pass max_rounds or time_limit" after it. The runs of such a method
-    need a limit on the rounds or the time."""
+    """The reason why the runs of this method may never reach the gap `tol`, followed by a semicolon
+    and a remedy. It is "" if runs always reach the gap. Otherwise `solve` requires a limit on the
+    rounds or the time. The error message consists of the name of the class, this text, and ", or
+    pass max_rounds or time_limit"."""
     cold: ClassVar[str] = ""
-    """The reason why the method rejects the argument `start` of `solve`, as the end of a sentence
-    that begins with the name of the class. It is "" if the method accepts `start`."""
+    """The reason why the method rejects the argument `start` of `solve`, for example "always starts
+    from the uniform distribution". The error message begins with the name of the class and this
+    text. It is "" if the method accepts `start`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -143,7 +144,7 @@ class Method(ABC):
         """Whether the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, ends a run.
 
         This test compares the gap of the smoothed game with the requested gap. The usual test
-        compares the gap between certified bounds with it.
+        compares the gap between certified bounds with the requested gap.
         """
         return False
 
@@ -209,11 +210,12 @@ class SmoothedMethod(Method):
     def projector(
         self, game: Game, tol: float, whole: bool = False
     ) -> tuple[float, Projector, str]:
-        """Return the weight β, the projector, and a suffix for the name of the run as text.
+        """Return the weight β, the projector, and a suffix for the name of the run.
 
         β is the weight of the function that is added to the relaxation f. If nothing is added, β is
         the modulus of strong convexity of f instead. The projector is the function that maps
-        margins to smoothed distributions. An example of a suffix is ", binary entropy".
+        margins to smoothed distributions. The suffix is ", binary entropy" for this function,
+        ", unsmoothed" if nothing is added, and "" for the entropy.
 
         Parameters
         ----------
@@ -223,8 +225,8 @@ class SmoothedMethod(Method):
             The requested gap. The smoothing may change the value of the game by half this gap.
         whole : bool
             Whether β is computed from the range of the added function over all distributions, as in
-            Shalev-Shwartz & Singer (2009), Fig. 1. Otherwise the range is over the distributions at
-            which f is finite.
+            Shalev-Shwartz & Singer (2009), Fig. 1. By default β is computed from its range over the
+            distributions at which f is finite.
         """
         m = game.m
         f = game.relaxation
@@ -266,13 +268,14 @@ RENAMED = {
 methods."""
 
 RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
-"""The template of the warning about an old method name."""
+"""The warning about an old name of a method, with a gap for the old name and the new name each."""
 
 
 def as_method(given: Any, stacklevel: int = 3) -> Method:
     """Return the `Method` for the argument `method` of `solve`, which is a `Method` or a name.
 
-    The warning about an old name points to the call `stacklevel` − 1 calls above this one.
+    The function warns if `given` is an old name. The argument `stacklevel` of `warnings.warn`
+    selects the line to which the warning refers.
 
     Raises
     ------

@@ -54,7 +54,7 @@ def path(
     -------
     list of Solution
         The solutions in the order of the games or values. After Ctrl-C each remaining game gets one
-        round, and its solution has the bracket of this round.
+        round, and its solution has the bounds from this round.
 
     Raises
     ------

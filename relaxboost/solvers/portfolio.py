@@ -55,7 +55,8 @@ class Phase(NamedTuple):
     """A function that returns the work budget of this phase for a game.
 
     The unit is one product of the margin matrix with a vector. By default the budget is infinite.
-    The walk (the parametric simplex method) checks its own budget.
+    It is also infinite for the parametric simplex method, because the run of this method counts its
+    work and ends when a budget is used up.
     """
 
 

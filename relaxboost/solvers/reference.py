@@ -147,8 +147,8 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
     The function may call the solver for several problems. Points of the solver are moved to
     feasible points. The function stops when the gap between the bounds that d and w prove is at
     most `tol`. If the solver fails, no error is raised, because another method may still solve the
-    game. If the solver finds no point, the result is `f.center(m)`, at which f is finite, and the w
-    from which runs start.
+    game. If the solver finds no point, the result consists of the points from which every run
+    starts: `f.center(m)`, at which f is finite, and w = 0 or a single column.
     """
     limits: dict[str, Any] = {}
     search = _Search(game, solver, tol, limits)
@@ -182,8 +182,7 @@ class _BestPair:
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """The words by which `Solution.message` refers to the w from which runs start: "one column"
-        or "w = 0"."""
+        """The words for the first weights w in `Solution.message`: "one column" or "w = 0"."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -201,7 +200,6 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
-        """The gap upper − lower between the best bounds on the value of the game so far."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:

@@ -84,9 +84,9 @@ class RestrictedMaster:
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
         """Return the simplex basis of the program, with the columns whose constraints are active.
 
-        Columns without an active constraint have no weight. They would accumulate if each run
-        started from the basis of the previous run. `keys` contains the index and the sign of each
-        column of the program, in the order of the constraints.
+        Columns without an active constraint have no weight, and are omitted. Otherwise they would
+        accumulate if each run started from the basis of the previous run. `keys` contains the index
+        and the sign of each column of the program, in the order of the constraints.
         """
         sides = self._program.sides()
         # An interrupted program has no basis.
@@ -102,9 +102,9 @@ class RestrictedMaster:
     def go_on(self, basis: Basis, keys: list[tuple[int, int]]) -> None:
         """Use the basis of another restricted program as the first basis of this program.
 
-        The basis is ignored if the two programs differ in the number of variables, or in the number
-        of rows other than those of columns. `keys` contains the index and the sign of each column
-        of this program, in the order of the constraints.
+        The basis is ignored if the two programs have different numbers of variables, or different
+        numbers of rows that do not belong to columns. `keys` contains the index and the sign of
+        each column of this program, in the order of the constraints.
         """
         head = basis.sides[: -len(basis.columns)]
         if len(head) != self._edge + 1 + self._program.fixed:

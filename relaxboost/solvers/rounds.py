@@ -108,11 +108,11 @@ class Booster(ABC):
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
     why_ended: str = "the method returned no further round"
-    """The clause by which messages explain why the method `advance` returned None and ended the
-    run."""
+    """The reason why the method `advance` returned None and ended the run, as a clause for
+    messages."""
     witness: Witness | None = None
-    """The data that prove a lower bound on the relaxed margin of the current weights. They are
-    useful if only a solver can compute the relaxed margin. Without such data, it is None."""
+    """The data that prove a lower bound on the relaxed margin of the current weights, or None. Such
+    data are useful if only a solver can compute the relaxed margin."""
     evaluated: tuple[float, float] | None = None
     """Two numbers: the relaxed margin of the current weights, or a lower bound on this relaxed
     margin, and the value of the relaxation at the current distribution. The attribute is None if
@@ -126,7 +126,8 @@ class Booster(ABC):
     def describe(self, kinds: Iterable[str]) -> str:
         """Return the name of the method that `Solution.method` shows.
 
-        A method may add `kinds`, the kinds of the rounds that were computed.
+        `kinds` contains a word for each kind of round in the run. A subclass may append these words
+        to the name.
         """
         return self.label
 
@@ -245,7 +246,7 @@ class Rounds:
 
 
 def with_protected_callback(limits: Limits) -> Limits:
-    """Return the limits with a callback that cannot write to the distribution d of a state."""
+    """Return a copy of `limits` in which the callback gets a read-only distribution d."""
     # The booster and the incumbent hold the same array d.
     callback = limits.callback
     if callback is None:

@@ -208,8 +208,8 @@ def solve_next(
 ) -> Solution:
     """Solve the next game of a path of similar games, and return the solution.
 
-    The run begins from the results of the previous game, which `relay` contains. At the end the
-    booster of this run is stored in `relay`.
+    The object `relay` stores the results of the previous game, from which the run begins. At the
+    end, the booster of this run replaces the earlier booster in `relay`.
     """
     goal, chosen = check_run(game, tol, rtol, method, limits)
     if chosen.cold:

@@ -27,8 +27,8 @@ def quadratic_step(
 
     This is the step length of Shalev-Shwartz & Singer (2009, SS09), Fig. 1. The step moves the
     margins from u to u + ηv, and d is the smoothed distribution at u. The smoothed relaxed margin
-    is 1/β-smooth in the sup norm. This property implies a quadratic lower bound on the increase.
-    The step length η maximises this bound (SS09, Eq. 10).
+    is 1/β-smooth in the sup norm, so a step of length η increases it by at least a quadratic
+    function of η. The result maximises this function (SS09, Eq. 10).
 
     Parameters
     ----------
@@ -69,7 +69,8 @@ class Step(NamedTuple):
     """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
     """The length of this step divided by the length of the step that the rule of Shalev-Shwartz &
-    Singer (2009), Fig. 1, would take. It is None if this step has the largest possible length."""
+    Singer (2009), Fig. 1, would take. The next line search starts from this quotient. It is None if
+    this step has the largest possible length, because the maximiser may be further away."""
 
 
 class Segment(NamedTuple):
@@ -166,9 +167,10 @@ class _Search:
     def find_bracket(self, stretch: float) -> Step | None:
         """Lengthen a trial step until the derivative of the objective at its end is below `aim`.
 
-        The objective is the smoothed relaxed margin minus the penalty on the weights. Return None
-        if the derivative is below `aim`. Return the trial step instead if the derivative is close
-        enough to `aim`, or if a better step would be longer or shorter than allowed.
+        The objective is the smoothed relaxed margin minus the penalty on the weights. The result is
+        usually None, and the derivative then equals `aim` for a length between `_left` and
+        `_right`. The result is the trial step if its derivative is close enough to `aim`, or if a
+        better step would be longer or shorter than allowed.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)
@@ -192,8 +194,8 @@ class _Search:
     def close_bracket(self) -> Step:
         """Return a step that nearly maximises the objective of the line search.
 
-        The length of the step lies between `_left` and `_right`, and the derivative of the
-        objective at its end is close to `aim`.
+        The derivative of the objective at the end of the step is close to `aim`. The method looks
+        for this step between the lengths `_left` and `_right`, which `find_bracket` has found.
         """
         side = 0
         # The Illinois variant of regula falsi converges with order 1.44, so 60 evaluations suffice.

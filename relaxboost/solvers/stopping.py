@@ -9,18 +9,18 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""The number of rounds without progress after which a run may be treated as stalled. A run that can
-still make progress rarely needs more rounds to make it."""
+"""The number of rounds without progress after which a run may be treated as stalled. If a run can
+still reduce the gap, it usually does so within this number of rounds."""
 
 PATIENCE_FACTOR = 4
-"""A run may be treated as stalled only if its gap has not decreased for more rounds than this
-factor times the number of rounds that the run took to reach its smallest gap. With the factor 1,
-the method "auto" would end some runs that a later phase can continue."""
+"""A run whose gap was last reduced in round t may be treated as stalled only after more than this
+factor times t further rounds. With the factor 1, the method "auto" would end some runs that a later
+phase can continue."""
 
 RELATIVE_RESOLUTION = 1e-9
-"""If the difference of two bounds or weights is below this fraction of their size, it may be a
-rounding error. A sum of ten million terms can have such an error. Boosters with a guarantee reserve
-this fraction of tol for the rounding errors of the certified bounds."""
+"""The relative size below which the difference of two bounds or weights may be a rounding error. A
+sum of ten million terms can have such an error. Boosters with a guaranteed gap aim at a gap that is
+smaller than tol by this fraction, because the certified bounds have rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,8 @@ class Tolerance:
 
         If both bounds have the same sign, the smaller of |lower| and |upper| is a lower bound on
         |ρ|, and replaces |ρ|, which is not known.
-
-        Several modules call this method, so its result must not depend on the history of a run.
         """
+        # Several modules call this method, so the result must not depend on earlier calls.
         if not self.rtol:
             return self.tol
         # A bracket that contains zero proves no bound on |ρ|, so only `tol` counts.
@@ -96,9 +95,10 @@ class StoppingRule:
     def judge_certified(self, lower: float, upper: float, estimate: float) -> str:
         """Return the status of a run with these certified bounds, or "" if the run continues.
 
-        The status is "optimal" if the gap upper − lower meets the requested accuracy. The status is
-        "stalled" if the certified gap exceeds the estimated gap by more than the allowed gap.
-        `estimate` is the estimated gap before the certification.
+        The status is "optimal" if the gap upper − lower meets the requested accuracy. The gap
+        between the estimated bounds, `estimate`, is smaller than this certified gap. The status is
+        "stalled" if the difference between the two gaps is already larger than the requested gap,
+        because a smaller estimate would then not help.
         """
         if self.goal.met_by(lower, upper):
             return "optimal"
@@ -115,10 +115,10 @@ class StoppingRule:
     def judge_progress(self, lower: float, upper: float, number: int) -> str:
         """Return "stalled" if rounding errors keep the gap from shrinking. Otherwise return "".
 
-        A run is stalled if two conditions hold. Its gap is so small that it may be a rounding
-        error. For more than `PATIENCE_ROUNDS` rounds, and more than `PATIENCE_FACTOR` times the
-        rounds that the run took to reach its gap, the gap has not decreased. `number` is the number
-        of rounds of this run.
+        `number` is the number of rounds of this run. A run is stalled if two conditions hold.
+        First, the gap is so small that it may be a rounding error. Second, the gap has not
+        decreased for many rounds: more than `PATIENCE_ROUNDS`, and more than `PATIENCE_FACTOR`
+        times the rounds before the last decrease.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.
@@ -139,8 +139,8 @@ class StoppingRule:
     def is_proof_lost(self, lower: float, upper: float, estimate: float) -> bool:
         """Return whether the certified gap exceeds the estimated gap by more than rounding errors.
 
-        If so, the relaxation failed to prove a bound. Another method may find points for which a
-        proof succeeds.
+        In this case the relaxation could prove only a poor bound for the current points. The method
+        "auto" then starts the next phase, which may find points with a better proof.
         """
         size = max(self._size, abs(lower), abs(upper))
         loss = upper - lower - estimate

@@ -5,24 +5,26 @@ distribution over the examples, and w are the weights of the stumps. For a numbe
 
     min over d of max over w of <d, A w> - v ||w||_1,    least <= d <= most, sum(d) = 1,
 
-where w is unrestricted. The level of an example for a feature is the number of cuts of the feature
-that lie below the example. The contribution of the stumps of one feature f to the margin of an
-example is the label of the example times a function of the level. This function jumps by 2 w_j at
-cut j. The first value and the last value of the function sum to zero. The total variation of the
-function is twice the l1 norm of the weights of feature f.
+where w is unrestricted.
+
+The level of an example for a feature is the number of cuts of the feature that lie below the
+example. The weights of the stumps of one feature f define a function of the level, which jumps by
+2 w_j at cut j. The first value and the last value of the function sum to zero. The margin of an
+example is the sum of these functions over all features, times the label of the example. The total
+variation of the function is twice the l1 norm of the weights of feature f.
 
 This module writes the function as g_f + o_f. The mean of g_f over the examples is zero, and o_f is
 a number. The margins A w depend on the numbers o_f only through their sum o.
 
-The proximal map of total variation is exact for each feature. The new g_f consists of the slopes of
-a taut string. A taut string is the shortest path through a tube around the cumulative sums of the
-old g_f (Davies & Kovac 2001, Ann. Statist. 29, Sec. 2). A kernel finds this path from its first to
-its last point, as in Condat (2013, IEEE Signal Process. Lett. 20).
+The proximal map of total variation is computed exactly for each feature. The new values of g_f are
+the slopes of a taut string, which is the shortest path through a tube around the cumulative sums of
+the old values (Davies & Kovac 2001, Ann. Statist. 29, Sec. 2). The path is computed from its first
+to its last point, as in Condat (2013, IEEE Signal Process. Lett. 20).
 
-Since the first and the last value of each function sum to zero, an equation connects o with the
-first and last values of all g_f. The steps satisfy this equation by adding one number, the
-`end_pull`, to both ends of every string. A method with a separate unknown o_f for each feature
-would need several times more steps.
+Since the first and the last value of each function sum to zero, 2 o is minus the sum of the first
+and last values of all g_f. The steps satisfy this equation by adding one number, the `end_pull`, to
+both ends of every string. A method with a separate unknown o_f for each feature would need several
+times more steps.
 """
 
 from __future__ import annotations
@@ -152,7 +154,7 @@ class TautStringSteps:
     def weights(self) -> tuple[Whole, Vector]:
         """Return the column indices of the stumps with nonzero weight, and their weights.
 
-        A stump has nonzero weight if the string of its feature bends at the cut.
+        A stump has nonzero weight if the function of its feature jumps at the cut.
         """
         offsets = self._features.offsets
         jumps = 0.5 * np.diff(self._strings)
@@ -174,10 +176,11 @@ def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
 
 @njit(error_model="numpy", nogil=True)
 def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Array) -> None:
-    """For each level of each feature, write the sum of g + force over its examples to `out`.
+    """For each level of each feature, write a sum over the examples at this level to `out`.
 
-    `part` contains the index of the first feature of this call, and the index after the last one.
-    `g` and `out` have an entry for each level, and `force` has an entry for each example.
+    The terms of the sum are the entry of `g` for the level plus the entry of `force` for the
+    example. `part` contains the index of the first feature of this call, and the index after the
+    last one. `g` and `out` have an entry for each level, and `force` has an entry for each example.
     """
     codes, offsets, counts = of
     for f in range(part[0], part[1]):
@@ -211,9 +214,10 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
 def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums: Array) -> None:
     """Replace the sums of some features by the slopes of the taut string of each feature.
 
-    `part` contains the index of the first feature of this call, and the index after the last one.
-    `pull` is added to the first and the last sum of each feature. `tube` is half the height of the
-    tube around the cumulative sums. `sums` has an entry for each level of each feature.
+    `sums` has an entry for each level of each feature. The string of a feature runs through a tube
+    around the cumulative sums of its entries, and `tube` is half the height of the tube. Before,
+    `pull` is added to the first and the last entry of each feature. `part` contains the index of
+    the first feature of this call, and the index after the last one.
     """
     codes, offsets, counts = of
     # The pull at both ends shifts the mean of the slopes, which has to stay zero.
@@ -236,12 +240,12 @@ def first_stretch(
 ) -> tuple[float, int, float]:
     """Return (slope, number of levels, side) for the first stretch of a taut string.
 
-    A stretch is a straight part of the string. Over level k, which has the width `counts[k]`, the
-    middle line of the tube rises by `sums[k]`. The number `tube` is half the height of the tube. At
-    the left end of the tube, the middle line is `start` above the string. At the right end, it is
-    `end` below the string. The side is 1 if the string touches the upper side of the tube at the
-    end of the stretch, -1 if it touches the lower side, and 0 if the stretch reaches the end of the
-    tube.
+    A stretch is a straight part of the string. The string runs through a tube, and `tube` is half
+    the height of the tube. Over level k, which has the width `counts[k]`, the middle line of the
+    tube rises by `sums[k]`. The string starts `start` below the middle line, and its last point is
+    `end` above the middle line. The side is 1 if the string touches the upper side of the tube at
+    the end of the stretch, -1 if it touches the lower side, and 0 if the stretch reaches the end of
+    the tube.
     """
     # A straight line from the start stays inside the tube up to the current level if its slope
     # lies between `low` and `high`. If no such slope exists up to the next level, the string bends
@@ -279,12 +283,11 @@ def find_end_pull(
 ) -> float:
     """Return the end pull, which is added to the first and the last sum of each feature.
 
-    The function of a feature j is the offset o_j plus the slopes of the string of the feature. The
-    first and the last value of this function have to sum to zero: 2 o_j + (first slope + last
-    slope) = 0. With o = Σ o_j, the end pull is the number for which o plus half the sum of the
-    first and last slopes of all strings is zero. This expression increases with the end pull, and
-    it is piecewise linear. Therefore a few Newton steps within a bracket of the solution suffice.
-    `guess` is the end pull of the previous step.
+    The function of a feature is a number o_j plus the slopes of the string of the feature. Its
+    first and its last value have to sum to zero, so o_j is minus half the sum of the first and the
+    last slope. The end pull is the number for which all o_j add up to the argument `o`. The
+    equation for the end pull is monotone and piecewise linear, so a few Newton steps suffice.
+    `guess` is the end pull of the previous step, from which Newton's method starts.
     """
     low = -np.inf
     high = np.inf

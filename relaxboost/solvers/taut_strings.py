@@ -26,8 +26,8 @@ STEPS_PER_ROUND = 10
 evaluations take a tenth of the time of a run."""
 
 PASSES_PER_STEP = 5.0
-"""The number of passes over the margin matrix that take as long as one taut-string step. A step
-reads the levels of all examples twice, and computes strings over the levels of each feature."""
+"""The predicted cost of one taut-string step, in passes over the margin matrix. A step reads the
+levels of all examples twice, and computes strings over the levels of each feature."""
 
 
 def unfit(game: Game) -> str:
@@ -107,8 +107,8 @@ class StringsRun(Booster):
     def warmed(self, start: WarmStart) -> Booster:
         """Start from the distribution d and the lower bound of a warm start. Return this booster.
 
-        Without a positive lower bound, d alone saves no steps compared with `f.center(m)`, and is
-        ignored.
+        If the lower bound is not positive, d is ignored, because the run would need as many steps
+        from d as from `f.center(m)`.
         """
         if start.d is not None and start.lower > 0.0:
             self.d = start.d

@@ -20,10 +20,9 @@ def entries(game: Game) -> float:
 
 
 def passes_of(game: Game, multiplications: float) -> float:
-    """Return the predicted time of some multiplications, in passes over the margin matrix of a
-    game.
+    """Convert a number of multiplications to a number of passes over the margin matrix of a game.
 
-    A pass is one product of the margin matrix with a vector. `multiplications` is the number of
-    multiplications.
+    A pass is one product of the margin matrix with a vector. The result is the predicted number of
+    passes that take as long as the multiplications.
     """
     return multiplications / MULTIPLICATIONS_PER_ENTRY / entries(game)

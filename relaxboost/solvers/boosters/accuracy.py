@@ -11,17 +11,18 @@ from relaxboost.game.game import Game
 from relaxboost.solvers.stopping import RELATIVE_RESOLUTION
 
 MAX_ACCURACY = 0.999
-"""The largest accuracy ν that a booster uses, even if the user requests a larger gap. For ν = 1, no
-step would be needed, because w = 0 already has the accuracy 1, and the steps of AdaBoost* could be
-infinite."""
+"""The largest accuracy ν that a booster uses, even if the user requests a larger gap. An accuracy
+of 1 would be useless, because w = 0 already has this accuracy. AdaBoost* with ν = 1 could also take
+a step of infinite length."""
 
 INNER_ACCURACY_RATIO = 0.01
-"""The accuracy to which each round solves its inner optimisation problem, as a fraction of the
-accuracy of the run.
+"""The accuracy of the optimisation problem inside a round, as a fraction of the accuracy of the
+run.
 
-The inner problem of fully corrective Frank–Wolfe optimises the weights of the distributions in a
-convex hull. The inner problem of SoftBoost is the entropy projection. The bounds on the rounds hold
-for any inner accuracy. A more accurate solution saves few rounds, but makes each round slower.
+A round of fully corrective Frank–Wolfe minimises over a convex hull of distributions. A round of
+SoftBoost or TotalBoost computes an entropy projection, and the bounds on the rounds of these two
+methods hold for every fraction. A smaller fraction would save few rounds, but make each round
+slower.
 """
 
 

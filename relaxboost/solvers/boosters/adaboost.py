@@ -75,8 +75,7 @@ class ColumnBooster(Booster):
     """Whether the rule for the length of a step requires that all entries of the game matrix lie in
     [−1, 1]."""
     why_no_step = "no step reduces the risk"
-    """The clause by which `Solution.message` explains that the run ended because it took no
-    step."""
+    """The end of the sentence in `Solution.message` that says why the run took no further step."""
     active: Votes
 
     def __init__(self, game: Game) -> None:

@@ -80,21 +80,24 @@ class AdaBoostStarRun(ColumnBooster):
     """A run of AdaBoost*, which differs from AdaBoost in the length of a step.
 
     Let w be the weights of the hypotheses, A the game matrix, and γ the edge of the best column of
-    A. Let ρ be the smallest edge of all rounds so far minus the accuracy ν. AdaBoost adds artanh γ
-    to the weight of this column. AdaBoost* adds artanh γ − artanh ρ. After 2 log(m)/ν² steps for m
-    examples, every margin of w/‖w‖_1 is at least ρ. The smallest edge is an upper bound on the
-    value of the game over the unit l1 ball, so the gap is at most ν. If ρ is negative, w = 0 has
-    margins of 0 >= ρ, and the gap is at most ν too. The documentation of the claim RW05-T has the
-    proof.
+    A. AdaBoost adds artanh γ to the weight of this column. AdaBoost* adds artanh γ − artanh ρ,
+    where ρ is the smallest edge of all rounds so far minus the accuracy ν.
 
-    The theorem of the paper is about a single accuracy ν. If several accuracies are passed, a new
-    stage starts as soon as the gap is at most ν. The round that starts a stage has three steps.
+    After 2 log(m)/ν² steps for m examples, every margin of w/‖w‖_1 is at least ρ. The smallest edge
+    is an upper bound on the value of the game over the unit l1 ball, so the gap is at most ν. If ρ
+    is negative, w = 0 has margins of 0 >= ρ, and the gap is at most ν too. The documentation of the
+    claim RW05-T has the proof.
+
+    The theorem of the paper is about a single accuracy ν. If several accuracies are passed, a stage
+    with the next accuracy starts as soon as the gap is at most ν. The round that starts a stage has
+    three steps.
 
     1. The run replaces ν by the next accuracy, which makes ρ larger.
-    2. The run multiplies w by the factor s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − (Aw)_i)). The
-       theorem needs a sum of at most m at the start of a stage, and the sum is m for s = 0.
-    3. The round takes no step along its column, because the edge of this column was computed for
-       the old distribution d, which step 2 changes.
+    2. The run multiplies w by the factor s in [0, 1] that minimises the sum of
+       exp(s (ρ‖w‖_1 − (Aw)_i)) over the m examples i. The theorem assumes that this sum is at most
+       m at the start of a stage. The minimum is at most m, because the sum is m for s = 0.
+    3. The run adds no step to w, because the best column was chosen for the distribution d before
+       step 2, and step 2 changes d.
 
     Parameters
     ----------

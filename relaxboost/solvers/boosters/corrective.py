@@ -113,10 +113,11 @@ class Corrective(SmoothedMethod):
 def start_pairwise(game: Game, tol: float, is_last: bool) -> CorrectiveRun:
     """Return a run of pairwise Frank–Wolfe steps, which is a phase of the method "auto".
 
-    The run ends at the gap `tol` if `is_last` is True, which means that no other phase can follow,
-    or if the relaxation f is so strongly convex that few pairwise steps suffice. Otherwise the run
-    may end at the larger gap `PAIRWISE_GAP_PER_RADIUS` times the radius of the domain, and a faster
-    phase continues.
+    Pairwise steps reach a small gap slowly. If `tol` is less than `PAIRWISE_GAP_PER_RADIUS` times
+    the radius of the domain, the run therefore ends at this larger gap, and a faster phase
+    continues. There are two exceptions, in which the run continues until the gap is at most `tol`:
+    no other phase can follow (`is_last` is True), or the relaxation f is so strongly convex that a
+    few steps suffice.
     """
     loose = PAIRWISE_GAP_PER_RADIUS * game.over.reach(game.n)
     hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)

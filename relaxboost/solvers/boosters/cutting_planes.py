@@ -43,13 +43,15 @@ def unfit(game: Game) -> str:
 class CuttingPlanesRun(Booster):
     """A run of in-out cutting planes (Ben-Ameur & Neto 2007) on the relaxed margin.
 
-    An atom is a vertex of the domain of w. The linear program over the weights of the atoms is the
-    linear program of column generation with the roles exchanged: w takes the place of the
-    distribution, and the distributions v that have been found take the place of the columns. The w
-    of the next cut lies on the segment from the best known w to the solution of the linear program,
-    near the best known w. If the solution of the linear program does not violate the new cut, the
-    lower bound at the new w closes at least a tenth of the gap. The distribution d is the mean of
-    the distributions v, weighted by the multipliers of their cuts.
+    A cut is an affine function of the weights w that is at least the relaxed margin everywhere.
+    Each cut comes from a distribution v. The minimum of all cuts is a model of the relaxed margin.
+    In each round, a linear program maximises this model over the domain of w. The run then computes
+    the next cut on the segment from the best known w to the maximiser, near the best known w. If
+    the new cut does not reduce the model at the maximiser, the lower bound increases by at least a
+    tenth of the gap.
+
+    The multipliers of the linear program are weights of the cuts. The distribution d is the mean of
+    the distributions v with these weights.
 
     Parameters
     ----------
@@ -63,13 +65,13 @@ class CuttingPlanesRun(Booster):
 
     inner = "cuts"
     inner_share = 0.9
-    """The weight of the best known w in the convex combination at which the next cut is computed.
+    """The weight of the best known w at the point of the next cut.
 
-    The other point of this combination is the maximiser of the model (Ben-Ameur & Neto 2007). With
-    a weight of 0 the method is Kelley's cutting plane method, whose points jump between the
-    corners of the domain. On Gini's risk of 1000 x 20 returns, weights of 0.8 to 0.95 needed at
-    most 158 rounds to reach a relative gap of 1e-6. A weight of 0.5 needed 267 rounds, and a
-    weight of 0 needed more than 3000."""
+    This point is a convex combination of the best known w and the maximiser of the model (Ben-Ameur
+    & Neto 2007). With a weight of 0 the method is Kelley's cutting plane method, whose points jump
+    between the corners of the domain. In a game with Gini's risk and 1000 x 20 returns, weights of
+    0.8 to 0.95 needed at most 158 rounds to reach a relative gap of 1e-6. A weight of 0.5 needed
+    267 rounds, and a weight of 0 needed more than 3000."""
     active: FullWeights
 
     def __init__(self, game: Game, clock: Clock, before: CombinedHypothesis) -> None:
@@ -121,11 +123,11 @@ class CuttingPlanesRun(Booster):
         self.evaluated = self._value, self._game.relaxation.penalty(self.d)
 
     def advance(self, best: object) -> Booster | None:
-        """Update the distribution d, and add a cut at new weights w.
+        """Maximise the model, update the distribution d, and add a cut at new weights w.
 
-        A cut is an affine function of w that is at least the relaxed margin everywhere. The new w
-        lie on the segment from the best known w to the maximiser of the minimum of all cuts. Return
-        None if the new w equal the previous w.
+        The model is the minimum of all cuts, which are affine functions of w that are at least the
+        relaxed margin everywhere. The new w lie on the segment from the best known w to the
+        maximiser of the model. Return None if the new w equal the previous w.
         """
         self._clock.check()
         shares, multipliers = self._master.solve(self._clock)

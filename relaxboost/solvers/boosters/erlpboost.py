@@ -76,7 +76,7 @@ class ERLPBoost(SmoothedMethod):
         return self.fig1_rounds_bound(game, tol)
 
     def prepare(self) -> None:
-        """Compile the function with which Newton steps optimise the quadratic model."""
+        """Compile the function `reweigh`, which computes the direction of a Newton step."""
         prepare_reweigh()
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
@@ -91,10 +91,12 @@ class ERLPBoostRun(Booster):
 
     A round first takes a step towards the new column, with the length that a line search finds.
     This step increases the smoothed margin at least as much as the step "fig1" of `Corrective`. The
-    bound on the rounds of "fig1" therefore holds for ERLPBoost too. Pairwise steps over the
-    columns found so far follow, and then Newton steps. They end when the gap of the smoothed game
-    restricted to these columns is at most max(g, target)/2, where g is the gap of the whole
-    smoothed game at the start of the round. If f needs a solver, there are no Newton steps.
+    bound on the rounds of "fig1" therefore holds for ERLPBoost too.
+
+    Pairwise steps and then Newton steps over the columns found so far follow. Let g be the gap of
+    the smoothed game at the start of the round. The round ends when the gap of the smoothed game
+    restricted to these columns is at most max(g, target)/2. If f needs a solver, there are no
+    Newton steps.
 
     Parameters
     ----------

@@ -25,11 +25,11 @@ margins are finite."""
 def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
     """Return artanh(γ) for the edge γ of a column, or 18.7 if artanh(γ) is infinite.
 
-    The entries a_i of the `column` lie in [−1, 1] and have been multiplied by the sign of the
-    hypothesis. The edge is γ = Σ d_i a_i for AdaBoost's distribution d of the margins `raw`.
-    Rounding may turn an edge just below 1 into 1, whose artanh is infinite. For edges above ½ the
-    function therefore ignores `edge` and computes ½ log(Σ d_i (1 + a_i) / Σ d_i (1 − a_i)), which
-    equals artanh(γ).
+    The edge is γ = Σ d_i a_i. The entries a_i of `column` lie in [−1, 1] and have been multiplied
+    by the sign of the hypothesis. AdaBoost's distribution d is proportional to exp(−u_i), where
+    `raw` contains the margin u_i of each example. Rounding may turn an edge just below 1 into 1,
+    whose artanh is infinite. For edges above ½ the function therefore ignores `edge` and computes
+    ½ log(Σ d_i (1 + a_i) / Σ d_i (1 − a_i)), which equals artanh(γ).
     """
     # A small edge has lost no digits, and artanh of it is exact.
     if edge <= 0.5:

@@ -33,14 +33,15 @@ this fraction."""
 class CorrectiveRun(Booster):
     """A run of Frank–Wolfe steps that maximise the smoothed relaxed margin D(w) of the weights w.
 
-    D(w) is the minimum over the distributions d of <d, Aw> + f(d) + β h(d), where h is the entropy
-    or another smoothing function. The distribution d_t of round t attains the minimum for w_t. For
-    d_t the weak learner returns an atom of the domain of w, or a dense w over a Euclidean set. The
-    run moves w_t towards this point. The rules "away" and "pairwise" also use the atoms with
-    positive weight in w_t.
+    D(w) is the minimum of <d, Aw> + f(d) + β h(d) over the distributions d. Here A is the margin
+    matrix, f is the relaxation, and h is the entropy or another smoothing function. In round t the
+    distribution d_t attains this minimum for the weights w_t. The weak learner returns the best
+    answer to d_t, which is an atom of the domain of w, or a dense w over a Euclidean set. The run
+    moves w_t towards this answer. The rules "away" and "pairwise" also reduce the weight of another
+    atom.
 
-    If the game has a penalty g* on w, the method is the generalised conditional gradient method.
-    The point then maximises <Aᵀd_t, w> − g*(w), and the steps increase D(w) − g*(w).
+    If the game has a penalty g* on w, the best answer maximises <Aᵀd_t, w> − g*(w), and the steps
+    increase D(w) − g*(w). The method is then the generalised conditional gradient method.
 
     Parameters
     ----------
@@ -51,8 +52,8 @@ class CorrectiveRun(Booster):
     rule : str
         A step rule, one of `STEPS`.
     project : callable, optional
-        The function that maps margins Aw to the d that attains the minimum. By default h is the
-        entropy.
+        The function that maps margins Aw to the distribution d that attains the minimum. The
+        default is the function for the entropy.
     active : ActiveSet, optional
         The weights w that the steps change. By default `starting_point` creates the first weights.
     target : float
@@ -108,8 +109,8 @@ class CorrectiveRun(Booster):
     def ask(self, game: Game) -> Best | Dense:
         """Return the weak learner's best hypothesis for the current distribution d.
 
-        If the step rule is in `EXCHANGING`, and the search for the best hypothesis also computes
-        the edges of the columns found so far, then these edges are stored.
+        The rules "away" and "pairwise" also need the edges of the columns found so far. If the
+        search for the best hypothesis computes these edges, the attribute `edges` stores them.
         """
         if self._rule not in EXCHANGING:
             return super().ask(game)
@@ -120,7 +121,7 @@ class CorrectiveRun(Booster):
         """Move the weights w by a step of the step rule.
 
         Return None if the gap of the smoothed game is at most the target of the run, or if w has
-        not changed for more than `PATIENCE_ROUNDS` rounds.
+        not changed for more than 20 rounds (`PATIENCE_ROUNDS`).
         """
         self._round += 1
         if self._is_idle():
@@ -254,8 +255,9 @@ class CorrectiveRun(Booster):
 def few_steps_suffice(game: Game, tol: float) -> bool:
     """Return whether about eight Frank–Wolfe steps suffice for a gap of `tol`.
 
-    Let μ be the modulus of strong convexity of the relaxation f, and r the largest margin. The gap
-    is about 8 r²/(μ t) after t steps (Jaggi 2013, Thm 1). Cone solvers fail on such relaxations,
-    because the numbers in the cone programs differ by many orders of magnitude.
+    After t steps the gap is about 8 r²/(μ t), where μ is the modulus of strong convexity of the
+    relaxation f, and r is the largest margin (Jaggi 2013, Thm 1). The method "auto" solves such
+    games by pairwise steps alone. Cone solvers fail for a large μ, because the numbers in the cone
+    programs then differ by many orders of magnitude.
     """
     return game.relaxation.curvature(game.m) * tol >= game.over.reach(game.n) ** 2

@@ -31,10 +31,11 @@ class FullyCorrective(Method):
 
     The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). A distribution d over
     the examples is the worst distribution for weights w if d attains the relaxed margin F(Aw),
-    where A is the margin matrix. A round adds the worst distribution for the current w to the hull,
-    and then optimises d over the hull. Over a Euclidean set the best w for d gives weight to every
-    column, so the method optimises d and not the weights of single columns. For the hard margin the
-    method is the minimum norm point algorithm for the rows of A.
+    where A is the margin matrix. A round computes the worst distribution for the current w, and
+    then optimises d over the convex hull of all distributions found so far. Over a Euclidean set
+    the best w for d gives weight to every column, so the method optimises d and not the weights of
+    single columns. For the hard margin the method is the minimum norm point algorithm for the rows
+    of A.
 
     References
     ----------
@@ -60,7 +61,7 @@ class FullyCorrective(Method):
             )
 
     def prepare(self) -> None:
-        """Compile the function that optimises the weights of the distributions in the hull."""
+        """Compile the function `reweigh`, which optimises the weights of the distributions."""
         prepare_reweigh()
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
@@ -68,26 +69,26 @@ class FullyCorrective(Method):
 
 
 class FullyCorrectiveRun(Booster):
-    """A run of fully corrective Frank–Wolfe, which minimises f(d) + g(Aᵀd) over a convex hull.
+    """A run of fully corrective Frank–Wolfe, which minimises f(d) + g(Aᵀd) over distributions d.
 
-    Here d is a distribution over the examples, f is the relaxation, A is the margin matrix, and g
-    is the support function of the ball of w, or the conjugate of the penalty on w. The worst
-    distribution for w attains the relaxed margin F(Aw), the minimum over d of <d, Aw> + f(d). The
-    steps of Frank–Wolfe change d here, and w is the best response to d. A round adds the worst
-    distribution for the current w to the hull. Pairwise steps then optimise the coefficients of the
-    convex combination of the distributions in the hull. In the objective of these steps, f(d) is
-    replaced by the weighted mean of the values of f, which is at least f(d) by convexity.
+    Here f is the relaxation, A is the margin matrix, and g is the support function of the ball of
+    w, or the conjugate of the penalty on w. The relaxed margin F(Aw) is the minimum of
+    <d, Aw> + f(d) over the distributions d. The distribution that attains this minimum is the worst
+    distribution for w.
 
-    The support function g(v) = r ‖v‖ of a ball of radius r is not smooth at 0. The run replaces g
-    by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w
-    for the new function may lie inside the ball, which is necessary if w = 0 is optimal.
+    A round first moves w to the best weights for the current d, and adds the worst distribution for
+    the new w to a list. Pairwise steps then minimise the objective over the convex combinations
+    d = Σ λ_i d_i of the distributions d_i in the list. The steps replace f(d) by Σ λ_i f(d_i). This
+    sum is at least f(d), because f is convex.
 
-    If f is strongly convex, the weighted mean is far above f(d) in the first rounds, and the best w
-    changes considerably from round to round. The run then moves w towards the best w by a line
-    search on F(Aw). Let Φ(w) be the minimum over the hull of <d, Aw> plus the weighted mean of the
-    values of f. Φ is concave, and largest at the best w. Φ(w) is at least F(Aw), and equals F(Aw)
-    at the current w. Therefore the slope of F(Aw) towards the best w is at least the gap, and a
-    round increases F(Aw) at least as much as a step of Frank–Wolfe.
+    If the domain is a ball of radius r, then g(v) = r ‖v‖ is not smooth at 0. The run replaces g by
+    r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w for
+    the new function may lie inside the ball, which is necessary if w = 0 is optimal.
+
+    If f is strongly convex, Σ λ_i f(d_i) is far above f(d) in the first rounds, and the best w
+    changes considerably from round to round. A round then moves w only part of the way, by a line
+    search that maximises F(Aw). Such a round increases F(Aw) at least as much as a step of
+    Frank–Wolfe.
     """
 
     inner = "hull"
@@ -104,7 +105,7 @@ class FullyCorrectiveRun(Booster):
         if game.relaxation.curvature(game.m) >= default_beta(game.entropy_range, tol):
             self._project = lambda u: game.relaxation.relaxed_margin(u)[1]
         self._stretch = 1.0
-        self._bent = game.over.smoothed_answer(tol)
+        self._smoothed_support = game.over.smoothed_answer(tol)
         self.active = DensePoint(game.matrix, game.over)
         self.d = game.relaxation.center(game.m)
         self._hull = Hull(game)
@@ -146,14 +147,14 @@ class FullyCorrectiveRun(Booster):
         """
         self._clock.check()
         # `best` is the best w for g. Scaling it gives the best w for the smoothed g.
-        _, curve, base = self._bent
+        _, curve, base = self._smoothed_support
         bend = math.sqrt(curve * best.edge * best.edge + base)
         w = best.w if curve == 0.0 else best.w * (best.edge / bend)
         margins = self.active.u
         self._towards(Dense(w, best.edge))
         hull = self._hull
         before = hull.weights[: hull.used].copy()
-        steps = hull.optimise(self._bent, INNER_ACCURACY_RATIO * self._tol)
+        steps = hull.optimise(self._smoothed_support, INNER_ACCURACY_RATIO * self._tol)
         # The edges of the new distribution and the margins of the new w are two passes over A.
         self.work += 2.0 + steps * hull.used / work.entries(self._game)
         if np.array_equal(before, hull.weights[: hull.used]):
@@ -172,6 +173,10 @@ class FullyCorrectiveRun(Booster):
         # Without strong convexity the best w of the hull is the next w, as in Wolfe's algorithm.
         found = Step(1.0)
         if self._project is not None:
+            # The slope of F(Aw) towards the best w is at least the gap, so F(Aw) increases enough.
+            # The reason is a concave function Φ(w): the minimum over the hull of <d, Aw> plus the
+            # weighted mean of the values of f. It is largest at the best w, at least F(Aw), and
+            # equal to F(Aw) at the current w.
             bend = active.bend(best)
             segment = Segment(active.u, v, float(self._worst @ v) - bend[0], bend=bend, size=size)
             curvature = self._game.relaxation.curvature(self._game.m)

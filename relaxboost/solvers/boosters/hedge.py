@@ -19,14 +19,15 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import RELATIVE_RESOLUTION, Tolerance
 
 UPDATES_RATIO = 1.1
-"""Some rounds of Hedge do not update d, but evaluate the mean of all distributions d. Between two
-such rounds the number of updates of d grows by this factor. With the factor 1.1, such rounds are
-few, and a run takes at most 10 % more updates than are needed."""
+"""The factor by which the number of updates of d grows between two rounds of Hedge that evaluate
+the mean of all distributions d. Such rounds do not update d. With the factor 1.1 they are rare, and
+a run makes at most 10 % more updates than necessary."""
 
 Temperature = Callable[[int, float], float]
-"""A function that maps (t, squares) to the weight β of the entropy in Hedge. t is the number of
-hypotheses that the weak learner has returned, and squares is the sum of r_s² over these hypotheses.
-Here r_s is half of the difference between the largest and the smallest margin of hypothesis s."""
+"""The type of a function that returns the weight β of the entropy in Hedge. The first argument is
+the number of hypotheses that the weak learner has returned. The second argument is the sum of r_s²
+over these hypotheses s, where r_s is half of the difference between the largest and the smallest
+margin of hypothesis s."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,10 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return an upper bound on the number of rounds that Hedge needs for a number of updates.
+    """Return an upper bound on the number of rounds in which Hedge makes `answers` updates.
 
-    `answers` is the number of updates of the distribution d. Each update uses one answer of the
-    weak learner. The other rounds evaluate the mean of all distributions.
+    Each update of the distribution d uses one answer of the weak learner. The other rounds evaluate
+    the mean of all distributions d.
     """
     # The number of answers grows by more than UPDATES_RATIO between two rounds that evaluate the
     # mean. So for n answers there are at most 1 + log(n) / log(UPDATES_RATIO) such rounds. The

@@ -46,13 +46,14 @@ class Hull:
         """Return the weighted mean of the distributions in the convex hull."""
         return np.asarray(self._points[:, : self.used] @ self.weights[: self.used])
 
-    def optimise(self, bent: tuple[float, float, float], goal: float) -> int:
+    def optimise(self, support: tuple[float, float, float], goal: float) -> int:
         """Optimise the weights of the distributions until the Frank–Wolfe gap is at most `goal`.
 
-        `bent` contains three numbers (top, curve, base) that define the smoothed support function
-        of the domain of w; see `reweigh`. Return the number of pairwise steps that were taken.
+        `support` contains three numbers that define the smoothed support function of the domain of
+        w. The docstring of `reweigh` explains them. Return the number of pairwise steps that were
+        taken.
         """
-        return reweigh(self._gram, self._costs, self.weights, self.used, bent, goal)
+        return reweigh(self._gram, self._costs, self.weights, self.used, support, goal)
 
     def include(self, d: Vector) -> None:
         """Add the distribution `d` to the convex hull with the weight 0.
@@ -110,21 +111,24 @@ def reweigh(
     costs: Vector,
     weights: Vector,
     used: int,
-    bent: tuple[float, float, float],
+    support: tuple[float, float, float],
     goal: float,
 ) -> int:
     """Minimise <costs, λ> + G(λᵀ gram λ) over the weights λ in the simplex by pairwise steps.
 
-    The function G is the smoothed support function of the domain of w. With (top, curve, base) =
-    `bent`, its derivative is G'(s) = p(s)/2 with p(s) = top / sqrt(curve · s + base), so the
-    gradient of the objective is costs + p(λᵀ gram λ) · gram λ. The steps end when the Frank–Wolfe
-    gap is at most `goal` or the rounding error of the gradient, or after 1000 (`used` + 1) steps.
+    The array `weights` contains the first λ, and is overwritten by the last λ. `gram` is the Gram
+    matrix of the edges of the distributions, and `costs` contains their penalties. Only the first
+    `used` entries of the arrays count. Return the number of steps.
 
-    Only the first `used` entries of the arrays count. `gram` is the Gram matrix of the edges Aᵀd,
-    `costs` contains the penalties f(d), and `weights` contains the weights λ, which the function
-    overwrites. Return the number of steps.
+    The function G maps the squared norm s of the edges to the smoothed support function of the
+    domain of w. Its derivative is p(s)/2 with p(s) = top / sqrt(curve · s + base), where top, curve
+    and base are the three numbers in `support`. The gradient of the objective is therefore
+    costs + p(λᵀ gram λ) · gram λ.
+
+    The steps end when the Frank–Wolfe gap is at most `goal` or the rounding error of the gradient,
+    or after 1000 (`used` + 1) steps.
     """
-    top, curve, base = bent
+    top, curve, base = support
     products = (gram[:used, :used] * weights[:used]).sum(axis=1)
     largest_cost = np.abs(costs[:used]).max()
     # The largest entry of a Gram matrix is on its diagonal.

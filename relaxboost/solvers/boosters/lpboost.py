@@ -141,9 +141,9 @@ class LPBoostRun(Booster):
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
     """Return a run of LPBoost whose first program has the columns that an earlier run used.
 
-    The program is the linear or cone program of the restricted game. `before` contains the weights
-    at the end of the earlier run. If it stores no columns, the first program has only the column of
-    the first round.
+    `before` contains the weights at the end of the earlier run. Some methods, such as the interior
+    point method, do not store their columns. After such a method, the first program has only the
+    column of the first round.
     """
     # The interior point method stores no columns, so a run after it starts without columns.
     active = before if isinstance(before, ActiveSet) else active_set(game)

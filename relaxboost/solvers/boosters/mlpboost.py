@@ -123,7 +123,7 @@ class MLPBoostRun(Booster):
         """Replace the weights w by the better of two updates.
 
         One update is a Frank–Wolfe step, and the other consists of the weights computed by LPBoost.
-        Return None if the smoothed margin has not increased for `PATIENCE_ROUNDS` rounds.
+        Return None if the smoothed margin has not increased for 20 rounds (`PATIENCE_ROUNDS`).
         """
         active = self.active
         before = self.value

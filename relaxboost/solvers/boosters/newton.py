@@ -18,14 +18,15 @@ from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.steps import Segment, line_search
 
 MODEL_ACCURACY = 0.5
-"""A Newton step maximises the quadratic model of the smoothed margin up to this fraction of the gap
-of the restricted game. The line search that follows makes a higher accuracy useless."""
+"""The accuracy with which a Newton step maximises the quadratic model of the smoothed margin, as a
+fraction of the gap of the restricted game. A higher accuracy would be useless, because a line
+search follows."""
 
 DIFFERENCE = 1e-5
-"""The Hessian is estimated by finite differences, for which the margins change by this number times
-the smoothing β. Such a change multiplies each entry of d by about 1 + 1e-5, which is far above the
-rounding errors of d. During such a change, few entries of d reach a bound such as 1/k of
-`Capped`."""
+"""The size of the changes of the margins with which finite differences estimate the Hessian, as a
+fraction of the weight β of the smoothing. Each entry of d then changes by a factor of at most about
+1 + 1e-5. This change is far above the rounding errors of d, but so small that few entries of d
+reach a bound, such as 1/k for `Capped`."""
 
 
 class RestrictedRun(CorrectiveRun):
@@ -53,10 +54,11 @@ class RestrictedRun(CorrectiveRun):
         self._has_hessian = not needs_solver(game.relaxation)
 
     def settle(self, goal: float, clock: Clock) -> None:
-        """Take pairwise steps, then Newton steps, until the gap is at most `goal`.
+        """Take pairwise steps and then Newton steps until the restricted gap is at most `goal`.
 
-        The gap is that of the smoothed game restricted to these columns. The steps also end if the
-        clock has no time left, or if they become too short to change the weights.
+        The restricted gap is the gap of the smoothed game with only the columns found so far. The
+        steps also end if the clock has no time left, or if they become too short to change the
+        weights.
         """
         # With a tiny β the steps become so short that they never close the gap.
         shortest = ulp(self.atoms.over.scale)
@@ -132,10 +134,10 @@ class RestrictedRun(CorrectiveRun):
         self._finish("newton", found)
 
     def _hessian(self, atoms: Matrix, clock: Clock) -> Matrix:
-        """Return minus the second derivatives of the smoothed margin in the weights of atoms.
+        """Return minus the Hessian of the smoothed margin as a function of the weights of atoms.
 
-        `atoms` contains the margins of an atom in each column. If the clock has no time left, raise
-        `TimeUp`.
+        Each column of `atoms` contains the margins of the examples for one atom. If the clock has
+        no time left, raise `TimeUp`.
         """
         changes = np.zeros_like(atoms)
         for j, v in enumerate(atoms.T):

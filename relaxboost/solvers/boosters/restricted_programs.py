@@ -37,7 +37,8 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """The columns of the restricted program, as positions in the active set."""
+        """The columns of the restricted program: for each column, its position in the arrays of the
+        `ActiveSet`."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:
@@ -168,7 +169,8 @@ class RestrictedConeProgram(RestrictedProgram):
         status, _ = solve_problem(problem)
         if status not in SOLVED or d.value is None or np.max(d.value) <= 0.0:
             raise ProgramError(
-                f"the cone solver Clarabel ended with status {status} on the restricted program"
+                f"the cone solver Clarabel ended with status {status} when it solved the game "
+                f"restricted to {len(self.slots)} columns"
             )
         # The multipliers of the edge constraints are the weights w, >= 0 up to the accuracy.
         return np.asarray(d.value), np.maximum(np.asarray(edges.dual_value).reshape(-1), 0.0)

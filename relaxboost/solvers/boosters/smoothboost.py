@@ -25,23 +25,24 @@ class SmoothBoost(Method):
     """SmoothBoost, which reaches a margin of γ/(2 + γ) on all but a few examples.
 
     The game has m examples and the relaxation `Capped(k)`; `HardMargin` is treated as k = 1. No
-    example ever gets a weight above 1/k. If the weak learner always returns an edge of at least
-    2γ, the run ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. The last weights w then give
-    fewer than k examples a margin of at most θ = γ/(2 + γ). The solution contains the best w of
-    all rounds.
+    example ever gets a weight above 1/k. If the weak learner always returns an edge of at least 2γ,
+    the run ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. The last weights w then give fewer
+    than k examples a margin of at most θ = γ/(2 + γ). The solution contains the best w of all
+    rounds.
 
-    This guarantee does not say how far below θ these margins are, so the gap need not reach tol.
-    The caller of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the mean
-    hypothesis has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms and
-    c = −½ log(1 − γ). The documentation of the claims SER03-T and SER03-soft has the proofs.
+    The margins of these few examples may be far below θ, so the gap may never reach tol. The caller
+    of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the mean of all
+    hypotheses has a soft margin of at least r (θ − m/(k T c)) with c = −log(1 − γ)/2, where r is
+    the size of the atoms of the domain, such as the radius of an l1 ball. The documentation of the
+    claims SER03-T and SER03-soft has the proofs.
 
     Parameters
     ----------
     gamma : float, optional
         The number γ in (0, 1/2]. It should be at most half of the smallest edge that the weak
-        learner returns. By default the run searches for γ. The first γ is half of the first edge.
-        If a later edge is below 2γ, the run replaces γ by the smaller of γ/2 and half of that
-        edge, and restarts. No γ is below a quarter of the value of the game. The restarts add at
+        learner returns. By default the run starts with half of the first edge. If a later edge is
+        below 2γ, the run restarts with a smaller γ: half of this edge or γ/2, whichever is smaller.
+        No γ is below a quarter of the value of the game. The rounds before the last restart are at
         most sqrt(2)/3 times the bound for the last γ, plus one round for each restart.
 
     References

@@ -36,7 +36,7 @@ class SoftBoost(Method):
     The paper solves a linear program for the weights w once, at the end of the run. This class
     solves the program in every round, so the bracket [lower, upper] of the value is as narrow as
     the columns allow. The paper writes 1/ν for the cap 1/k, and δ for the accuracy. The accuracy ν
-    of this class is tol divided by the size of the atoms.
+    of this class is tol divided by the size of the atoms, such as the radius of an l1 ball.
 
     If tol is small, each of the first rounds changes d only a little, because the largest edge
     needs to decrease only by ν. A larger tol or ``method="auto"`` is then faster.

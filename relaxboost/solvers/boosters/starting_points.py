@@ -17,8 +17,9 @@ def check_relaxation(
 ) -> None:
     """Raise an InputError unless the game's relaxation belongs to one of the `accepted` classes.
 
-    `purpose` contains the words that follow the name of the method in the message, such as "is for
-    HardMargin()". `instead` is the name of the method that the message recommends.
+    `purpose` says what the method is for, as in "is for HardMargin()". The error message consists
+    of the name of the method, `purpose`, the relaxation of the game, and the advice to use the
+    method with the name `instead`.
     """
     if not isinstance(game.relaxation, accepted):
         raise InputError(
@@ -30,7 +31,8 @@ def check_relaxation(
 def check_atoms(method: Method, game: Game) -> None:
     """Raise an InputError if the domain of the weights of a game has no atoms.
 
-    The message names the method, which gives weight to single columns and needs atoms.
+    Methods that change the weights of single columns need atoms. The error message names the class
+    of `method`.
     """
     if not isinstance(game.over, AtomicSet):
         raise InputError(
@@ -82,11 +84,11 @@ def active_set(game: Game) -> ActiveSet:
 
 
 class Unbegun(Booster):
-    """A booster that replaces the booster of a method that could not start.
+    """A booster with a single round, which replaces a method that could not start.
 
-    A single round evaluates the weights of `starting_point` and the distribution `f.center(m)`,
-    which gives a bracket of the value. The call of `advance` after this round raises the error that
-    prevented the start.
+    The round evaluates the bounds on the value for the weights of `starting_point` and the
+    distribution `f.center(m)`, so that the run has a result. The method `advance` then raises the
+    error that prevented the start.
     """
 
     inner = "lost"

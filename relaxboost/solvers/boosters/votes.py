@@ -89,9 +89,9 @@ class Votes(ActiveSet):
     def reduce_potential(self, rho: float) -> None:
         """Multiply w by the factor s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − u_i)).
 
-        The sum is over the m examples i, ρ is `rho`, and u_i is the margin of example i. AdaBoost*
-        needs a sum of at most m at the start of a stage. The sum is m for s = 0, and s is 0 if the
-        search finds no smaller sum.
+        The sum is over the m examples i, ρ is `rho`, and u_i is the margin of example i. The
+        theorem on AdaBoost* assumes that the sum is at most m at the start of a stage. For s = 0
+        the sum is m, and s is 0 if the search finds no smaller sum.
         """
         from scipy.optimize import minimize_scalar
 

@@ -1,4 +1,7 @@
-"""Cuts of a convex function, and weighted averages of cuts, with bounds on the rounding errors."""
+"""Cuts of a convex function, and weighted averages of cuts, with bounds on the rounding errors.
+
+A cut of a convex function is an affine function below it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class Cut(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """Cuts of a convex function R(w), stored as arrays.
+    """Cuts of a convex function R(w), which are affine functions below R, stored as arrays.
 
     Each array has an entry or a row for each cut.
     """
@@ -45,11 +48,12 @@ class Cuts(NamedTuple):
 def average(cuts: Cuts, weights: Vector, group: Whole) -> Cut | None:
     """Average the cuts of each group, and return the sum of these averages.
 
-    If every group has a positive weight, the result is a cut of the sum of the functions of the
-    groups. A solver has computed the `weights`, so they may be inexact. The function replaces
-    negative weights by 0, and divides the weights of each group by their sum. A group without a
-    positive weight contributes 0. The result is None if a weight is not finite or if no weight is
-    positive.
+    A group contains cuts of one convex function, which are affine functions below it. If every
+    group has a positive weight, the result is a cut of the sum of these convex functions.
+
+    A solver has computed the `weights`, so they may be inexact. Negative weights are replaced by 0,
+    and the weights of each group are divided by their sum. A group without a positive weight
+    contributes 0. The result is None if a weight is not finite or if no weight is positive.
     """
     # Interior point methods return tiny negative multipliers for inactive cuts.
     alpha = np.maximum(weights, 0.0)

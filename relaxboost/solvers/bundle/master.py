@@ -13,13 +13,14 @@ from relaxboost.relaxations.cone_solver import SOLVER_TOLERANCE
 from relaxboost.solvers.bundle.cuts import Cuts
 
 LEAST_PRICE = 1e4 * SOLVER_TOLERANCE
-"""The smallest cost of one unit of a weight in the l1 penalty, relative to the size of the cuts. If
-the cost is smaller, the program uses a larger unit. The reason is that the multipliers of Clarabel
-have errors of about its tolerance, and a lower bound is useless if these errors exceed the
-costs."""
+"""The smallest price of a weight in the master programs, which measure each weight in a unit. The
+price is the amount that one unit adds to the l1 penalty, divided by the size of the cuts. If the
+price is smaller, the program uses a larger unit, because the multipliers that Clarabel returns have
+errors of about its tolerance. If these errors exceed the prices, the lower bound is useless."""
 SMALLEST = float(np.finfo(np.float64).tiny) ** 0.5
-"""The smallest size of the cuts by which the programs are scaled. A smaller size is a rounding
-error of 0, and is replaced by 1, because 1 divided by its square may overflow."""
+"""The smallest size of the cuts by which the programs are scaled. A program with a smaller size is
+not scaled, because the reciprocal of the squared size may overflow. So small a size is a rounding
+error of 0."""
 
 
 class Feasible(NamedTuple):
@@ -48,11 +49,13 @@ class Feasible(NamedTuple):
 class Master:
     """The master programs of the bundle method, which minimise the sum of a penalty and a model.
 
-    The model of a group of cuts is the largest of these cuts. The variables of a program are the
-    weights w and, for each group, a height that is at least every cut of the group. The programs
-    scale all variables, so Clarabel reads numbers of moderate size. `size` is a typical size of the
-    cuts. The first variables are z = w / (`size` · `unit`). If the program needs ‖s w‖₁ and w may
-    be negative, variables y >= |z| follow. The last variables are the heights divided by `size`.
+    The variables of a program are the weights w and, for each group of cuts, a height that is at
+    least every cut of the group. The model is the sum of the heights.
+
+    The programs scale all variables, so Clarabel reads numbers of moderate size. Let `size` be the
+    largest absolute offset of the cuts or, if the offsets are about 0, their largest slope. The
+    first variables are z = w / (`size` · `unit`). If the program needs ‖s w‖₁ and w may be
+    negative, variables y >= |z| follow. The last variables are the heights divided by `size`.
 
     Parameters
     ----------
@@ -127,9 +130,9 @@ class Master:
     def _add(self, cone: str, right: Vector, *entries: tuple[Vector, Whole, Whole]) -> None:
         """Add to all programs the constraint that the vector right/size − rows · x lies in a cone.
 
-        `cone` is the name of the cone in Clarabel, x are the variables, and `size` is the size of
-        the cuts. `entries` contains the nonzero values of the matrix `rows`, with their row indices
-        and their column indices.
+        `cone` is the name of the cone in Clarabel, x are the scaled variables, and `size` is the
+        number by which the program divides their values. `entries` contains the nonzero values of
+        the matrix `rows`, with their row indices and their column indices.
         """
         for values, rows, columns in entries:
             made = np.array([values, rows + self._right.size, columns])
@@ -148,11 +151,10 @@ class Master:
         return None if found is None else (self._weights(found[0], size), found[1])
 
     def nearest(self, centre: Vector, level: float, cuts: Cuts, group: Whole) -> Vector | None:
-        """Return weights w near `centre` whose penalty plus model value is at most `level`.
+        """Return the weights nearest to `centre` at which penalty plus model is at most `level`.
 
-        Among these weights, the method returns those nearest to `centre`. The model is the sum over
-        the groups of the largest cut of each group. The penalty must have no quadratic term. The
-        result is None if Clarabel finds no such weights.
+        The model is the sum over the groups of the largest cut of each group. The penalty must have
+        no quadratic term. The result is None if Clarabel finds no such weights.
         """
         rows, size = self._scaled(cuts, group)
         # The distance is divided by the largest unit, which moderates its curvature.

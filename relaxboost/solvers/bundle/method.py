@@ -155,8 +155,8 @@ class CuttingPlanes:
         """Minimise the penalty plus the model. Return the minimiser and a lower bound on min F.
 
         The lower bound follows from the averages of the cuts, weighted by their multipliers, and
-        not from the optimal value that the solver reports. If Clarabel fails, return None and the
-        attribute `floor`, which is a lower bound too.
+        not from the optimal value that the solver reports. If Clarabel fails, the minimiser is
+        None, and the lower bound is the attribute `floor`.
         """
         found = self.master.minimise(self.cuts, self.group)
         if found is None:
@@ -174,10 +174,9 @@ class CuttingPlanes:
         return self.objective.project(w), bound
 
     def nearest(self, centre: Vector, level: float) -> Vector | None:
-        """Return weights w near `centre` whose penalty plus model value is at most `level`.
+        """Return the weights nearest to `centre` at which penalty plus model is at most `level`.
 
-        Among these weights, the method returns those nearest to `centre`. The result is None if
-        Clarabel finds no such weights.
+        The result is None if Clarabel finds no such weights.
         """
         w = self.master.nearest(centre, level, self.cuts, self.group)
         return None if w is None else self.objective.project(w)

@@ -1,19 +1,19 @@
 """Newton's equations for stumps, solved by matrix-free conjugate gradients.
 
-A stump is a cut of a feature at a threshold. The matrix of the equations is that of a penalised
-additive model, which is a sum of one function of each feature. The cuts divide the values of a
-feature into intervals, which are the levels of the feature. The function of the feature is constant
-on each level. The matrix is never formed. Its product with a vector takes two passes over the
-levels of all examples.
-
-Up to the labels, A y is a function u(x) = Σ u_f(x_f) of the features f, which jumps by 2 y_j at cut
-j. For a diagonal matrix Θ with the entries θ_i of the examples i,
+A stump is a cut of a feature at a threshold. The cuts divide the values of a feature into
+intervals, which are the levels of the feature. Weights y of the stumps define a function u_f of
+each feature f, which is constant on each level and jumps by 2 y_j at cut j. The margin of an
+example x is the label of x times u(x) = Σ u_f(x_f), the sum over all features. For a diagonal
+matrix Θ with the entries θ_i of the examples i,
 
     yᵀ (Aᵀ Θ⁻¹ A + D⁻¹) y = Σ u(x_i)²/θ_i + Σ (jump at cut j)²/(4 D_j).
 
-The preconditioner adds two solutions. One solves the tridiagonal equations of each feature by
-itself. The other solves the equations of all features together, restricted to some cuts with large
-D_j.
+The right-hand side is the objective of a penalised additive model. The matrix on the left-hand side
+is never formed. Its product with a vector takes two passes over the levels of all examples.
+
+The preconditioner adds two approximate solutions. The first solves the tridiagonal equations of
+each feature separately. The second solves the equations of all features together, restricted to
+some cuts with large D_j.
 
 References
 ----------
@@ -38,8 +38,9 @@ from relaxboost.solvers.interior_point.factor import Factor
 
 MAX_CG_ITERATIONS = 1000
 """The maximum number of conjugate gradient iterations for one right-hand side. Well-conditioned
-equations need ten to a hundred iterations. If the maximum is reached, the next step of the interior
-point method factorises the matrix of the equations instead."""
+equations need ten to a hundred iterations. If the maximum is reached, the following steps of the
+interior point method factorise the matrix of the equations instead, unless the matrix is too
+large."""
 
 
 def _cuts_together(entries: int) -> int:
@@ -189,16 +190,17 @@ def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -
 class Additive:
     """Conjugate gradients for the matrix M = Bᵀ diag(inverse) B + diag(1/D, 0) + ρ e eᵀ.
 
-    B is [A, −1], where A is the game matrix and −1 is a column in which all entries are −1.
+    M is the matrix of Newton's equations for the columns; see `ByColumns`. B is [A, −1], where A is
+    the game matrix and −1 is a column in which all entries are −1.
 
     Parameters
     ----------
     bulk : Bulk
         The game matrix A, whose columns are n stumps (cuts of a feature at a threshold).
     inverse : array of shape (m,)
-        A positive entry for each example.
+        The reciprocals of the diagonal entries of the matrix K for the m examples.
     D : array of shape (n,)
-        A positive entry for each stump.
+        The diagonal of the matrix D in Newton's equations, with a positive entry for each stump.
     e : array of shape (n + 1,)
         The vector e of the outer product e eᵀ.
     rho : float

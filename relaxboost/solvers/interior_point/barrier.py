@@ -21,12 +21,12 @@ class Barrier:
     Parameters
     ----------
     slack : array
-        The slacks at the start. Entries that are not inequalities are 1.
+        The slacks at the start. An entry that is not an inequality must be 1.
     centre : float or array
         The product of slack and multiplier of every inequality at the start.
     live : boolean array
-        True for entries that are inequalities. False for other entries, such as infinite bounds of
-        variables.
+        A mask of the entries that are inequalities. The other entries, such as infinite bounds of
+        variables, have the multiplier 0.
     """
 
     def __init__(self, slack: Array, centre: Array | float, live: NDArray[np.bool_]) -> None:
@@ -47,9 +47,9 @@ class Barrier:
         return self.mult / self.slack
 
     def missing(self, centre: Array | float) -> Array:
-        """Return the steps of the multipliers towards the target `centre`.
+        """Return the changes of the multipliers that make each product equal to `centre`.
 
-        After these steps, each slack times its multiplier is `centre`, if the slacks stay constant.
+        A product is a slack times its multiplier. The slacks are assumed to stay constant.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 

@@ -24,9 +24,9 @@ class Block(ABC):
     written = False
     """Whether the method `gram` of this class needs the game matrix as a dense array."""
     uncancelled: Vector | None = None
-    """The size of the terms whose sum is a diagonal entry of the last result of `gram`, as a vector
-    with a number for each diagonal entry. The rounding error of a diagonal entry is proportional to
-    this size. The attribute is None if no terms cancel."""
+    """The diagonal of the last result of `gram`, before the constraints of f reduced its entries.
+    The rounding error of each diagonal entry is proportional to this larger number. The attribute
+    is None if no entry was reduced."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
@@ -46,16 +46,16 @@ class Block(ABC):
 
     @abstractmethod
     def reduce(self, h: Vector) -> Vector:
-        """Return the right-hand side of the reduced equations for the distribution d.
+        """Return the right-hand side of the equations for d that remain after an elimination.
 
-        All other unknowns of the equations K t = h are eliminated.
+        The elimination removes all other unknowns from the equations K t = h, and changes `h`.
         """
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the solution x of the equations K x = h, of which the first m entries are known.
+        """Return the solution x of the equations K x = h, given the first m entries of x.
 
-        These entries are `t`, the step of the distribution d.
+        The argument `t` contains these entries, which are the step of the distribution d.
         """
 
     @abstractmethod

@@ -54,13 +54,13 @@ class Layout:
         self.whole = Partition(K, is_outer, m)
         """The division of all unknowns into the border of the matrix K and its blocks."""
         self.rest = Partition(K[m:, m:], is_outer[m:], m)
-        """The division of the unknowns other than d into a border and blocks. The matrix consists
-        of the rows and columns of K for these unknowns."""
+        """The division of the unknowns other than d into a border and blocks. It belongs to the
+        submatrix of K that has only the rows and columns of these unknowns."""
         of_d = np.isin(self.whole.inner, np.arange(m))
         is_alone = np.unique(self.whole.first[of_d]).size == m
         self.is_apart = is_alone and self.whole.are_blocks_small
         """Whether the blocks are small, and no two entries of d are in the same block. Otherwise
-        the border saves nothing, and a factor of all of K is more accurate."""
+        the division saves no work, and K is factorised as a whole, which is more accurate."""
 
 
 class Partition:
@@ -136,14 +136,15 @@ class ArrowFactor:
     Parameters
     ----------
     K : sparse matrix
-        The matrix [F, V; Vᵀ, C], with its rows and columns in any order.
+        The matrix [F, V; Vᵀ, C], with its rows and columns in any order. F is block diagonal.
     partition : Partition
-        The division of the rows into the rows of F and those of C.
+        The division of the rows into the rows of F and the rows of C, which are the border.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a block of F or the matrix T is singular.
+        If a block of F is singular, or if T = C − Vᵀ F⁻¹ V is singular. T is the matrix for the
+        border after the blocks are eliminated.
     """
 
     def __init__(self, K: Any, partition: Partition) -> None:
@@ -172,7 +173,10 @@ class ArrowFactor:
         return t
 
     def solve_border(self, h: Array) -> Array:
-        """Return the solution t of T t = h, where T is the matrix that is left of the border."""
+        """Return the solution t of T t = h for the matrix T = C − Vᵀ F⁻¹ V.
+
+        T is the matrix of the equations for the border after all blocks are eliminated.
+        """
         from scipy.linalg.lapack import dgetrs
 
         return np.asarray(dgetrs(*self._lu[:2], h)[0]) if h.size else h
@@ -185,9 +189,10 @@ class ArrowFactor:
         return np.asarray(blocks + across.T @ self.solve_border(across))
 
     def leading(self, m: int) -> tuple[Vector, Array]:
-        """Return the first m rows and columns of K⁻¹ as diag(a) + Y T⁻¹ Yᵀ.
+        """Return two arrays a and Y that define the first m rows and columns of K⁻¹.
 
-        The result is the pair (a, Y). No two of these m unknowns may be in the same block.
+        This part of K⁻¹ is diag(a) + Y T⁻¹ Yᵀ, where T is the matrix of `solve_border`. No two of
+        the first m unknowns may be in the same block.
         """
         place = np.argsort(self._inner)[:m]
         return self._inverse.diagonal()[place], as_array(self._Y[place])
@@ -216,11 +221,12 @@ class Bordered(Block):
         The division of the unknowns, which is constant during a run.
     K : sparse matrix
         The matrix K. Its first rows belong to the unknowns of f. Further rows may belong to
-        auxiliary unknowns, whose right-hand sides are 0.
+        unknowns that the caller has added to make K sparse. The right-hand sides of these rows are
+        0.
     times : callable
-        A function that returns the product of the exact matrix and a vector of the unknowns of f.
-        `K` has rounding errors, and the caller may have changed its diagonal to make `K`
-        nonsingular.
+        A function that returns the product of the exact matrix K and a vector. The product with `K`
+        would be less accurate, because `K` has rounding errors, and because the caller may have
+        changed its diagonal to make `K` nonsingular.
     """
 
     def __init__(self, layout: Layout, K: Any, times: Callable[[Vector], Vector]) -> None:

@@ -29,11 +29,12 @@ class Cones(ABC):
     Parameters
     ----------
     s : array of shape (number, dimension)
-        The slacks start near these points. The constructor moves a point into its cone if the
-        point is outside or close to the boundary.
+        The slacks start near these points. The constructor moves a point into its cone if the point
+        is outside or close to the boundary. It moves the point s until s − 0.05 · size · `axis` is
+        inside the cone.
     least : float
-        The size of a slack is its largest absolute entry, but at least this number. The distance of
-        the first slack from the boundary of its cone is at least a fixed fraction of the size.
+        The smallest size of a slack. If the largest absolute entry of a slack exceeds `least`, this
+        entry is the size.
     mult : array of shape (number,)
         The approximate size of the multiplier of each cone at the start.
 

@@ -106,11 +106,11 @@ class LossIterate(Iterate):
 
     @property
     def slopes(self) -> Vector:
-        """For each example, the slope of its loss divided by its weight p_n.
+        """For each example n, the slope of the loss at the prediction, divided by the weight p_n.
 
         At the corner of the loss, the result lies between `low_n` and `high_n`. Only numbers in
-        this interval prove a lower bound on the sum of losses, so the property removes rounding
-        errors beyond its ends.
+        this interval prove a lower bound on the sum of losses, so rounding errors that exceed the
+        interval are removed.
         """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)
@@ -119,8 +119,9 @@ class LossIterate(Iterate):
     def advance(self, gap: float = math.inf) -> bool:
         """Take a Newton step. Return False if no step was possible or the steps make no progress.
 
-        `gap` is the current upper bound minus the lower bound, if the caller knows it. `Progress`,
-        with a patience of eight steps, decides whether the steps make progress.
+        `gap` is the upper bound minus the lower bound on the minimum, or inf if the caller does not
+        know it. The steps make no progress if the gap, the complementarity and the infeasibility
+        have not decreased enough in eight consecutive steps; see `Progress`.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

@@ -68,12 +68,12 @@ class EdgeBounds:
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
         # Over the ball both signs of a column can share the weight that w leaves out.
         self._zeros = np.zeros(int(over.holds_zero and not over.two_sided))
-        """The array [0], the edge of the appended column of zeros. The array is empty if no column
-        is appended."""
+        """The edges of the appended columns of zeros: [0] over the full simplex, where there is one
+        such column, and otherwise an empty array."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
-        """The slacks and multipliers of all bounds on edges. The rows are those of
-        `BoundsChange`."""
+        """The slacks and multipliers of all bounds on edges. The first row belongs to the columns
+        of the game matrix A. The second row, if there is one, belongs to the columns of −A."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
@@ -134,11 +134,10 @@ class EdgeBounds:
         return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, total)
 
     def target(self, centre: float, predictor: BoundsChange | None) -> Array:
-        """Return the steps of the multipliers towards the target `centre`.
+        """Return the changes of the multipliers that make each product equal to `centre`.
 
-        After these steps, each slack times its multiplier is `centre`, if the slacks stay constant.
-        If a predictor is passed, the second-order terms of the predictor are subtracted from
-        `centre`.
+        A product is a slack times its multiplier. The slacks are assumed to stay constant. If a
+        predictor is passed, the second-order terms of the predictor are subtracted from `centre`.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is None:
@@ -148,7 +147,8 @@ class EdgeBounds:
     def right_side(self, target: Array) -> tuple[Vector, float]:
         """Return the right-hand sides q (for the weights) and s (for v) of Newton's equations.
 
-        The argument `target` is a result of the method `target`.
+        The array `target` contains the steps of the multipliers, as the method `target` returned
+        them.
         """
         # Each sign has Δw± = target± − ϑ± Δslack±; their difference is y, their sum enters s.
         scaling = self.scaling()
@@ -160,7 +160,8 @@ class EdgeBounds:
     def change(self, target: Array, move: Move) -> BoundsChange:
         """Return the steps of the slacks and multipliers that follow from a Newton step `move`.
 
-        The argument `target` is a result of the method `target`.
+        The array `target` contains the steps of the multipliers, as the method `target` returned
+        them.
         """
         slack = move.v - self._signs * np.append(move.edges, self._zeros)
         mult = target - self.pairs.ratio * slack

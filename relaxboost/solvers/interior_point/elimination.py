@@ -31,15 +31,15 @@ array. The array takes no more memory than the largest matrix that is factorised
 class Elimination:
     """The choice between three ways to solve Newton's equations.
 
-    The first way factorises a matrix of order n + 1 for the n columns. The second way factorises a
-    matrix of order m for the m examples. The third way solves the equations for the columns by
-    matrix-free conjugate gradients. It requires that the columns are stumps and that the relaxation
-    f has only bounds on single variables.
+    * `ByColumns` factorises a matrix of order n + 1 for the n columns.
+    * `ByExamples` factorises a matrix of order m for the m examples.
+    * `ByPasses` solves the equations for the columns by matrix-free conjugate gradients. The
+      columns must be stumps, and the relaxation f must have only bounds on single variables.
 
-    The class usually selects the first or the second way, whichever has the smaller matrix. The
-    third way replaces the first one if the order of the matrix is above `MIN_PASSES_ORDER`, unless
-    conjugate gradients did not converge in an earlier step. A matrix of an order above
-    `MAX_FACTOR_ORDER` is never factorised.
+    The class usually selects `ByColumns` or `ByExamples`, whichever has the smaller matrix. If it
+    selects `ByColumns`, and n is above `MIN_PASSES_ORDER`, `ByPasses` replaces `ByColumns`. If
+    conjugate gradients did not converge in an earlier step, this happens only for n above
+    `MAX_FACTOR_ORDER`, because larger matrices are never factorised.
     """
 
     def __init__(self) -> None:

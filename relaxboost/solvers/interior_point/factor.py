@@ -29,8 +29,9 @@ class Factor:
     gram : array of shape (order, order)
         An array whose lower triangle contains the matrix. The constructor changes its diagonal.
     size : array of shape (order,), optional
-        For each diagonal entry, the size of the terms whose sum is the entry, if these terms
-        cancelled. The rounding error of the entry is then proportional to this size.
+        The diagonal of the matrix before a subtraction reduced its entries. The rounding error of
+        each diagonal entry is proportional to this larger number. By default nothing was
+        subtracted.
 
     Raises
     ------

@@ -86,7 +86,8 @@ class ColumnScaling(NamedTuple):
     """The number κ in Newton's equations, which is the coefficient of the step Δv of the bound v on
     all edges."""
     total: float
-    """The number κ + Σ E_j²/D_j. It equals Σ D_j if all bounds are on the edges of columns."""
+    """The number κ + Σ E_j²/D_j, by which `ByExamples` divides. It equals Σ D_j if all bounds are
+    on the edges of columns."""
     has_sum: bool = True
     """Whether Σd = 1 is an equation of the program. If it is not, the multiplier λ stays 0."""
 

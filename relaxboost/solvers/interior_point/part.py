@@ -27,26 +27,27 @@ class Aim(NamedTuple):
 class Part(ABC):
     """The variables of the relaxation f, with the slacks and multipliers of its constraints.
 
-    The value f(d) is the minimum of a program over further variables z. A direction is a step in
-    all variables, slacks and multipliers of this program. Each subclass has its own type of
-    directions. The method `change` returns a direction, and the other methods accept it as the
-    argument `change`. A primal step moves the variables and slacks, and a dual step moves the
-    multipliers.
+    The value f(d) is the minimum of a program over further variables z. A primal step moves the
+    variables and slacks of this program, and a dual step moves the multipliers. The two steps may
+    have different lengths, but their directions are computed together: the method `change` returns
+    them as one object. The type of this object depends on the subclass. The other methods accept
+    the object as the argument `change`.
     """
 
     x: Vector
     """The variables of the program that defines the relaxation f. The first m variables are the
     distribution d over the m examples."""
     count: float
-    """The divisor that turns the sum `product` of slacks times multipliers into a mean. For a
-    linear program it is the number of inequalities. For a cone program it is the sum of the degrees
-    of the cones."""
+    """The number by which the sum of all products of slack and multiplier (`product`) is divided to
+    get their mean. For a linear program it is the number of inequalities. For a cone program it is
+    the sum of the degrees of the cones."""
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows of the program that defines f, and the variables x.
+        """The variables x and the multipliers of the rows of the program that defines f.
 
-        The property is None if the program has no rows.
+        They prove bounds on the value of this program. The property is None if the program has no
+        rows.
         """
         return None
 

@@ -31,9 +31,9 @@ PREDICTED_ITERATIONS = 15
 column generation. The number hardly depends on the game, and 15 is typical (Wright 1997, Ch. 1)."""
 
 CVXPY_OVERHEAD_PASSES = 1000.0
-"""The time that cvxpy takes to compile a program. The unit is a pass over a small margin matrix. If
-the relaxation f is not polyhedral, "auto" adds this time to the predicted work, because cvxpy takes
-more time than the steps if the game is small."""
+"""The predicted time that cvxpy takes to compile a program, as the number of passes over a small
+margin matrix that take as long. If the relaxation f is not polyhedral, "auto" adds this number to
+the predicted work, because in small games cvxpy takes more time than the steps."""
 
 PASSES_PER_ITERATION = 20
 """The number of passes over the game matrix A in an iteration of the interior point method. The
@@ -112,9 +112,12 @@ def predict_passes(game: Game) -> float:
 
     A pass is one product of the game matrix A with a vector. Each iteration factorises a matrix.
     The order of this matrix is the number of columns or the number of examples, usually whichever
-    is smaller. With column generation, the predicted order is a sixth of the largest possible
-    order, and the predicted number of iterations is four times as large, because columns enter
-    during the run.
+    is smaller.
+
+    With column generation, the matrix contains only the columns in the restricted problem. The
+    predicted order is then a sixth of the largest possible order. The predicted number of
+    iterations is four times as large as without column generation, because columns enter during the
+    run.
     """
     n = game.n or 0
     iterations = PREDICTED_ITERATIONS
@@ -237,10 +240,10 @@ class InteriorRun(Booster):
     def _show(self) -> bool:
         """Store a feasible pair (d, w) near the current point, and the bounds that it proves.
 
-        The first try gives weight only to the columns in use, which have bounds with multipliers
-        greater than the slacks. If this w does not prove a gap of at most the tolerance `tol`, the
-        second try omits only the lightest columns, with a total weight of at most `tol` / 4. Return
-        False if only the second try proves such a gap, because more steps may then help.
+        The method tries two weight vectors w. The first w is positive only on the columns in use.
+        If it does not prove a gap of at most the tolerance, the second w omits only the lightest
+        columns, with a total weight of at most a quarter of the tolerance. Return False if only the
+        second w proves such a gap. After more steps, the first w may then prove it too.
         """
         over = self._game.over
         assert isinstance(over, AtomicSet | L2Ball | SquaredNorm)
@@ -290,10 +293,14 @@ class InteriorRun(Booster):
     def _bound(self, is_quick: bool, is_early: bool, penalty: float, upper: float) -> bool:
         """Compute a lower bound on F(A w) for the current weights w, and store the gap.
 
-        If `is_quick` is True, the multipliers of the current point prove the bound. Return False if
-        they prove no bound, and True in all other cases. If `is_quick` and `is_early` are False,
-        the bound is exact, and may require the solution of a cone program. If only `is_early` is
-        True, no bound is computed, because the loop over the rounds computes the exact bound later.
+        * If `is_quick` is True, the multipliers of the current point prove the bound. Return False
+          if they prove no bound.
+        * If `is_quick` and `is_early` are False, the bound is exact, which may require the solution
+          of a cone program.
+        * If only `is_early` is True, no bound is computed, because the loop over the rounds
+          computes the exact bound later.
+
+        Return True in all other cases.
         """
         f = self._game.relaxation
         u = self.active.u

@@ -18,9 +18,10 @@ class Sieve:
     columns, so the bracket [lower, upper] of the value is valid for the whole game.
 
     A step ends before the edge of any column is greater than the bound v on all edges. Some columns
-    that limit the step then enter the restricted problem. Between two columns with neighbouring
-    indices in the restricted problem, at most one column of each sign enters in a step. If the
-    columns are stumps (cuts of a feature at a threshold), neighbouring columns are similar.
+    that limit the step then enter the restricted problem. Columns with neighbouring indices are
+    often similar, for example stumps (cuts of a feature at a threshold). The columns of the
+    restricted problem divide the indices of all other columns into intervals, and in each step at
+    most one column of each sign enters from an interval.
 
     Parameters
     ----------
@@ -68,11 +69,11 @@ class Sieve:
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
         """Return the longest step, at most `length`, after which no edge exceeds the bound v.
 
-        The argument `v` is the current bound on all edges. In a step of length 1, the distribution
-        d moves by `direction`, and the bound rises by `rise`. If columns limit the step, the
-        columns with the largest prices may enter the restricted problem. The second result is then
-        a pair: all columns of the restricted problem, and the positions of the earlier columns in
-        this list. Otherwise the second result is None.
+        In a step of length 1, the distribution d moves by `direction`, and the bound on all edges
+        increases from `v` to `v` + `rise`. The second result is None if no column enters the
+        restricted problem. Otherwise it is a pair: the columns of the new restricted problem, and
+        the positions of the earlier columns in this list. Columns can enter only if the step is
+        shorter than `length`.
         """
         change = self._whole.edges(direction)
         is_two_sided = self._over.two_sided

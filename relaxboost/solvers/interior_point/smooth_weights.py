@@ -86,7 +86,7 @@ class SmoothWeights:
         """Return the terms that the weights w add to Newton's equations.
 
         If w may be any vector, the only term is the diagonal matrix D, the inverse of `quadratic`.
-        In a ball, D is the inverse of `quadratic` + v, E is D w, and κ is the slack divided by v.
+        In a ball, D is the inverse of `quadratic` + v, E = D w, and κ is the slack divided by v.
 
         Raises
         ------
@@ -105,9 +105,9 @@ class SmoothWeights:
         return ColumnScaling(D, E, room / self.v, room / self.v + float(self.w @ E))
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the target of a step for the product of the slack and the multiplier of the ball.
+        """Return the number that the product of the ball's slack and multiplier should reach.
 
-        If there is a predictor, its second-order terms are added to `centre`.
+        The number is `centre`, plus the second-order terms of the predictor if there is one.
         """
         if predictor is not None:
             y = predictor.y

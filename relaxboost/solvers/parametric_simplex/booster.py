@@ -35,7 +35,7 @@ class Walking(Booster):
     clock : Clock
         The clock of the run, which ends it at the time limit.
     start : WarmStart
-        A warm start for which `walkable` returns True.
+        A warm start with the solution of a similar game, for which `walkable` returns True.
     budget_passes : float
         The maximum number of passes over the margin matrix for the computation of the first basis.
         The pivots from this basis to the optimum may take the same number of passes.

@@ -35,12 +35,12 @@ class Tolerances(NamedTuple):
     """The largest residual of the equations between basic and nonbasic variables that the simplex
     method tolerates. A larger residual is reduced by a step of iterative refinement."""
     shift_x: float = 1e-3
-    """The amount by which the bounds of the variables are perturbed, as a fraction of 1/m, the mean
-    weight of m examples."""
+    """The smallest amount by which the bounds of the variables are perturbed, as a fraction of 1/m,
+    the mean weight of m examples."""
     shift_z: float = 1e-5
-    """The amount by which the reduced costs are perturbed. The reduced cost of an example is its
-    cost plus its margin, minus the multiplier of Σd = 1. The reduced cost of a slack is the weight
-    of a hypothesis."""
+    """The smallest amount by which the reduced costs are perturbed. The reduced cost of an example
+    is its cost plus its margin, minus the multiplier of Σd = 1. For the slack of a hypothesis, the
+    reduced cost is the weight of the hypothesis."""
 
 
 TOLERANCES = Tolerances()

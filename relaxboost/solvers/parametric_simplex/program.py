@@ -53,11 +53,12 @@ def linear_program(game: Game) -> LinearForm | None:
 def near_vertex(form: LinearForm, solution: Solution) -> bool:
     """Return whether few simplex pivots lead from a solution to a vertex of its linear program.
 
-    The predicted number of pivots is the number of examples whose weight d_i lies strictly between
-    its bounds. The tableau has one row and one column for each predicted pivot. At a vertex, this
-    number is about the number of hypotheses with nonzero weight, and elsewhere it is larger. The
-    result is True if the tableau is small enough, and if the pivots are predicted to cost at most a
-    third of the work of the interior point method.
+    The function counts the examples whose weights d_i are likely to lie strictly between their
+    bounds. At a vertex there are about as many such examples as hypotheses with nonzero weight, and
+    far from all vertices there are more. The count is the predicted number of pivots, and the
+    predicted number of rows and of columns of the tableau. The result is True if this tableau is
+    small enough, and if the pivots are predicted to cost at most a third of the work of the
+    interior point method.
     """
     game = solution.game
     assert isinstance(game.over, AtomicSet)
@@ -71,11 +72,11 @@ def near_vertex(form: LinearForm, solution: Solution) -> bool:
 
 
 def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:
-    """Return the distance of each price from a threshold, and of each entry of d from its bounds.
+    """Return how far prices are from a threshold, and how far the entries of d are from bounds.
 
-    The price of an example is its cost plus its margin. In the distribution that minimises price·d,
-    examples with prices below the threshold are at their upper bounds, and examples with prices
-    above the threshold are at their lower bounds.
+    The price of an example is its cost plus its margin. The threshold belongs to the distribution
+    that minimises price·d: examples with lower prices are at their upper bounds, and examples with
+    higher prices are at their lower bounds.
 
     The first array contains the price of each example minus the threshold. The second array
     contains the distance of each entry of `d` from the nearer of its two bounds.
@@ -88,10 +89,12 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
 
 
 class GameProgram:
-    """Products with the margin matrix A of a game, counted against a budget of passes over A.
+    """The columns of a game's linear program, with a budget of passes over the margin matrix A.
 
-    If weights may be negative, the linear program has two columns for each hypothesis: one for the
-    hypothesis and one for its negative. The columns of the negatives come last.
+    A pass is one product of A with a vector. The methods that compute such a product subtract it
+    from the budget. If weights may be negative, the linear program has two columns for each
+    hypothesis: one for the hypothesis and one for its negative. The columns of the negatives come
+    last.
 
     Parameters
     ----------

@@ -75,7 +75,8 @@ class ParametricSimplex:
         self._form = form
         self._state, self._tableau = crash_basis(self._program, form, near)
         self._factors = 1.0 + np.random.default_rng(0).random(self._program.total + 1)
-        """A random factor in [1, 2) for the perturbation of each variable, which breaks ties."""
+        """A random factor in [1, 2) for each variable, by which the perturbation of this variable
+        is multiplied. Different perturbations break ties between the variables."""
         self._evaluate(form, 0.0)
 
     def fits(self, game: Game) -> bool:

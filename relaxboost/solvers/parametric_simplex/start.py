@@ -23,10 +23,11 @@ def crash_basis(
 ) -> tuple[SimplexState, Tableau]:
     """Return a first state of the simplex method near a given solution, and its tableau.
 
-    The basic variables are the largest edge v and the weights d_i of some examples. These weights
-    are likely to lie strictly between their bounds, and their number is at most the number of
-    hypotheses with nonzero weight. The nonbasic variables are the sum Σd and, for each of these
-    examples, the slack of one hypothesis. The first state need not be feasible.
+    The basic variables are the largest edge v and the weights d_i of some examples. The function
+    selects the examples whose weights are most likely to lie strictly between their bounds. It
+    selects at most as many examples as there are hypotheses with nonzero weight. The nonbasic
+    variables are the sum Σd and, for each of these examples, the slack of one hypothesis. The first
+    state need not be feasible.
 
     Raises
     ------
