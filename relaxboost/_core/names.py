@@ -40,8 +40,9 @@ def printable(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of an error message, which suggests the known names that are similar to a
-    name.
+    """Return the end of an error message about an unknown name, which suggests similar names.
+
+    If no known name is similar, the result is an empty string.
     """
     # The minimum similarity `alike` is low because names of claims and games are codes. For
     # example, the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
