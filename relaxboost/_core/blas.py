@@ -43,7 +43,6 @@ class _Limit:
         self._before: Any = None
 
     def renew(self) -> None:
-        """Replace the lock of the counter. A forked process needs a new lock."""
         # In a forked process, the old lock may be held by a thread that does not exist there.
         self._lock = Lock()
 

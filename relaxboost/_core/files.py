@@ -13,8 +13,8 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.progress import SECONDS_BETWEEN_UPDATES
 
 WAIT_PER_WRITE = 20.0
-"""After a write that takes t seconds, a run waits for at least this number times t seconds before
-it writes the file again. Writes then take at most 5 % of the time of the run."""
+"""The pause after a write of a file is at least this number times the duration of the write. Writes
+then take at most 5 % of the time of a run."""
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:

@@ -21,8 +21,8 @@ _JOINERS = "\u200c\u200d"
 
 
 MAX_ITEMS_SHOWN = 8
-"""The maximum number of entries of a vector that a repr shows, and of features of a data set that a
-notebook shows. A repr shows only the length of a longer vector."""
+"""The maximum length of a vector whose entries a repr shows. For a longer vector, it shows only the
+length. This is also the maximum number of features of a data set that a notebook shows."""
 
 
 def printable(text: str) -> str:

@@ -19,7 +19,7 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key of the path of the CSV file in the dictionary `attrs` of a pandas table."""
+"""The key under which the dictionary `attrs` of a pandas table stores the path of its CSV file."""
 # These are the first bytes of files in other formats, with a remedy for each format.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",

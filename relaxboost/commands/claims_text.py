@@ -32,9 +32,9 @@ _folded = partial(folded, columns=80, hang=2)
 _STATUS = len("false as stated")
 _VERDICT = len("false as stated")
 MAX_CLAIMS_WITH_SLACKS = 10
-"""The maximum number of claims in a table with a line about the least slack below each claim that
-holds. If there are more claims, only the column of slacks shows it, and the table has lines about
-inequalities only for claims that fail or are undecided."""
+"""The maximum number of claims in a table that has a line of details below each claim that holds.
+The line shows the inequality with the least slack. In a table of more claims, only the column of
+slacks is shown for claims that hold."""
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
 LEGEND = _folded(
     "slack: the relative slack, (right − left)/(|left| + |right|), of the inequality nearest to "
@@ -184,7 +184,7 @@ class Table:
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
         """Yield the row of a claim in the table, and the lines with details below the row.
 
-        If the table has many claims, there is no line about the least slack of a claim that holds.
+        If the table has many claims, a claim that holds has no line about its least slack.
         """
         if isinstance(outcome, rb.claims.Failure):
             yield self._line(outcome.id, outcome.status, "", "", "")

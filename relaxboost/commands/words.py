@@ -85,10 +85,9 @@ of a message. Its value is the replacement of this part: a string or a function,
 
 
 def reworded(message: str, words: Words) -> str:
-    """Return an error message after some replacements.
+    """Return an error message in which parts are replaced.
 
-    Each match of a regular expression, which is a key of the mapping `words`, is replaced by the
-    value of this key.
+    Each key of the mapping `words` is a regular expression, and its value replaces each match.
     """
     for pattern, replacement in words.items():
         message = re.sub(pattern, replacement, message)

@@ -468,10 +468,9 @@ def check_graph(given: object) -> None:
 
 
 def weights_hint(graph: Graph, given: Array) -> str:
-    """Return the remedy for callers who may have passed weights of features instead of costs of
-    arcs.
+    """Return the end of an error message for a caller who may have passed weights as costs.
 
-    The remedy is an empty string if the array does not have an entry for each feature.
+    If the array does not have an entry for each feature, the result is an empty string.
     """
     d = graph.features.shape[1]
     hint = f"; if these are weights of the {d} features, pass graph.arc_features @ weights"

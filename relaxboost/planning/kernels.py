@@ -27,8 +27,8 @@ def search(
     """Return the distance of each node from the node `source`, and the last arc of each path.
 
     The second array contains, for each node, the last arc of a shortest path to the node. The arc
-    is given by its position in the adjacency list. If the search did not reach the node, the entry
-    is −1.
+    is given by its position in the adjacency list. The entry is −1 for the source, and for nodes
+    that the search did not reach.
 
     The search is Dijkstra's algorithm for costs >= 0 on an indexed heap. If `ahead` is not empty,
     the search is A*, and `ahead` contains admissible estimates of the distance of each node to the
@@ -140,8 +140,8 @@ def relax(
 
     The distances are those from the node `source`. The second array contains, for each node, the
     last arc of the best path to the node. The arc is given by its position in the adjacency list.
-    If the search did not reach the node, the entry is −1. The third result is the index of a node
-    on a cycle of negative cost, or −1 if no such cycle was found.
+    The entry is −1 for the source, and for nodes that the search did not reach. The third result is
+    the index of a node on a cycle of negative cost, or −1 if no such cycle was found.
 
     The search is the Bellman–Ford algorithm with a queue. Nodes for which `inside` is false are not
     visited.
@@ -215,7 +215,7 @@ def _cycle(via: Whole, near: Whole) -> int:
 
 @njit(nogil=True)
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
-    """Return the least slack of all arcs, an arc with this slack, and a size of rounding errors.
+    """Return the least slack of all arcs, an arc with this slack, and a scale for rounding errors.
 
     The arguments `near` and `far` contain the nodes where the arcs start and end. The slack of an
     arc is c + π_near − π_far, where c is the cost of the arc and π are the potentials of the nodes.

@@ -240,7 +240,7 @@ class NoLoss(PathLoss):
 
 
 def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
-    """Return the result of the method `gains` of a loss, with sorted arcs.
+    """Check the result of the method `gains` of a loss, and return it with its arcs sorted.
 
     An InputError is raised if the result is not valid, for example if the demonstration itself does
     not have the loss 0.

@@ -83,8 +83,8 @@ class AugmentedPlans(NamedTuple):
     def exact(self) -> bool:
         """Whether every plan is exactly the path of least cost minus loss.
 
-        If it is false, the margin loss of some demonstration was replaced by a convex upper bound,
-        as ``negative="relaxed"`` allows; see `Oracle`.
+        It is false if the margin loss of a demonstration was replaced by a convex upper bound, as
+        ``negative="relaxed"`` allows, or if HiGHS did not prove that a path is shortest.
         """
         return all(answer.exact for answer in self.each)
 
@@ -94,7 +94,7 @@ OTHER_TREATMENTS = (
     'negative="simple", which is slow and plans over paths that visit no node twice, to Problem or '
     "PlanningLoss"
 )
-"""The remedy if the costs minus the loss are negative around a cycle."""
+"""The advice in the error message about a cycle whose costs minus losses sum to less than 0."""
 
 
 class Oracle:

@@ -89,7 +89,8 @@ def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
     A `NegativeCycle` is raised if the search finds a cycle of negative cost on the way from the
-    source to the target. The costs of the cycle are summed exactly before the error is raised.
+    source to the target. If the exact sum of its costs is not negative, an InputError is raised,
+    because the search cannot decide whether there is a negative cycle.
     Because of rounding errors, the search may miss a cycle whose negative cost is tiny: above
     −nodes² · 2⁻¹⁰¹ times the largest distance from the source to a node of the cycle.
     """

@@ -84,7 +84,7 @@ class Problem:
         Whether `fit` chooses the strength of the regulariser.
     floors : array of shape (groups,)
         For each group of demonstrations, a lower bound on the weighted sum of their margin losses
-        that holds for all weights w. It is 0, or a tiny negative number if rounding makes the loss
+        that holds for all weights w. It is 0, or a small negative number if rounding makes the loss
         of a demonstration itself, which should be 0, negative.
 
     Raises

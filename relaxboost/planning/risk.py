@@ -231,9 +231,9 @@ class PlanningRisk(Risk):
 
         The paths are the demonstrations, and the plans for the costs before the first round. Nine
         tenths of the total weight are proportional to the numbers of visits, and one tenth is
-        spread evenly. A path that takes an arc visits a site as often as the matrix `sites` of the
-        graph says in the row of the arc and the column of the site. The weights sum to 1, or
-        to less if the demonstrations or the plans visit no site at all.
+        spread evenly. If a path takes an arc, the number of visits of a site is the entry of the
+        matrix `sites` in the row of the arc and the column of the site. The weights sum to 1, or to
+        less if the demonstrations or the plans visit no site at all.
         """
         # Each site gets some weight, because the gradient is divided by weights.
         unvisited = 0.1
@@ -245,9 +245,9 @@ class PlanningRisk(Risk):
         return 0.5 * (1.0 - unvisited) * each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole]) -> Array:
-        """Return the flow on the arcs of all graphs, given a path for each demonstration.
+        """Return how much each arc of all graphs is used by one path for each demonstration.
 
-        Each path carries a flow equal to the weight of the demonstration.
+        Each path adds the weight of its demonstration to the arcs that it takes.
         """
         firsts = [self._first[row.graph] for row in self.oracle.rows]
         arcs = np.concatenate([path + first for path, first in zip(paths, firsts, strict=True)])
