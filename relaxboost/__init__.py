@@ -1,7 +1,9 @@
 """relaxboost: the convex optimisation behind boosting, with a certified optimum.
 
-You declare a relaxation of the weak-learning game and compute its optimum as two bounds, which a
-feasible pair proves. Then you solve the same game with fast boosting methods::
+In the weak-learning game, one player chooses weights of the examples, and the other player chooses
+weights of the weak hypotheses. You declare a relaxation of this game, such as an upper bound on the
+weight of an example. `reference` computes the optimum with a general solver, and proves a lower and
+an upper bound on it. `solve` computes the optimum of the same game with fast boosting methods::
 
     import relaxboost as rb
 

@@ -22,8 +22,9 @@ Flags = NDArray[np.bool_]
 """The type of an array of booleans."""
 
 ROWS_PER_BLOCK = 4096
-"""The number of rows of a matrix that are processed at a time if a computation copies or converts
-rows. The calls for a block take less time than its rows, and its copy takes little memory."""
+"""The number of rows of a matrix that are copied or converted at a time. A block of this size is
+large enough that the overhead of function calls is small compared with the work on the rows, and
+small enough that its copy takes little memory."""
 
 
 def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
@@ -40,11 +41,11 @@ def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
 
 
 def doubles(name: str, given: Any) -> Array:
-    """Return a value that a user has passed as an array of doubles.
+    """Convert a value from a user to an array of double-precision numbers.
 
     `given` is the value, and `name` is the name of the argument for error messages. If the value is
-    an array of doubles already, it is not copied. Raise an InputError if the value is not an array
-    of numbers.
+    an array of doubles already, it is returned without a copy. Raise an InputError if the value is
+    not an array of numbers.
     """
     try:
         return np.asarray(given, dtype=np.float64)

@@ -12,13 +12,15 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 SMALL_ORDER = 1000
-"""The largest order of a dense square matrix that counts as small. Its factorisation takes a few
-tens of milliseconds. Operations on matrices of at most this size use one thread, treat sparse
-matrices as dense, and use all columns of a game."""
+"""The largest number of rows of a square matrix that counts as small. The factorisation of a dense
+matrix of this size takes a few tens of milliseconds. For small matrices, operations use one thread,
+sparse matrices may be converted to dense arrays, and the interior point method uses all hypotheses
+of a game at once."""
 MULTIPLICATIONS_PER_ENTRY = 25.0
-"""In a pass over a large array, one entry takes as long as this number of multiplications in a
-dense matrix product or factorisation. The speed of the memory limits a pass, and the speed of the
-processor limits a product. On machines of the last ten years, this number was 10 to 50."""
+"""The ratio of two times: the time to read one entry of a large array from memory, and the time of
+one multiplication in a dense matrix product or factorisation. Reading is limited by the speed of
+the memory, and multiplications by the speed of the processor. On machines of the last ten years,
+this ratio was 10 to 50."""
 
 
 @cache
@@ -29,8 +31,10 @@ def _libraries() -> ThreadpoolController:
 
 
 class _Limit:
-    """A limit of BLAS to one thread, which is active as long as any thread of the process needs
-    it.
+    """The limit of one BLAS thread, which all threads of the process share.
+
+    A counter stores the number of threads of the process that need the limit. The first of these
+    threads sets the limit, and the last one restores the earlier number of BLAS threads.
     """
 
     def __init__(self) -> None:
@@ -39,7 +43,6 @@ class _Limit:
         self._before: Any = None
 
     def renew(self) -> None:
-        """Replace the lock, which may be locked in a forked process."""
         # In a forked process, the old lock may be held by a thread that does not exist there.
         self._lock = Lock()
 
@@ -51,7 +54,7 @@ class _Limit:
             self._inside += 1
 
     def leave(self) -> None:
-        """Restore the number of threads if no other caller needs the limit."""
+        """Restore the earlier number of BLAS threads if no other thread needs the limit."""
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
@@ -83,9 +86,10 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def threads_for(m: int, n: int | None) -> AbstractContextManager[None]:
-    """Limit BLAS to one thread within the context if an m x n matrix is small.
+    """Limit BLAS to one thread within the context if a matrix with m rows and n columns is small.
 
-    If n is None, the matrix is treated as one with many columns.
+    A matrix is small if m · min(n, 1000) is at most a million. If n is None, the number of columns
+    is unknown, and 1000 columns are assumed.
     """
     small = m * min(SMALL_ORDER if n is None else n, SMALL_ORDER) <= SMALL_ORDER**2
     return one_blas_thread() if small else nullcontext()

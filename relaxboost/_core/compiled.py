@@ -54,11 +54,12 @@ if sys.stderr is not None and sys.stderr.isatty():
 
 
 def ready(*calls: Callable[[], object]) -> None:
-    """Make the given calls, so that the kernels they use are compiled or loaded from the cache.
+    """Compile kernels, or load them from the cache, by calling the given functions once.
 
-    A run makes these calls before its clock starts, with its own matrix and relaxation, because
-    numba compiles a kernel for the types of its arguments. Numba and LLVM must not be interrupted,
-    so that KeyboardInterrupt is raised only after the call during which Ctrl-C was pressed.
+    A solver calls this function before its clock starts, so that compilation does not count as
+    solving time. The given functions use the matrix and the relaxation of the game, because numba
+    compiles a kernel for the types of its arguments. Numba and LLVM must not be interrupted. If
+    Ctrl-C is pressed during a call, KeyboardInterrupt is therefore raised only when the call ends.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:

@@ -1,4 +1,7 @@
-"""Conversion of exact numbers to text, in the notation of certificates and with all digits."""
+"""Conversion of exact integers and fractions to text, as certificates (proof files) store them.
+
+No digit is lost.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +33,22 @@ def number(value: Any) -> str:
 
 
 def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
-    """Return a vector of rational numbers in the notation of certificates.
+    """Return a vector of rational numbers in the form in which certificates store it.
 
-    The notation consists of a common denominator and a list of integers. If all entries are equal,
-    the result is a single number as a string. If `values` is None, all entries are 1.
+    The result is a dictionary with the common denominator and the list of the integer numerators,
+    all as strings. If all entries are equal, the result is a single number as a string. The value
+    None stands for a vector whose entries are all 1.
     """
     exact = bounds([Fraction(v) for v in ([1] if values is None else values)])
     return {"denominator": "1", "numerators": []} if exact is None else exact
 
 
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
-    """Return a vector of bounds in the notation of certificates.
+    """Return a vector of bounds in the form in which certificates store it.
 
-    The notation consists of a common denominator and a list of integers. An entry that is None
-    means that there is no bound. If all bounds are equal, the result is a single number as a
-    string. If all entries are None, the result is None.
+    The result is a dictionary with the common denominator and the list of the integer numerators,
+    all as strings. An entry that is None means that there is no bound. If all bounds exist and are
+    equal, the result is a single number as a string. If all entries are None, the result is None.
     """
     known = [v for v in values if v is not None]
     if not known:

@@ -37,7 +37,8 @@ class SolverError(InputError):
 class RowError(InputError):
     """The error for an invalid row of a table that a user has passed.
 
-    The arguments are (before, row, after), and the message is "{before}row {row}{after}".
+    The error has three arguments: the text before the number of the row, the number, and the text
+    after it. The message joins them and writes the word "row" before the number.
     """
 
     def __str__(self) -> str:
@@ -45,9 +46,10 @@ class RowError(InputError):
         return f"{before}row {row}{after}"
 
     def moved(self, by: int) -> RowError:
-        """Return the same error for the row whose number is larger by `by`.
+        """Return an error with the same text, in which `by` is added to the number of the row.
 
-        A caller that has read a part of a table corrects the number of the row in this way.
+        A function that reads a part of a table counts the rows from the start of this part. Its
+        caller adds the number of the rows before the part.
         """
         before, row, after = self.args
         return RowError(before, row + by, after)
@@ -69,7 +71,8 @@ def error_prefix(where: str) -> Iterator[None]:
 def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> str:
     """Return the first values of a sequence as text, such as "a, b, ...".
 
-    At most `most` values are shown, and the function `said` turns a value into text.
+    `most` is the largest number of values to show, and `said` is the function that converts a value
+    to text.
     """
     return ", ".join(map(said, values[:most])) + ", ..." * (len(values) > most)
 
@@ -85,7 +88,11 @@ def brief(thing: object, most: int = BRIEF_CHARACTERS) -> str:
 
 
 def class_hint(given: object, options: str = "...") -> str:
-    """Return the remedy if a user passed a class instead of an object, or "" otherwise."""
+    """Return the end of an error message for a user who passed a class instead of an object.
+
+    It shows how to create an object, for example "; write Ridge(...)". If the value is not a class,
+    the result is an empty string.
+    """
     return f"; write {given.__name__}({options})" if isinstance(given, type) else ""
 
 
@@ -130,7 +137,8 @@ def install(extra: str, only: str = "") -> str:
 def missing(said: str, extra: str, only: str = "") -> MissingDependencyError:
     """Return the error for a missing optional library.
 
-    The message begins with `said`, and names the extra and the command that installs the library.
+    The argument `said` is the start of the message, such as "pictures need matplotlib". The message
+    then names the extra of relaxboost and the command that installs the library.
     """
     return MissingDependencyError(f"{said} (extra {extra}): {install(extra, only)}")
 

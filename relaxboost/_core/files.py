@@ -13,12 +13,12 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.progress import SECONDS_BETWEEN_UPDATES
 
 WAIT_PER_WRITE = 20.0
-"""After a write that takes t seconds, a run waits for at least this number times t seconds before
-it writes the file again. Writes then take at most 5 % of the time of the run."""
+"""The pause after a write of a file is at least this number times the duration of the write. Writes
+then take at most 5 % of the time of a run."""
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:
-    """Return a file name that a user has passed as a Path. Raise an InputError if it is no path."""
+    """Convert a file name from a user to a `Path`. Raise an InputError if it is not a path."""
     if isinstance(path, str | os.PathLike):
         return Path(path)
     raise InputError(
@@ -41,7 +41,10 @@ def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
 
 @contextmanager
 def shallow() -> Iterator[None]:
-    """Convert a RecursionError within the context to a ValueError, for parsers of nested text."""
+    """Raise a ValueError instead of a RecursionError within the context.
+
+    A parser, for example of JSON, raises a RecursionError if brackets are nested too deeply.
+    """
     try:
         yield
     except RecursionError:
@@ -67,7 +70,10 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Add a path to the errors of the operating system within the context, because some lack it."""
+    """Set the path in errors of the operating system that are raised within the context.
+
+    Some of these errors have no path, and their messages would not name the file.
+    """
     try:
         yield
     except OSError as error:
@@ -115,6 +121,10 @@ class Pace:
         return time.perf_counter() >= self._next
 
     def wrote(self, begun: float) -> None:
-        """Record the end of a write that started at time `begun`, as measured by `perf_counter`."""
+        """Record that a write of the file has just ended.
+
+        The argument `begun` is the time at which the write started, as `time.perf_counter` returned
+        it.
+        """
         ended = time.perf_counter()
         self._next = ended + max(SECONDS_BETWEEN_UPDATES, WAIT_PER_WRITE * (ended - begun))

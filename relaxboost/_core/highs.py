@@ -44,12 +44,13 @@ class OwnThread:
 
 
 class WarmProgram:
-    """A linear program to which rows are added. HiGHS then continues from the last basis.
+    """A linear program to which constraints can be added between runs of HiGHS.
 
     The simplex method of HiGHS minimises <cost, x> subject to lower <= x <= upper and row_lower <=
-    rows x <= row_upper. The arguments are the cost, the pair (lower, upper), the CSR array of the
-    rows, the pair (row_lower, row_upper), and the feasibility tolerance for bounds and for reduced
-    costs. All bounds may be infinite.
+    rows x <= row_upper. Each run starts from the last basis of the run before. `bounds` is the pair
+    (lower, upper), `rows` is a sparse array in CSR format, and `row_bounds` is the pair (row_lower,
+    row_upper). Bounds may be infinite. `tolerance` is the feasibility tolerance for the bounds and
+    for the reduced costs.
     """
 
     def __init__(
@@ -92,9 +93,11 @@ class WarmProgram:
         self.highs.passModel(model)
 
     def add(self, columns: NDArray[Any], last: int) -> bool:
-        """Add the row <column, x> <= x[last] to the linear program for each of the columns.
+        """Add a constraint to the linear program for each column of an array.
 
-        Return whether HiGHS accepts the rows.
+        The constraint for a column a is <a, x> <= x[last]: the inner product of the column with the
+        first variables of the program is at most the variable with the index `last`. Return whether
+        HiGHS accepts the constraints.
         """
         rows, index = np.nonzero(columns.T)
         count = columns.shape[1]

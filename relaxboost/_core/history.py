@@ -7,15 +7,16 @@ from typing import Generic, TypeVar
 R = TypeVar("R")
 
 MAX_RECORDS = 10_000
-"""The maximum number of records that the history of a run stores. A plot of a history shows no more
-details, and the history of a long run takes a few megabytes."""
+"""The maximum number of records that the history of a run stores. More records could not be
+distinguished in a plot. With this limit, the history of a long run takes a few megabytes."""
 
 
 class History(Generic[R]):
-    """At most 10 000 records of a run. The records of the first and last round are always kept."""
+    """The records of the rounds of a run, of which at most 10 000 are stored.
 
-    # When the history is full, every second record is dropped, and later only half as many records
-    # are stored.
+    When the history is full, it drops every second record, and stores only half as many of the
+    records that follow. The records of the first and of the last round are always stored.
+    """
 
     def __init__(self) -> None:
         self._kept: list[R] = []
@@ -27,7 +28,11 @@ class History(Generic[R]):
         """The last record that was added to the history. It is None if there is none."""
 
     def add(self, record: R) -> None:
-        """Add the record of the next round, unless the history skips this round."""
+        """Add the record of the next round.
+
+        If the history has been full before, it stores only every second record, every fourth
+        record, and so on.
+        """
         skipped = self.rounds % self._stride
         self.rounds += 1
         self.last = record

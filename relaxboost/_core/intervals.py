@@ -116,11 +116,11 @@ class Interval:
         return enclose(other) / self
 
     def positive(self) -> Interval:
-        """Return the interval of the positive parts max(x, 0) of all x in this interval."""
+        """Return the interval of the numbers max(x, 0) for all x in this interval."""
         return Interval(np.maximum(self.lower, 0.0), np.maximum(self.upper, 0.0))
 
     def abs(self) -> Interval:
-        """Return the interval of the absolute values |x| of all x in this interval."""
+        """Return the interval of the numbers |x| for all x in this interval."""
         low = np.where(
             (self.lower <= 0.0) & (self.upper >= 0.0),
             0.0,
@@ -129,7 +129,7 @@ class Interval:
         return Interval(low, np.maximum(np.abs(self.lower), np.abs(self.upper)))
 
     def square(self) -> Interval:
-        """Return the interval of the squares x² of all x in this interval.
+        """Return an interval that contains x² for every x in this interval.
 
         Its lower endpoint is at least 0.
         """
@@ -137,12 +137,15 @@ class Interval:
         return size * size
 
     def sqrt(self) -> Interval:
-        """Return the interval of the square roots of max(x, 0) for all x in this interval."""
+        """Return an interval that contains the square root of every x in this interval.
+
+        Negative numbers are treated as 0.
+        """
         x = self.positive()
         return Interval(np.maximum(_below(np.sqrt(x.lower)), 0.0), _above(np.sqrt(x.upper)))
 
     def exp(self) -> Interval:
-        """Return the interval of the exponentials e^x for all x in this interval."""
+        """Return an interval that contains e^x for every x in this interval."""
         with np.errstate(over="ignore", under="ignore"):
             low, high = np.exp(self.lower), np.exp(self.upper)
             return Interval(
@@ -152,9 +155,9 @@ class Interval:
             )
 
     def log(self) -> Interval:
-        """Return the interval of the natural logarithms of max(x, 0) for all x in this interval.
+        """Return an interval that contains the natural logarithm of every x in this interval.
 
-        The logarithm of 0 is −inf.
+        Negative numbers are treated as 0, whose logarithm is −inf.
         """
         x = self.positive()
         with np.errstate(divide="ignore"):
@@ -165,11 +168,11 @@ class Interval:
         )
 
     def expm1(self) -> Interval:
-        """Return the interval of the numbers e^x − 1 for all x in this interval."""
+        """Return an interval that contains e^x − 1 for every x in this interval."""
         return self._near(np.expm1)
 
     def log1p(self) -> Interval:
-        """Return the interval of log(1 + x) for all x in this interval.
+        """Return an interval that contains log(1 + x) for every x in this interval.
 
         The logarithm is −inf for x <= −1.
         """
@@ -184,16 +187,19 @@ class Interval:
         return Interval(_below(low - off[0]) - _UNDERFLOW, _above(high + off[1]) + _UNDERFLOW)
 
     def softplus(self) -> Interval:
-        """Return the interval of log(1 + e^x) for all x in this interval, without overflow."""
+        """Return an interval that contains log(1 + e^x) for every x in this interval.
+
+        The computation does not overflow.
+        """
         low, high = np.logaddexp(0.0, self.lower), np.logaddexp(0.0, self.upper)
         # NumPy computes an exponential, a log1p and a sum, and each has an error.
         slack = 4.0 * _RELATIVE
         return Interval(np.maximum(low * (1.0 - slack), 0.0), high * (1.0 + slack) + _UNDERFLOW)
 
     def power(self, exponent: Fraction | float) -> Interval:
-        """Return the interval of the powers of max(x, 0) for all x in this interval.
+        """Return an interval that contains the given power of every x in this interval.
 
-        The exponent must be positive.
+        Negative numbers are treated as 0. The exponent must be positive.
         """
         if exponent == 1:
             return self.positive()
@@ -211,7 +217,7 @@ class Interval:
         )
 
     def sum(self) -> Interval:
-        """Return the interval of the sum of all elements of this array of intervals.
+        """Return an interval that contains the sum of all elements of this array of intervals.
 
         Each endpoint is rounded only once.
         """
@@ -239,17 +245,26 @@ class Interval:
 
     @property
     def down(self) -> float:
-        """The lower endpoint of a scalar interval, with −inf instead of nan."""
+        """The lower endpoint of a scalar interval, as a float.
+
+        If the endpoint is nan, the result is −inf, which is always a valid lower bound.
+        """
         value = float(self.lower)
         return value if not math.isnan(value) else -math.inf
 
     @property
     def up(self) -> float:
-        """The upper endpoint of a scalar interval, with inf instead of nan."""
+        """The upper endpoint of a scalar interval, as a float.
+
+        If the endpoint is nan, the result is inf, which is always a valid upper bound.
+        """
         value = float(self.upper)
         return value if not math.isnan(value) else math.inf
 
 
 def enclose(x: Any) -> Interval:
-    """Return a number, an array or an interval as an interval. Numbers get the width zero."""
+    """Convert a number or an array to an `Interval` whose endpoints are equal.
+
+    An `Interval` is returned unchanged.
+    """
     return x if isinstance(x, Interval) else Interval(x)

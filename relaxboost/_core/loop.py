@@ -1,4 +1,4 @@
-"""The loop over the rounds of a run on a game, a loss or a planning task."""
+"""The loop that runs the rounds of an iterative method, such as a booster, with its limits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 @contextmanager
 def until(deadline: float) -> Iterator[None]:
-    """Set the deadline of all solvers within the context, as a value of `time.perf_counter`."""
+    """Set the time at which all solvers within the context must end.
+
+    The time is measured in seconds by `time.perf_counter`.
+    """
     token = _DEADLINE.set(min(deadline, _DEADLINE.get()))
     try:
         yield
@@ -63,8 +66,8 @@ class Clock:
         now = time.perf_counter()
         self._start = now - spent
         self.deadline = math.inf if limit is None else now + limit
-        """The time at which the run has to end, as a value of `time.perf_counter`. It is inf if
-        there is no limit."""
+        """The time at which the run must end, measured in seconds by `time.perf_counter`. It is
+        inf if there is no limit."""
 
     @property
     def seconds(self) -> float:
@@ -137,15 +140,16 @@ def run(
     first: int = 1,
     empty: bool = False,
 ) -> str:
-    """Run rounds until the goal, a limit, the callback or Ctrl-C. Return the reason for stopping.
+    """Run the rounds of an iterative method, and return the reason why the run ended.
 
     Parameters
     ----------
     states : iterable
-        An iterable with a state for each round.
+        An iterable that runs one round each time it yields a state, the state after this round.
     keep : callable
-        A function that stores the results of a state, and returns the reason for stopping, or ""
-        to continue. One assignment should store all results, so that Ctrl-C leaves none incomplete.
+        A function that stores the results of a state. It returns a reason to end the run, or "" to
+        continue. It should store all results in one assignment, because Ctrl-C could come between
+        two assignments and leave the results inconsistent.
     limits : Limits
         The limits of rounds and seconds, and the callback.
     clock : Clock
@@ -153,8 +157,8 @@ def run(
     first : int
         The number of the first round.
     empty : bool
-        Whether a run has a result even if it is interrupted before its first round. If it has none,
-        KeyboardInterrupt is raised again.
+        Whether the run has a result before the first round is stored. If it has none and Ctrl-C is
+        pressed that early, KeyboardInterrupt is raised.
 
     Returns
     -------

@@ -21,8 +21,8 @@ _JOINERS = "\u200c\u200d"
 
 
 MAX_ITEMS_SHOWN = 8
-"""The maximum number of entries of a vector that a repr shows, and of features of a data set that a
-notebook shows. A repr shows only the length of a longer vector."""
+"""The maximum length of a vector whose entries a repr shows. For a longer vector, it shows only the
+length. This is also the maximum number of features of a data set that a notebook shows."""
 
 
 def printable(text: str) -> str:
@@ -40,8 +40,9 @@ def printable(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of an error message, which suggests the known names that are similar to a
-    name.
+    """Return the end of an error message about an unknown name, which suggests similar names.
+
+    If no known name is similar, the result is an empty string.
     """
     # The minimum similarity `alike` is low because names of claims and games are codes. For
     # example, the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.

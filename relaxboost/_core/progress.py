@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_UPDATES = 0.5
 """The minimum number of seconds between two updates of a progress bar that shows the gap of a run,
-and between two writes of a file that a run updates. Users read a bar no more often, and the updates
-take little time even if a round takes microseconds."""
+and between two writes of a file that a run updates. Users cannot read a bar that changes more
+often. With this pause, updates take little time even if a round takes microseconds."""
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether all progress bars of the package are switched off."""
@@ -87,11 +87,11 @@ def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
 
 @contextmanager
 def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[float, int], None]]:
-    """Return a function of a gap and a round, which updates a progress bar.
+    """Show a progress bar within the context, and return the function that updates it.
 
-    The bar is hidden as in `bar`.
-
-    The bar shows the share of the way from a gap of 1 to a gap of `tol`, on a logarithmic scale.
+    The function takes the gap between the bounds of a run, and the number of the round. The bar
+    shows the progress from a gap of 1 to a gap of `tol`, on a logarithmic scale. It is hidden if
+    `wanted` is false, or if there is no terminal.
     """
     if not _shown(wanted):
         yield lambda gap, round: None

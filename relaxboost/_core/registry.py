@@ -13,7 +13,8 @@ class Registry(dict[str, type[T]], Generic[T]):
     """The named classes of one kind, in the order in which they are defined.
 
     The method ``__init_subclass__`` of a base class adds every subclass that defines the class
-    attribute `name` itself. `what` is the noun for the classes in messages, such as "algorithm".
+    attribute `name`. A subclass that only inherits the attribute is not added. `what` is the noun
+    for the classes in messages, such as "algorithm".
     """
 
     def __init__(self, what: str) -> None:

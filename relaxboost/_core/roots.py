@@ -16,16 +16,21 @@ def decreasing_root(
     lower: float = -math.inf,
     upper: float = math.inf,
 ) -> float:
-    """Return a number x with |h(x)| <= tolerance for a decreasing function h, or a double next to
-    the root of h.
+    """Return a root of a decreasing function h, by Newton's method with bisection.
+
+    The result is a number x with |h(x)| <= tolerance. If rounding errors leave no such number, it
+    is a double next to the place where h changes its sign.
 
     Parameters
     ----------
     function : callable
         A function that returns (h(x), h'(x)) at x. If the derivative is unknown, the second value
         may be zero or not finite.
-    start, reach : float
-        The first x, and the length of the first step towards an unbounded side.
+    start : float
+        The first number at which h is evaluated.
+    reach : float
+        The length of the first step towards the root if no bound on the root is known on that side.
+        Further steps of this kind double the length.
     tolerance : float
         The value of |h| at which the iteration stops, at least 0.
     lower, upper : float
@@ -75,8 +80,9 @@ def _newton_step(x: float, value: float, slope: float, longest: float) -> float:
 def falling_root(function: Callable[[float], float], tolerance: float) -> float:
     """Return a number x in [0, 1] with |h(x)| <= tolerance for a decreasing function h.
 
-    The last call of h is at the returned x. If h has no root in [0, 1], x is an end of this
-    interval. The algorithm is regula falsi with the Illinois rule.
+    If h has no root in [0, 1], x is an end of this interval. The algorithm is regula falsi with the
+    Illinois rule. Its last call of h is at the returned x, so that the caller can use what h has
+    computed there.
     """
     low, high = 0.0, 1.0
     at_low, at_high = function(low), function(high)

@@ -22,8 +22,9 @@ from relaxboost._core.parameters import nearest
 _EXACT = Context(prec=400)
 
 SOLVER_ERROR = 1e-6
-"""The relative error that is assumed for a number that a cone solver has computed. The tolerances
-of the solvers are 1e-8 to 1e-10. The results of some programs have larger errors."""
+"""The relative error that is assumed for a number that a cone solver has computed. The solvers stop
+at tolerances of 1e-8 to 1e-10, but for some problems their errors are larger than these
+tolerances."""
 RELATIVE_ROUNDING = 1e-12
 """The relative error that is assumed for a number that a short computation in doubles has returned.
 Numbers that differ by less are treated as equal. The value is about ten thousand units of roundoff:
@@ -35,22 +36,23 @@ ROUNDINGS = 8.0 * UNIT
 MIN_NORMAL = sys.float_info.min
 """The smallest positive double that is not subnormal. Smaller doubles have fewer digits."""
 MIN_PRECISE = MIN_NORMAL / UNIT
-"""The smallest normal double divided by the unit roundoff. If a computed number is larger, terms
-that underflowed have changed it by no more than a rounding error."""
+"""The smallest normal double divided by the unit roundoff, about 2e-292. The underflow of a term
+changes a sum that is larger than this number by at most one rounding error."""
 MAX_SUMMABLE = sys.float_info.max * UNIT
 """The largest double multiplied by the unit roundoff. A sum of up to 2^53 terms of at most this
 size is finite."""
 SOLVER_EXPONENT = 13
-"""The largest exponent e such that values between 2^−e and 2^e are passed to a general solver
-unchanged. Solvers lose digits if the numbers of a program are larger or smaller. Such numbers are
-measured in another unit. 2^13 is about 1e4."""
+"""The exponent of the bound 2^13, about 1e4, on the values that are passed to a general solver.
+Solvers lose digits if the numbers of a problem are huge. Larger values are therefore divided by a
+power of two, which `price` returns."""
 
 
 def price(size: float) -> float:
     """Return the power of two by which values of magnitude `size` are divided before they are
     passed to a solver.
 
-    It is 1 if `size` is below 2^13 or not finite.
+    The result is 1 if `size` is below 2^13 or not finite. Otherwise, the division makes the size at
+    least 2^12 and less than 2^13.
     """
     return 2.0 ** max(math.frexp(size)[1] - SOLVER_EXPONENT, 0) if math.isfinite(size) else 1.0
 

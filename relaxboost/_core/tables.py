@@ -19,7 +19,7 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key of the path of the CSV file in the dictionary `attrs` of a pandas table."""
+"""The key under which the dictionary `attrs` of a pandas table stores the path of its CSV file."""
 # These are the first bytes of files in other formats, with a remedy for each format.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
@@ -33,8 +33,8 @@ MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "N
 """The words that stand for a missing value in a column of numbers of a CSV file."""
 
 UNREPEATED = "most words in {} are distinct, so sets of these words can fit any labels; {}"
-"""A warning about columns for which `hardly_repeats` is true. The first {} stands for the columns,
-and the second {} for the advice."""
+"""The text of a warning about columns in which most words are distinct. The first {} stands for the
+names of the columns, and the second {} for the advice."""
 
 
 def hardly_repeats(column: Any) -> bool:
@@ -44,7 +44,7 @@ def hardly_repeats(column: Any) -> bool:
 
 
 def exact_decimals() -> dict[str, Any]:
-    """Return the options with which pandas rounds every decimal to the nearest double."""
+    """Return the options of `pandas.read_csv` that round every decimal to the nearest double."""
     import pandas as pd
 
     # This is the default since pandas 3.1, which warns if the option is passed.
@@ -60,18 +60,18 @@ def read_csv(
 ) -> Any:
     """Read a CSV file, and return a table whose index contains the line numbers of the rows.
 
-    A column is parsed as numbers if all its entries are numbers and it is not one of `texts`. Blank
-    entries are missing values, and blank rows are ignored. If the first column has no name, it is
-    ignored, because pandas writes the index of a table in this way. If `label` names the column of
-    labels, the words in `MISSING` are read as missing values in all other columns, and True and
-    False are read as numbers.
+    The file is in UTF-8, and may be compressed with gzip. A column is parsed as numbers if all its
+    entries are numbers and its name is not in `texts`. Blank entries are missing values, and blank
+    rows are ignored. If the first column has no name, it is ignored, because pandas writes the
+    index of a table in this way. If `label` names the column of labels, words such as NA and null
+    (`MISSING`) are read as missing values in all other columns, and True and False are read as
+    numbers.
 
     Raises
     ------
     InputError
-        If the file does not exist, if it is not a CSV file in UTF-8, perhaps compressed with gzip,
-        if two columns have the same name, or if a row is longer than the header. If one line is
-        invalid, the message names it.
+        If the file does not exist or is not a CSV file in UTF-8, if two columns have the same name,
+        or if a row is longer than the header. If one line is invalid, the message names it.
     """
     path = Path(path)
     with opened(path) as file:

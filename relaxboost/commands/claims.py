@@ -1,4 +1,5 @@
-"""The command `relaxboost claims`, which lists, checks and attacks claims of papers."""
+"""The command `relaxboost claims`, which lists claims of papers, checks them, and searches for
+counterexamples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text that `relaxboost claims` prints: tables of verdicts, and claims in full."""
+"""The text that `relaxboost claims` prints: tables of verdicts, and the full record of a claim."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ _folded = partial(folded, columns=80, hang=2)
 _STATUS = len("false as stated")
 _VERDICT = len("false as stated")
 MAX_CLAIMS_WITH_SLACKS = 10
-"""The maximum number of claims in a table that shows the least slack of claims that hold. If there
-are more claims, the table shows only the inequalities of claims that fail."""
+"""The maximum number of claims in a table that has a line of details below each claim that holds.
+The line shows the inequality with the least slack. In a table of more claims, only the column of
+slacks is shown for claims that hold."""
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
 LEGEND = _folded(
     "slack: the relative slack, (right − left)/(|left| + |right|), of the inequality nearest to "
@@ -64,8 +65,10 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
 
 
 def _record(claim: Claim, statement: Statement) -> tuple[str, str]:
-    """Return the recorded status of a claim, and the type of evidence for the verdict on its
-    statement."""
+    """Return the recorded status of a claim, and the type of evidence for a statement of the claim.
+
+    For a claim without a record, the evidence is an empty string.
+    """
     return (claim.status, claim.evidence(statement)) if claim.has_record else (EXPECTED, "")
 
 
@@ -145,8 +148,10 @@ def _statement(title: str, statement: Statement) -> Iterator[str]:
 
 
 def errata(source: Source) -> Iterator[str]:
-    """Yield the lines that `relaxboost claims show` prints for a source, which list its
-    misprints."""
+    """Yield the lines that `relaxboost claims show` prints for a source, such as a paper.
+
+    The lines list the misprints of the source.
+    """
     found = source.misprints
     yield f"{source.key}: {source.reference}. {number_of(len(found), 'misprint')}."
     for one in found:
@@ -179,7 +184,7 @@ class Table:
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
         """Yield the row of a claim in the table, and the lines with details below the row.
 
-        If the table has many claims, the least slack of a claim that holds is left out.
+        If the table has many claims, a claim that holds has no line about its least slack.
         """
         if isinstance(outcome, rb.claims.Failure):
             yield self._line(outcome.id, outcome.status, "", "", "")

@@ -29,8 +29,9 @@ FEATURES = {
     "pyarrow": ("pyarrow", "Parquet"),
     "river": ("river", "pipelines of river for online estimators"),
 }
-"""The optional extras of the package, and the parts of the extra dask, by name. The value for each
-is the module to import and the purpose."""
+"""A dictionary from the names of the optional extras of the package to a module and a purpose. An
+extra is installed if its module can be imported. The purpose says in words what the extra is needed
+for. The extra dask has two entries, because it installs two libraries."""
 
 
 @click.command(

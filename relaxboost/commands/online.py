@@ -235,9 +235,10 @@ Examples:
 def run(options: StreamOptions) -> None:
     """Learn from a stream: predict each example, then learn from it.
 
-    Prints the loss and the errors of these predictions, a bound on the regret against the fixed
-    weights in a set, and the largest weights. CSV from standard input is learned as it arrives. The
-    first 1000 rows determine the scales of linear functions and the thresholds of stumps.
+    Prints the loss and the errors of these predictions, and the largest weights. Also prints a
+    bound on the regret, which is the loss of the learner minus the loss of the best fixed weights.
+    CSV from standard input is learned as it arrives. The first 1000 rows determine the scales of
+    linear functions and the thresholds of stumps.
     """
     save = options.save
     if save is not None:
@@ -356,10 +357,10 @@ def regret(options: StreamOptions) -> None:
 
 
 def _resumed(options: StreamOptions) -> tuple[int, str]:
-    """Return the row of the stream at which the option --resume continues, and a note about this
-    row.
+    """Return the row of the stream at which the run starts, and a note to print.
 
-    Without --resume the row is 0 and the note is empty.
+    With --resume, the note says at which row the run continues. Without --resume, the row is 0 and
+    the note is empty.
     """
     if not options.resume:
         return 0, ""
@@ -382,9 +383,10 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
 
 
 def _learned(options: StreamOptions, stream: Any, at: int, said: str) -> Any:
-    """Learn from the stream, starting at row `at`, and return the result of `progressive`.
+    """Learn from the stream, and return the result of the function `progressive`.
 
-    If the note `said` is not empty, it is printed when the first rows have been learned.
+    The argument `at` is the row of the stream at which the learner starts. If the note `said` is
+    not empty, it is printed when the learner has read the first rows.
     """
     from relaxboost.commands.online_predictions import PredictionsFile
     from relaxboost.online import progressive

@@ -38,9 +38,9 @@ NARROW_SHARE_OF_RANGE = 0.1
 interval of this length around the median, a note says that linear functions hardly distinguish
 these values."""
 MIN_NEAR_SHARE = 0.99
-"""The least fraction of the values of a feature that must lie in a narrow part of its range, so
-that a note about the scale of the feature is printed. The other values may be errors in the
-data."""
+"""The fraction of the values of a feature that counts as nearly all. If at least this fraction, but
+not all, of the values lie in a narrow part of the range of the feature, a note about the feature is
+printed. The other values may be errors in the data."""
 WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
 """The options of `relaxboost online` that only learners with a radius accept."""
 # Only methods with a radius accept these losses.
@@ -151,7 +151,10 @@ class StreamOptions(SimpleNamespace):
             return pair[0], pair[1]
 
     def label_of(self, sign: int) -> Any:
-        """Return the label by which the user calls the class −1 or +1."""
+        """Return the user's label for the class −1 or +1.
+
+        The option --classes sets the two labels. Without it, they are −1 and 1.
+        """
         pair = self._classes() or (-1, 1)
         return pair[sign > 0]
 

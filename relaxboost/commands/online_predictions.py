@@ -18,9 +18,10 @@ from relaxboost._core.files import check_output, naming
 class PredictionsFile:
     """A CSV file with a prediction for each row, made before the learner saw the label of the row.
 
-    The function `label_of` returns the label of the class −1 or +1. If a run is resumed, the file
-    must contain the predictions for the `rows` rows that the saved learner has learned. Predictions
-    for later rows, which a killed run has left, are replaced.
+    The function `label_of` returns the label of the class −1 or +1. If a run is resumed, the
+    argument `rows` is the number of rows from which the saved learner has learned, and the file
+    must contain the predictions for these rows. If it also contains predictions for later rows,
+    because the earlier run was killed, they are replaced.
     """
 
     def __init__(
@@ -83,8 +84,11 @@ class PredictionsFile:
             self._file.flush()
 
     def close(self, rows: int) -> None:
-        """Close the file of predictions, and remove predictions for rows that the learner did not
-        learn."""
+        """Close the file of predictions, which then has predictions for `rows` rows.
+
+        If Ctrl-C was pressed after the last predictions were written and before the learner had
+        learned from their rows, these predictions are removed.
+        """
         if self._file is None:
             return
         with naming(self.path), self._file as file:

@@ -21,7 +21,8 @@ from relaxboost.planning.regularisers import REGULARISERS
 
 NEGLIGIBLE_SHARE = 1e-6
 """A learned weight is printed as 0 if its contribution to the costs of arcs is at most this share
-of the largest contribution. Such weights are errors of the solver."""
+of the largest contribution. The optimal weight is then probably 0, and the learned weight differs
+from 0 only because the solver is inexact."""
 
 _SPOKEN = {
     "give nonnegative=False": "add --free-signs",
@@ -149,8 +150,8 @@ def loss_of(name: str, reach: float | None) -> Any:
     needs = "reach" in {field.name for field in fields(kind)}  # type: ignore[arg-type]
     if needs and reach is None:
         raise InputError(
-            "--loss distance needs --reach, the distance from the trip at which an arc has the "
-            "full loss 1, in the units of --nodes"
+            "--loss distance needs --reach, the distance in the units of --nodes; an arc that is "
+            "at least this far from the trip has the full loss 1"
         )
     if reach is not None and not needs:
         raise InputError(

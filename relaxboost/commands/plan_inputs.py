@@ -28,8 +28,8 @@ from relaxboost.commands.words import reworded, spoken
 from relaxboost.planning.tables import at, check_table
 
 ENDS = (("u", "v"), ("tail", "head"), ("source", "target"), ("from", "to"))
-"""The accepted pairs of names for the two columns of the file --edges that contain the ends of an
-edge."""
+"""The accepted names of the columns of the file --edges. Each pair has the name of the column with
+the node where an edge starts, and the name of the column with the node where it ends."""
 
 FILES = """
 \b
@@ -70,9 +70,10 @@ USED = {
     "learn with less strength or more features": "learn them with a smaller --strength or more "
     "--features",
 }
-"""Regular expressions for parts of messages about learned costs, each with its replacement.
+"""A dictionary that rewords messages about learned costs for users of the command line.
 
-The replacements name the options of the command line instead of the arguments in Python."""
+Each key is a regular expression that matches a part of a message, and its value is the text that
+replaces this part. The new text names options of the command line instead of Python arguments."""
 
 PLACES = r"give the graph position=, .* nodes="
 TABLES = {
@@ -87,9 +88,10 @@ TABLES = {
     r"give from_pandas edge=": "add a column edge to --edges",
     r"give \(source, target, .*?\)": "give each its own name",
 }
-"""Regular expressions for parts of messages about tables, each with its replacement.
+"""A dictionary that rewords messages about tables for users of the command line.
 
-The replacements name the options of the command line instead of the arguments in Python."""
+Each key is a regular expression that matches a part of a message, and its value is the text that
+replaces this part. The new text names options of the command line instead of Python arguments."""
 
 
 UNKNOWN = r"is not in the graph; .*?(?= \(\d|$)"
@@ -97,8 +99,9 @@ SPACED = (
     "is not in the graph, and a column path cannot contain {!r}, because spaces separate its "
     "nodes; use columns trip and node, with a row for each step"
 )
-"""The error message about an unknown node in the column path of the trips, if names of nodes
-contain spaces."""
+"""The error message about an unknown node in the table of trips, if names of nodes contain spaces.
+
+The column path lists the nodes of a trip separated by spaces, so that it cannot name such nodes."""
 
 
 @dataclass(frozen=True)
@@ -122,13 +125,13 @@ class PlanOptions(SimpleNamespace):
     """The options of a command of `relaxboost plan`, with one attribute for each option."""
 
     def show(self, text: str, data: dict[str, Any]) -> None:
-        """Print the result of a command as text, or `data` as JSON if --json was given."""
+        """Print the result of a command, which is given as text and as data for --json."""
         show(self.as_json, data, text)
 
     def saved(self, costs: Any, text: str) -> str:
         """Write learned costs to the file of the option --out, if this option was given.
 
-        Return the text of the result, to which a line about the file is added.
+        Return the text to print. If a file was written, a line with its name is added to `text`.
         """
         if self.out is None:
             return text

@@ -1,4 +1,7 @@
-"""The command `relaxboost predict`, which predicts with stumps of `relaxboost solve --model`."""
+"""The command `relaxboost predict`, which predicts labels with decision stumps.
+
+The command `relaxboost solve --model` has written these stumps to a file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options, types of file arguments and print functions that the commands share, such as --json."""
+"""What all commands share: options such as --json, types of file arguments, and print functions."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from relaxboost._core.names import known_names, printable
 from relaxboost.commands.words import in_options
 
 MAX_LISTED = 20
-"""The maximum number of entries of a long list that a command prints. A list of weights contains
-the largest weights. Twenty lines fit on one screen."""
+"""The maximum number of entries of a long list that a command prints. Of a long list of weights, it
+prints the largest weights. Twenty lines fit on one screen."""
 _INPUT = "standard input"
 _OUTPUT = "standard output"
 # This matches the key at the start of a line. Continuation lines are indented to the text after the
@@ -130,8 +130,10 @@ time_limit_option = click.option(
 
 
 def columns_of(given: Iterable[str]) -> list[str]:
-    """Return the column names that a user passed by an option, each value of which is a list
-    separated by commas."""
+    """Return all column names in the values of an option that a user may pass several times.
+
+    Each value is a list of names separated by commas.
+    """
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
@@ -220,9 +222,9 @@ def kept(what: str) -> Iterator[progress.Bar]:
 def folded(line: str, columns: int, hang: int | None = None) -> str:
     """Return a line wrapped to a number of columns.
 
-    By default, continuation lines start below the text after the key of the line.
-
-    If `hang` is given, continuation lines are indented by `hang` more than the line.
+    A line such as "status:     optimal" consists of a key and a text. By default, continuation
+    lines start below the text. If `hang` is given, they are indented by `hang` spaces more than the
+    line itself.
     """
     found = _KEY.match(line)
     # A command that is wrapped cannot be copied into a shell.
@@ -241,10 +243,10 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
 
 
 class Verb(click.Command):
-    """A command of relaxboost, with the options --json and --quiet. Its errors name options as
-    users type them.
+    """A command of relaxboost, with the options --json and --quiet.
 
-    It rejects an option of a single value that is passed twice.
+    Its error messages name options as users type them, for example --time-limit. If a user passes
+    an option twice that may be passed only once, an InputError is raised.
     """
 
     def __init__(self, *given: Any, **options: Any) -> None:
@@ -256,7 +258,7 @@ class Verb(click.Command):
             self.params.append(click.Option(flag, is_flag=True, help=said))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and reject an option of a single value that is passed twice."""
+        """Parse the arguments, and raise an InputError if an option is passed too often."""
         # The parser empties its list. Click itself takes the last of several values.
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         for option in order:
@@ -267,7 +269,11 @@ class Verb(click.Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. The options --quiet, --json and - decide where its output goes."""
+        """Run the command, and print its result.
+
+        The option --json and a file name - send a result to standard output, and at most one result
+        can go there. The option --quiet hides all other output.
+        """
         quiet = ctx.params.pop("quiet")
         as_json = bool(ctx.params.get("as_json"))
         printed = list(ctx.meta.get(_OUTPUT, {}).values())
@@ -285,7 +291,10 @@ class Verb(click.Command):
 
 
 class VerbGroup(click.Group):
-    """A group of commands of relaxboost. Its decorator `command` turns a function into a `Verb`."""
+    """A group of commands of relaxboost, whose decorator `command` adds a function as a command.
+
+    The command is an object of the class `Verb`, so that it has the options --json and --quiet.
+    """
 
     command_class = Verb
 
@@ -314,8 +323,8 @@ def _print(path: Path) -> None:
 
 
 DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
-"""The names of the domains of the weights for the option --over, with the names of their classes in
-relaxboost."""
+"""A dictionary from each value of the option --over to the name of a class of relaxboost. The class
+is the domain of the weights that this value selects."""
 
 
 def added(*options: Callable[..., Any]) -> Callable[..., Any]:
@@ -350,11 +359,12 @@ def note_huge(names: Iterable[str], numbers: Any) -> None:
 
 
 def largest(*values: Mapping[str, float], sizes: Mapping[str, float] | None = None) -> list[str]:
-    """Return a line for each name with its values, the largest first.
+    """Return the lines of a table with a row for each name and a column for each mapping.
 
-    The size of a name is the absolute value in the first mapping, unless `sizes` is given. After
-    `MAX_LISTED` names, the others are only counted. Names whose values are all 0 are only counted
-    too.
+    Each mapping contains a value for each name. The names are in descending order of the numbers in
+    `sizes`, or of the absolute values in the first mapping if `sizes` is not given. The first 20
+    names (`MAX_LISTED`) have rows. The last lines say how many names are left out, and for how many
+    names all values are 0.
     """
     size = {name: abs(value) for name, value in values[0].items()} if sizes is None else sizes
     # The sort is stable: names of equal size keep their order.

@@ -80,15 +80,14 @@ def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mappin
 
 
 Words = Mapping[str, str | Callable[[re.Match[str]], str]]
-"""The type of a mapping from regular expressions for parts of error messages to replacements, as in
-`re.sub`."""
+"""The type of a mapping that rewords messages. Each key is a regular expression that matches a part
+of a message. Its value is the replacement of this part: a string or a function, as in `re.sub`."""
 
 
 def reworded(message: str, words: Words) -> str:
-    """Return an error message after some replacements.
+    """Return an error message in which parts are replaced.
 
-    Each match of a regular expression, which is a key of the mapping `words`, is replaced by the
-    value of this key.
+    Each key of the mapping `words` is a regular expression, and its value replaces each match.
     """
     for pattern, replacement in words.items():
         message = re.sub(pattern, replacement, message)
@@ -97,10 +96,10 @@ def reworded(message: str, words: Words) -> str:
 
 @contextmanager
 def spoken(words: Words, note: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Reword the messages of errors that the library raises within this context, as `reworded`
-    does.
+    """Apply the replacements of `words` to each InputError that is raised within this context.
 
-    Each warning is reworded too, and passed to the function `note` once.
+    If the function `note` is given, the text of each UserWarning is reworded too, and is passed to
+    this function once instead of being shown as a warning.
     """
     caught = None
     try:

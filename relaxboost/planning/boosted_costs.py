@@ -44,8 +44,9 @@ class BoostedCosts(LearnedCosts):
     scale : float
         The factor by which `boost` multiplied the size of every step.
     inexact : int
-        The number of demonstrations whose plans at these costs were relaxed. For these
-        demonstrations, the history contains a convex upper bound on the loss; see `Oracle`.
+        The number of demonstrations for which `value` and the history contain only an upper bound
+        on the margin loss. The bound is convex, and comes from ``negative="relaxed"``; see
+        `Oracle`.
     negative, sites : int
         `negative` is the number of sites of the training graphs whose cost is negative, and `sites`
         is the number of all sites of these graphs.
@@ -86,8 +87,8 @@ class BoostedCosts(LearnedCosts):
 
     @property
     def value(self) -> float:
-        """The training loss of these costs, or an upper bound on the training loss if plans were
-        relaxed."""
+        """The training loss of these costs. If `inexact` is above 0, it is an upper bound on the
+        training loss."""
         return self.boosted.value
 
     def site_costs(self, graph: Graph, upto: int | None = None) -> Array:
@@ -101,9 +102,8 @@ class BoostedCosts(LearnedCosts):
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
         """Return the cost of each arc of a graph, as an array with an entry for each arc.
 
-        Negative costs of sites are raised to `floor`, with a `FlooredCosts` warning, because
-        planners need costs >= 0. In training, relaxed plans treat arcs of negative cost as free
-        too.
+        Negative costs of sites are raised to the tiny number `floor`, with a `FlooredCosts`
+        warning, because planners need costs >= 0.
         """
         C = self.site_costs(graph, upto)
         below = int((C < 0.0).sum())

@@ -37,7 +37,8 @@ FOLDS = "folds"
 cross-validation over the tasks."""
 
 STOPPING = "pass the number of rounds as stopping=, as in boost(tasks, learner, stopping=100)"
-"""The remedy in the error for callers of `boost` who pass a number of rounds under another name."""
+"""The advice in the error message for a caller who passes the number of rounds to `boost` under a
+wrong argument name, such as `rounds`."""
 
 
 @accepts_seed
@@ -81,11 +82,11 @@ def boost(
         from the tasks, or 1 if a feature is negative or if all costs that `fit` learns are 0.
     algorithm : {"residual", "repeated", "naive"} or Algorithm
         The algorithm, as in `functional.boost`, with two differences. First, if the number of
-        rounds is chosen on folds, the result is the mean of the iterates. Otherwise it is the
-        iterate with the least loss on the validation tasks or, if there are none, on `tasks`.
-        Second, steps proportional to 1/√t in round t are scaled so that the first step changes the
-        costs by a quarter, or by a twentieth if they are linear. ``step="line-search"`` is not
-        available for the exponential link.
+        rounds is chosen by cross-validation, the result is the mean of the iterates. Otherwise it
+        is the iterate with the least loss on the validation tasks or, if there are none, on
+        `tasks`. Second, step sizes proportional to 1/√t in round t are scaled so that the first
+        step changes the costs by a quarter. If boosting starts from linear costs, it changes them
+        by a twentieth. ``step="line-search"`` is not available for the exponential link.
     stopping : int or Stopping, optional
         The rule that ends the run. An int is the number of rounds. ``Stopping(validation=tasks)``
         takes held-out tasks, on any graphs with the same features. The default is
@@ -115,7 +116,7 @@ def boost(
     Warns
     -----
     UserWarning
-        If a feature is 0 on every arc, or if folds choose the costs before the first round.
+        If a feature is 0 on every arc, or if cross-validation chooses 0 rounds.
 
     Raises
     ------
@@ -215,9 +216,10 @@ class _Run:
     def finish(
         self, choice: ChosenRounds | None, before: BoostedCosts | None
     ) -> tuple[Boosted, PlanningRisk, float]:
-        """Boost for the chosen number of rounds in the remaining time.
+        """Run boosting on all tasks in the remaining time, and return the results of `descend`.
 
-        If there is no choice, the limits alone end the run. The result is that of `descend`.
+        If cross-validation chose a number of rounds, the run makes at most this number of rounds.
+        If `choice` is None, only the limits of the caller end the run.
         """
         stop = self.stop
         if choice is not None and choice.rounds == 0:
@@ -232,8 +234,11 @@ class _Run:
     def descend(
         self, stop: Stopping, before: BoostedCosts | None = None
     ) -> tuple[Boosted, PlanningRisk, float]:
-        """Boost, and return the boosted function, the loss of the tasks as a function, and the
-        factor by which the sizes of all steps were multiplied."""
+        """Run boosting on the tasks, and return three results.
+
+        They are the boosted function, the planning loss of the tasks, which can be evaluated at
+        any boosted function, and the factor by which all step sizes were multiplied.
+        """
         # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
         risk = self.loss.bind(self.tasks, self.loss.bind(self.tasks).visited())
         scale = self.method.scale
@@ -377,9 +382,10 @@ def first_step(risk: PlanningRisk) -> float:
     """Return the size of the first boosting step, along the gradient at the function F = 0.
 
     With the additive link, the step changes the costs by a quarter of their mean size. With the
-    exponential link, the step changes F by 1/4, and so the costs by about a quarter. If the base
-    costs are linear, both fractions are 1/20, because linear costs are already good. Changes are
-    measured in the L² norm of `risk.measure`.
+    exponential link, the step changes F by 1/4, and so the costs by about a quarter. If boosting
+    starts from linear costs, the step is smaller, 1/20 instead of 1/4, because linear costs are
+    already good. The size of a change is its L² norm, in which sites have the weights of
+    `risk.measure`.
     """
     F = risk.zero()
     # The gradient is 0 if all demonstrations are optimal by the margin at the start.

@@ -25,15 +25,18 @@ class Chosen(NamedTuple):
     """The record of the cross-validation by which `fit` chose the strength of the ridge."""
 
     strength: float
+    """The chosen strength of the ridge: the weakest strength with a score within 0.005 of the best
+    score. If `folds` is 0, it is a default that depends on the tasks."""
     strengths: tuple[float, ...]
-    """The strengths of the ridge that cross-validation tried, from strong to weak. If there was no
-    cross-validation, because `folds` is 0, `strength` is the only entry."""
+    """The strengths of the ridge that cross-validation tried, from strong to weak. If `folds` is 0,
+    `strength` is the only entry."""
     scores: tuple[float, ...]
     """The score of each strength of the ridge in cross-validation, or nan if `folds` is 0. A score
     is the mean over the held-out trips of the F1 score of the plan's arcs, compared with the arcs
-    of the trip. `strength` is the weakest strength with a score within 0.005 of the best score."""
+    of the trip."""
     folds: int
-    """The number of folds of the cross-validation, or 0 if there were too few trips for folds."""
+    """The number of folds of the cross-validation. It is 0 if there were too few trips for folds,
+    or if cross-validation ended before it had tried the first strength."""
     ended: str
     """The reason why cross-validation ended early: "time_limit" or "interrupted". It is empty if
     all strengths were tried."""
@@ -65,13 +68,13 @@ class StrengthSearch:
     """The settings of the cross-validation that chooses the strength of the ridge."""
 
     ratios: tuple[float, ...] = (1e-2, 1e-4, 1e-6, 1e-8)
-    """The strengths of the ridge to try, from strong to weak, as multiples of
-    `natural_strength`."""
+    """The strengths of the ridge to try, from strong to weak. They are multiples of a reference
+    strength, which `natural_strength` computes from the tasks."""
     clusters: int = 6
     """The minimum number of clusters of overlapping trips that cross-validation needs."""
     untried: float = 1e-5
-    """The strength of the ridge that is used if there is no cross-validation, as a multiple of
-    `natural_strength`."""
+    """The strength of the ridge that is used if there is no cross-validation. It is a multiple of
+    the reference strength, which `natural_strength` computes from the tasks."""
     folds: int = 3
     level: float = 0.005
     """The tolerance for scores in cross-validation. A score within this amount of the best score
@@ -128,7 +131,11 @@ def choose(
 
 
 def natural_strength(problem: Problem) -> float:
-    """Return a strength of the ridge that suits the loss at w = 0 and the length of the trips."""
+    """Return the reference strength of the ridge, from which the strengths to try are computed.
+
+    It is the square of the mean number of arcs in a trip, divided by the mean loss at the weights
+    w = 0. If this loss is 0, the result is 1.
+    """
     # The natural cost is the same for all arcs: the loss at w = 0, divided by the mean number of
     # arcs in a trip. At the returned strength, its ridge penalty is half the loss at w = 0.
     loss = problem.at(np.zeros(problem.d)).plans.value
@@ -192,9 +199,10 @@ class _Fold:
 
 
 def f1_scores(tasks: Sequence[Task], found: dict[Graph, Array], clock: Clock) -> Array:
-    """Return the F1 score of the arcs of a shortest path for each task.
+    """Return the F1 score of a shortest path for each task.
 
-    The dictionary `found` has the arc costs for each graph. The demonstrations are the truth.
+    The score compares the arcs of the path with the arcs of the demonstrations. The dictionary
+    `found` contains the costs of the arcs for each graph.
     """
     ordered = {graph: costs[graph.forward.arcs] for graph, costs in found.items()}
     scores = []

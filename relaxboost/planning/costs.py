@@ -63,7 +63,8 @@ class LinearCosts(LearnedCosts):
     rounds : int
         The number of rounds in which the costs were learned.
     exact : bool
-        Whether every loss-augmented plan at w is exact; see `Fit`.
+        Whether the margin losses at w were computed exactly. If not, the bounds hold for a convex
+        upper bound on the objective; see `Fit`.
     """
 
     w: Array

@@ -14,11 +14,11 @@ from relaxboost.solvers.bundle.cuts import Cuts
 
 
 class PlanFunctions:
-    """A collection of affine functions of the weights w, which are lower bounds on the losses of
-    demonstrations.
+    """A collection of affine functions of the weights w.
 
-    Each function comes from a demonstration and a plan. It is a number, called its loss, plus the
-    inner product of w with a slope.
+    Each function is a lower bound on the margin loss of a demonstration, and is computed from a
+    plan, which is a path for the same task. It is the loss of the plan plus the cost of the
+    demonstration minus the cost of the plan. These costs are linear in w.
     """
 
     def __init__(self, features: Sequence[Array]) -> None:
@@ -29,15 +29,16 @@ class PlanFunctions:
         # the loss and the slope of each function.
         self._found: list[tuple[float, Array, float, Array]] = []
         self._terms = 0
-        """The number of terms in the longest sum that was used to compute a function. The bound on
-        the rounding errors in `combined` depends on it."""
+        """The number of terms in the longest sum from which a function was computed. The method
+        `combined` needs it to bound the rounding errors."""
 
     def add(self, graph: int, gains: Gains, taken: Whole, shown: Whole) -> None:
-        """Add the function ℓ + <f_shown − f_plan, w>, a lower bound on the loss of a demonstration.
+        """Add the lower bound on the margin loss of a demonstration that a plan gives.
 
-        Here ℓ is the loss of a plan: the constant of `gains` plus the gains of the arcs `taken` of
-        the plan. f_plan is the sum of the features over these arcs, and f_shown is the sum over the
-        arcs `shown` of the demonstration. `graph` is the index of the graph.
+        The bound is ℓ + <f_shown − f_plan, w>. The number ℓ is the loss of the plan, which `gains`
+        determines. The vectors f_plan and f_shown are the sums of the features over the arcs of
+        the plan and of the demonstration. The arguments `taken` and `shown` are the indices of
+        these arcs, and `graph` is the index of their graph.
         """
         won = gains.at(taken)
         rows = self._features[graph][taken]
@@ -49,16 +50,19 @@ class PlanFunctions:
         self._terms = max(self._terms, taken.size, shown.size)
 
     def add_constant(self, value: float) -> None:
-        """Add a constant function, for example 0 for a demonstration that is its own loss-augmented
-        plan."""
+        """Add a constant lower bound on the margin loss of a demonstration.
+
+        It is used if no path has a smaller cost minus loss than the demonstration, and is then 0 up
+        to rounding.
+        """
         zero = np.zeros(self._features[0].shape[1])
         self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
-        """Return a cutting plane for each row of `rates`, which is a weighted sum of the affine
-        functions.
+        """Return weighted sums of the affine functions as cutting planes, with rounding errors.
 
-        A row has a weight >= 0 for each function. Each cutting plane has bounds on its rounding
+        The array `rates` has a row for each cutting plane and a column for each function, and its
+        entries are the weights, which are >= 0. The result also contains bounds on the rounding
         errors.
         """
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))

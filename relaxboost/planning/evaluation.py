@@ -49,7 +49,8 @@ class PerTask(NamedTuple):
     shown_nodes: Array
     """The number of nodes of the task's demonstration. The target is not counted."""
     shown_cost: Array
-    """The cost of the task's demonstration, or the cost of the plan if the plan costs more."""
+    """The cost of the task's demonstration. If rounding makes it less than the cost of the plan,
+    which is a shortest path, it is replaced by the cost of the plan."""
     planned_cost: Array
     """The cost of the plan of each task."""
     margin: Array
@@ -86,7 +87,7 @@ class Evaluation:
     tasks : tuple of Task
         The tasks that were planned.
     plans : tuple of Path
-        A path of least cost for each task. The loss of the task is not subtracted from the costs.
+        A path of least cost for each task. The costs do not depend on the loss of the task.
     each : PerTask
         The numbers of each task from which the metrics are computed.
     """
@@ -172,8 +173,9 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
         Learned costs, or a function that returns the arc costs of a graph, shape (E,). If all tasks
         are on the same graph, an array of arc costs is also accepted.
     negative : {"exact", "simple", "relaxed"}
-        The treatment of negative costs, as in `Oracle`. With ``"relaxed"``, only the margin loss is
-        relaxed, and becomes an upper bound.
+        The treatment of negative costs, as in `Oracle`. With ``"relaxed"``, only the metric
+        ``margin_loss`` changes: it becomes an upper bound on the mean margin loss. The plans are
+        the same as with ``"exact"``.
 
     Raises
     ------
@@ -249,7 +251,8 @@ def compare(
     Parameters
     ----------
     first, second : Evaluation
-        Two evaluations of the same tasks in the same order. Features may differ.
+        Two evaluations of the same tasks in the same order. The graphs of the tasks may have
+        different features in the two evaluations.
     rng : int, numpy.random.Generator or None
         The seed of the draws: an integer >= 0, a generator, or None for a new seed.
     draws : int
@@ -344,7 +347,8 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
 def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
     """Return a shortest path for a task, from its source to its target.
 
-    `ordered` has the arc costs `costs` in the order of `Graph.forward`.
+    The array `costs` contains the costs of the arcs in the order of their indices, and `ordered`
+    contains the same costs in the order of `Graph.forward`.
     """
     graph = task.graph
     # Dijkstra's search needs costs >= 0.

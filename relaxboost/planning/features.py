@@ -1,4 +1,4 @@
-"""The features of graphs by name, in the order in which costs were learned from them."""
+"""The selection of features of a graph by the names that learned costs need, in their order."""
 
 from __future__ import annotations
 

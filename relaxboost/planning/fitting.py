@@ -58,18 +58,18 @@ class Fit(LinearCosts):
         The weights with the least objective value that `fit` found.
     lower, upper : float
         The bounds: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an
-        average of cutting planes, and the upper bound from the potentials of all plans. Both bounds
-        account for rounding, but not for underflow, which affects losses below 1e-300. The features
-        of the arcs are treated as exact numbers. Two things are assumed without proof. For
-        ``negative="simple"``, the bounds of the integer program are assumed to be correct. For
-        ``"exact"``, a cycle is assumed to have a negative exact cost at w only if its cost in
-        doubles is negative.
+        average of cutting planes, and the upper bound from the node potentials of shortest paths.
+        Both bounds account for rounding, but not for underflow, which affects losses below 1e-300.
+        The features of the arcs are treated as exact numbers. Two assumptions are not proved. With
+        ``negative="simple"``, the lower bounds that HiGHS computes are assumed to be correct. With
+        ``negative="exact"``, if the exact costs of a cycle sum to a negative number at w, it is
+        assumed that the rounded costs do too, so that the planner finds the cycle.
     status : str
         The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
         "interrupted", or "stalled" if rounding prevents further progress.
     exact : bool
-        Whether every loss-augmented plan at w is exact. With ``negative="relaxed"``, `lower` and
-        `upper` bound the minimum of a convex upper bound on the objective, which `Oracle`
+        Whether the margin losses at w were computed exactly. With ``negative="relaxed"``, `lower`
+        and `upper` bound the minimum of a convex upper bound on the objective, which `Oracle`
         describes. If `exact` is true, `upper` also bounds the exact objective at w. The exact
         objective at w may still be below `lower` if some costs are negative.
     chosen : Chosen, optional
@@ -116,9 +116,10 @@ def fit(
         The method. A `Bundle` has options; for example, ``Bundle(start=fit)`` continues an earlier
         run.
     tol : float
-        The relative tolerance, > 0. The run ends when upper − lower <= tol · upper + rounding,
-        where upper is the best value so far, and rounding is −`Problem.floor`. The rounding, and
-        the rounding errors of the final proof, matter only for values close to 0.
+        The relative tolerance, > 0. The run ends when upper − lower <= tol · upper, where upper is
+        the best value so far. An allowance for rounding errors, −`Problem.floor`, is added to the
+        right side. This allowance, and the rounding errors of the final proof, matter only for
+        values close to 0.
     verbose : int
         If it is above 0, a progress bar shows the gap on a terminal.
     **limits
@@ -266,8 +267,10 @@ class _Bracket:
 
 
 def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:
-    """Return a warning with advice if the learned costs do not help, and otherwise an empty
-    string."""
+    """Return a warning with advice if all learned costs are 0, or if there was nothing to learn.
+
+    In all other cases, the result is an empty string.
+    """
     # Costs below this share of the loss are rounding errors of 0.
     at_zero = bool(np.abs(problem.scale * fit.w).max() <= 1e-9 * fit.upper)
     if at_zero and value == 0.0:

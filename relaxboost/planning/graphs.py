@@ -27,8 +27,8 @@ class Adjacency(NamedTuple):
     """
 
     start: Whole
-    """For each node v, the position start[v] of its first arc in the sorted list of arcs. Its last
-    arc has the position start[v + 1] − 1."""
+    """For each node, the position of its first arc in the sorted list of arcs. The arcs of node v
+    have the positions start[v] to start[v + 1] − 1."""
     far: Whole
     """For each arc in the sorted list, its other end: the head if the list is sorted by tail, and
     the tail if it is sorted by head."""
@@ -130,9 +130,10 @@ class Graph:
 
     Arc e leads from node ``tail[e]`` to node ``head[e]``; parallel arcs are allowed. Features
     belong to *sites*, which are the arcs by default, the cells of a grid, or the edges of an
-    undirected graph. The graph has E arcs and S sites. Row s of the matrix X has the features of
-    site s. Costs C of the sites give the costs c = B C of the arcs, where B = `sites` is a
-    non-negative matrix of shape (E, S). Linear costs are C = X w.
+    undirected graph. The graph has E arcs and S sites. The cost of an arc is a weighted sum of the
+    costs of the sites: c = B C, where the vector C has the costs of the sites, and the matrix B =
+    `sites` has a row of weights >= 0 for each arc. Linear costs of the sites are C = X w, where
+    the matrix X has a row of features for each site, and w has a weight for each feature.
 
     The functions `from_pandas`, `from_osmnx`, `from_networkx`, `grid` and `turns` create graphs.
 
@@ -222,8 +223,8 @@ class Graph:
     def costs(self, site_costs: ArrayLike) -> Array:
         """Return the cost of each arc of the graph, given the cost of each site.
 
-        The cost of an arc is the sum of the costs of the sites, weighted by the row of the matrix
-        `sites` of the arc.
+        The cost of an arc is a weighted sum of the costs of the sites. The row of the matrix
+        `sites` for this arc contains the weights.
 
         Weights of the features give the arc costs ``graph.arc_features @ weights``. For learned
         weights, `LearnedCosts.costs` returns them.
@@ -239,8 +240,8 @@ class Graph:
     def gathered(self, per_arc: Array) -> Array:
         """Return a number for each site, given a number for each arc.
 
-        The number of a site is the sum of the numbers of the arcs, weighted by the column of the
-        matrix `sites` of the site. This linear map is the adjoint of `costs`.
+        The number of a site is a weighted sum of the numbers of the arcs. The column of the matrix
+        `sites` for this site contains the weights. This linear map is the adjoint of `costs`.
         """
         return per_arc if self.sites is None else self.sites.T @ per_arc
 
@@ -467,10 +468,9 @@ def check_graph(given: object) -> None:
 
 
 def weights_hint(graph: Graph, given: Array) -> str:
-    """Return the remedy for callers who may have passed weights of features instead of costs of
-    arcs.
+    """Return the end of an error message for a caller who may have passed weights as costs.
 
-    The remedy is an empty string if the array does not have an entry for each feature.
+    If the array does not have an entry for each feature, the result is an empty string.
     """
     d = graph.features.shape[1]
     hint = f"; if these are weights of the {d} features, pass graph.arc_features @ weights"

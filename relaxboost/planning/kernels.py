@@ -24,13 +24,17 @@ fewer cache misses than two."""
 def search(
     start: Whole, far: Whole, cost: Array, source: int, target: int, ahead: Array
 ) -> tuple[Array, Whole]:
-    """Return the distance of each node from `source`, and the position in the adjacency of the arc
-    by which each node was reached.
+    """Return the distance of each node from the node `source`, and the last arc of each path.
+
+    The second array contains, for each node, the last arc of a shortest path to the node. The arc
+    is given by its position in the adjacency list. The entry is −1 for the source, and for nodes
+    that the search did not reach.
 
     The search is Dijkstra's algorithm for costs >= 0 on an indexed heap. If `ahead` is not empty,
-    the search is A*, and `ahead` holds admissible estimates of the distance to the target, or inf.
-    The search ends when the target leaves the heap. If the target is −1, the search covers the
-    whole graph.
+    the search is A*, and `ahead` contains admissible estimates of the distance of each node to the
+    target, or inf if there is no path. The search ends when the distance of the target is final, so
+    that the entries of nodes farther away may not be final. If the target is −1, the search covers
+    the whole graph.
     """
     nodes = start.size - 1
     guided = ahead.size > 0
@@ -132,11 +136,12 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return the distances from a node, the arcs that attain them, and a node on a negative cycle.
+    """Return the distance of each node, the last arc of each path, and a node on a negative cycle.
 
-    The first array contains the distance of each node from the node `source`. The second array
-    contains, for each node, the position in the adjacency of the last arc by which the node was
-    reached. The number is a node on a negative cycle, or −1 if no negative cycle was found.
+    The distances are those from the node `source`. The second array contains, for each node, the
+    last arc of the best path to the node. The arc is given by its position in the adjacency list.
+    The entry is −1 for the source, and for nodes that the search did not reach. The third result is
+    the index of a node on a cycle of negative cost, or −1 if no such cycle was found.
 
     The search is the Bellman–Ford algorithm with a queue. Nodes for which `inside` is false are not
     visited.
@@ -190,8 +195,12 @@ def relax(
 
 @njit(nogil=True)
 def _cycle(via: Whole, near: Whole) -> int:
-    """Return a node on a cycle of arcs by which a search reached the nodes last, or −1 if there is
-    no such cycle."""
+    """Return a node on a cycle of the arcs in `via`, or −1 if these arcs form no cycle.
+
+    The array `via` contains, for each node, the last arc of the best path to the node that a search
+    has found. Up to rounding errors, these arcs form a cycle only if the cycle has negative
+    cost.
+    """
     seen = np.zeros(via.size, dtype=np.int64)
     for first in range(via.size):
         # Each walk back stops at a node of an earlier walk, so that all walks take linear time.
@@ -206,15 +215,17 @@ def _cycle(via: Whole, near: Whole) -> int:
 
 @njit(nogil=True)
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
-    """Return the least slack of all arcs, an arc with this slack, and a bound for rounding errors.
+    """Return the least slack of all arcs, an arc with this slack, and a scale for rounding errors.
 
-    The slack of an arc with the cost c from node `near` to node `far` is c + π_near − π_far, where
-    π are the potentials.
+    The arguments `near` and `far` contain the nodes where the arcs start and end. The slack of an
+    arc is c + π_near − π_far, where c is the cost of the arc and π are the potentials of the nodes.
+    If no slack is negative, the potentials prove a lower bound on the cost of every path.
 
-    A potential π of +inf states that the source does not reach the node, and −inf that the node
-    does not reach the target. If an arc shows that such a potential is wrong, its slack is −inf.
-    The bound is the largest of |c|, |π_near| and |π_far| over the arcs on which rounding errors may
-    hide a negative slack.
+    A potential of +inf states that the source does not reach the node, and −inf that the node does
+    not reach the target. If an arc contradicts these statements, its slack is −inf. The third
+    result is the largest of |c|, |π_near| and |π_far| over all arcs whose slack is so small that
+    rounding errors may have changed its sign. The rounding errors of these slacks are proportional
+    to this number.
     """
     worst = np.inf
     where = -1

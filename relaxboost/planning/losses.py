@@ -51,9 +51,10 @@ class Gains(NamedTuple):
         return self.constant + float(self.at(path).sum())
 
     def floor(self, path: Whole) -> float:
-        """Return a lower bound on the loss of a path that is at most 0.
+        """Return the minimum of 0 and the loss of a path, rounded downwards.
 
-        The bound is 0 unless the loss is negative in exact arithmetic.
+        The argument `path` contains the indices of the arcs of the path. The sum of the constant
+        and the gains is computed exactly before it is rounded.
         """
         # The constant is a rounded sum, which may not cancel the gains of a demonstration exactly.
         # The result of fsum is the nearest double to the exact sum.
@@ -152,12 +153,14 @@ class CountedArcs(PathLoss):
 
 
 class Missed(CountedArcs):
-    """The number of arcs of the demonstration that the path misses.
+    """The number of arcs of the demonstration that the path misses; see `CountedArcs`.
 
-    For the default weights, a planner adds 1 to the costs of the arcs of the demonstration, so that
-    costs >= 0 remain >= 0. An arc that the demonstration takes twice counts twice. If a path takes
-    an arc of the demonstration more often than the demonstration does, each further time counts −1,
-    so that the loss of a path with a cycle may be negative. See `CountedArcs`.
+    An arc that the demonstration takes twice counts twice. If a path takes an arc of the
+    demonstration more often than the demonstration does, each additional time counts −1, so that
+    the loss of a path with a cycle may be negative.
+
+    A planner that minimises cost minus loss adds 1, with the default weights, to the cost of each
+    arc of the demonstration. Costs that are >= 0 therefore stay >= 0.
     """
 
     name = "missed"
@@ -167,8 +170,8 @@ class Missed(CountedArcs):
 class Strayed(CountedArcs):
     """The number of arcs of the path that are not in the demonstration; see `CountedArcs`.
 
-    For the default weights, a planner subtracts 1 from the costs of these arcs, so that costs may
-    become negative.
+    A planner that minimises cost minus loss subtracts 1, with the default weights, from the cost of
+    each arc that is not in the demonstration. These costs may therefore become negative.
     """
 
     name = "strayed"
@@ -178,7 +181,9 @@ class Strayed(CountedArcs):
 class Hamming(CountedArcs):
     """The number of missed arcs plus the number of strayed arcs; see `CountedArcs`.
 
-    The costs that a planner uses may be negative, because the gains of strayed arcs are subtracted.
+    A planner that minimises cost minus loss adds 1, with the default weights, to the cost of each
+    arc of the demonstration, and subtracts 1 from the costs of all other arcs. These costs may
+    therefore become negative.
     """
 
     name = "hamming"
@@ -235,7 +240,7 @@ class NoLoss(PathLoss):
 
 
 def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
-    """Return the result of the method `gains` of a loss, with sorted arcs.
+    """Check the result of the method `gains` of a loss, and return it with its arcs sorted.
 
     An InputError is raised if the result is not valid, for example if the demonstration itself does
     not have the loss 0.
@@ -265,6 +270,6 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
     if abs(own) > 1e-9 * size:
         raise InputError(
             f"with {loss!r}, the demonstration itself has the loss {own:g}, but this loss must be "
-            "0, because otherwise no costs have zero loss"
+            "0; correct the constant or the values that the method gains returns"
         )
     return made

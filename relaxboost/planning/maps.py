@@ -30,6 +30,10 @@ def paths(
 ) -> Any:
     """Draw paths, costs or both on a grid or a network, and return the matplotlib Axes.
 
+    Nodes are drawn at the coordinates `Graph.position`. If the graph has none and the labels of its
+    nodes are pairs of numbers (x, y), these pairs are the coordinates. Otherwise networkx computes
+    coordinates for up to 300 nodes.
+
     Parameters
     ----------
     where : Task, sequence of Task, or Graph
@@ -39,9 +43,10 @@ def paths(
         The paths to draw over the demonstrations. Demonstrations are thick and dark, and plans
         dashed and orange, so that both are visible on shared arcs.
     costs : array of shape (S,) or (E,), or a fit, optional
-        Costs per site or per arc, which are shown as colours of cells or lines. A cell shows the
-        mean cost per unit of length of the arcs that enter it, if costs per arc are passed for a
-        grid. A line shows the mean cost of the arcs between its two nodes.
+        A cost for each site or for each arc, shown as the colours of cells or lines. The sites of a
+        grid are its cells. If costs of arcs are passed for a grid, a cell shows the mean, over the
+        arcs that enter it, of the cost per unit of length. In a network, a line shows the mean cost
+        of the arcs between its two nodes.
     label : str
         The label of the colour bar.
     axes : Axes, optional
@@ -51,8 +56,7 @@ def paths(
     ------
     InputError
         If tasks, paths or costs belong to another graph, or if a network of more than 300 nodes has
-        no coordinates. Without `Graph.position`, nodes whose labels are pairs of numbers (x, y) are
-        drawn there; other coordinates of up to 300 nodes are computed with networkx.
+        no coordinates.
 
     Returns
     -------

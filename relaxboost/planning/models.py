@@ -244,7 +244,10 @@ def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
         with _damage(file, f"terms[{place}]"):
             t = one["round"]
             if type(t) is not int or not (terms[-1].round if terms else 1) <= t <= rounds:
-                raise ValueError(f"round must be from 1 to {rounds}, in order, got {t!r}")
+                raise ValueError(
+                    f"round must be from 1 to {rounds}, and terms must be in the order of their "
+                    f"rounds, got round {t!r}"
+                )
             coefficient = numbers("coefficient", one["coefficient"]).item()
             terms.append(Term(t, coefficient, kind.restored(one, len(names))))
     kept = {name: content[name] for name in ("rounds", "chosen", "iterate", "status", "seconds")}
@@ -270,7 +273,7 @@ def _loss(content: dict[str, Any], names: tuple[str, ...]) -> PlanningLoss:
     base = content["base"]
     if isinstance(base, dict):
         if not set(base["names"]) <= set(names):
-            raise ValueError(f"the names of the base must be among {', '.join(names)}")
+            raise ValueError(f"the features of the base must be among {', '.join(names)}")
         weights = numbers("base weights", base["weights"], len(base["names"]))
         floor = numbers("base floor", base.get("floor", 0.0)).item()
         base = Linear(tuple(weights.tolist()), tuple(base["names"]), floor)
@@ -284,7 +287,7 @@ def _history(rows: Any, rounds: int) -> tuple[BoostRecord, ...]:
     filled = [[-1 if x is None else x for x in row] for row in rows]
     given = numbers("history", filled, rounds + 1, len(BoostRecord._fields))
     if not np.array_equal(given[:, 0], np.arange(rounds + 1)):
-        raise ValueError(f"records must have the rounds from 0 to {rounds}")
+        raise ValueError(f"there must be one record for each round from 0 to {rounds}, in order")
     return tuple(BoostRecord._make(math.nan if x is None else x for x in row) for row in rows)
 
 

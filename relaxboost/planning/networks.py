@@ -180,7 +180,7 @@ def _no_attribute(G: Any, name: str, known: list[str]) -> InputError:
 def _checked_numbers(name: str, edges: list[tuple[Any, ...]], values: list[Any]) -> list[Any]:
     """Return the values of an attribute, or raise an InputError at a value that is no number.
 
-    Missing values are accepted here, because they are found when the features are made.
+    Missing values are not reported here. A later step, which makes the features, reports them.
     """
     for edge, value in zip(edges, values, strict=True):
         if not isinstance(value, Real | np.bool_ | None):

@@ -63,8 +63,9 @@ class AugmentedPlan(NamedTuple):
     """Whether the plan has the least cost minus loss of all paths. If the plan was relaxed, `value`
     is only an upper bound on the margin loss."""
     bound: float
-    """A proved upper bound on the margin loss, in which only paths that visit no node twice are
-    considered. It is nan if no proof was requested."""
+    """An upper bound on the margin loss, over all paths that visit no node twice. It is proved by
+    the potentials of the plan. If the plan has no potentials, HiGHS has computed it. If no proof
+    was requested, it may be nan."""
 
 
 class AugmentedPlans(NamedTuple):
@@ -73,16 +74,17 @@ class AugmentedPlans(NamedTuple):
     value: float
     """The mean of the margin losses of all demonstrations, weighted by their weights."""
     bound: float
-    """A proved upper bound on the mean of the margin losses in exact arithmetic. It is nan if no
-    proof was requested."""
+    """A proved upper bound on the mean of the margin losses in exact arithmetic. If no proof was
+    requested, it may be nan."""
     each: tuple[AugmentedPlan, ...]
     """The loss-augmented plan of each demonstration."""
 
     @property
     def exact(self) -> bool:
-        """Whether every loss-augmented plan minimises the difference of cost and loss exactly.
+        """Whether every plan is exactly the path of least cost minus loss.
 
-        In this case, no plan comes from the convex bound of `negative="relaxed"`.
+        It is false if the margin loss of a demonstration was replaced by a convex upper bound, as
+        ``negative="relaxed"`` allows, or if HiGHS did not prove that a path is shortest.
         """
         return all(answer.exact for answer in self.each)
 
@@ -92,7 +94,7 @@ OTHER_TREATMENTS = (
     'negative="simple", which is slow and plans over paths that visit no node twice, to Problem or '
     "PlanningLoss"
 )
-"""The remedy if the costs minus the loss are negative around a cycle."""
+"""The advice in the error message about a cycle whose costs minus losses sum to less than 0."""
 
 
 class Oracle:

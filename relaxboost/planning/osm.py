@@ -121,7 +121,8 @@ def _coordinates(G: Any, crs: Any) -> Any:
 def _column(name: str, edges: list[tuple[Any, ...]], values: list[Any]) -> Any:
     """Return an attribute of all edges as an array of numbers, or as a list of strings.
 
-    `values` has the tag of each edge, and `edges` its ends and key.
+    The list `values` contains the tag of each edge. The list `edges` contains the ends and the key
+    of each edge, for error messages.
     """
     numbers = np.array(list(map(_number, values)))
     known = sum(not _is_missing(value) for value in values)

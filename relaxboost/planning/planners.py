@@ -88,10 +88,11 @@ checked costs of the arcs, and the indices of the source and the target."""
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
-    If the search finds a cycle on the way from source to target, and the exact sum of the costs of
-    the cycle is negative, a `NegativeCycle` is raised. Because of rounding errors, the search can
-    miss a negative cycle whose cost is above −nodes² · 2⁻¹⁰¹ times the largest distance from the
-    source to a node of the cycle.
+    A `NegativeCycle` is raised if the search finds a cycle of negative cost on the way from the
+    source to the target. If the exact sum of its costs is not negative, an InputError is raised,
+    because the search cannot decide whether there is a negative cycle.
+    Because of rounding errors, the search may miss a cycle whose negative cost is tiny: above
+    −nodes² · 2⁻¹⁰¹ times the largest distance from the source to a node of the cycle.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
@@ -132,12 +133,14 @@ def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negat
 class Simple:
     """A planner of paths that visit no node twice, for costs of any sign.
 
-    HiGHS solves an integer program, in which a unit flow passes through each node at most once. The
-    ranks of the nodes increase along the flow, which excludes separate cycles (Miller, Tucker &
-    Zemlin, 1960). The problem is NP-hard: a graph of 36 nodes can take minutes.
+    HiGHS solves an integer program, in which a unit flow passes through each node at most once.
+    Each node also has a rank, and the flow leads only to nodes of higher rank. This excludes cycles
+    of flow that are separate from the path (Miller, Tucker & Zemlin, 1960). The problem is NP-hard:
+    a graph of 36 nodes can take minutes.
 
-    The plans have no potentials. `Plan.claimed` is the solver's lower bound of the least cost,
-    lowered by 1e-10 of the largest cost. It is valid if the solver's error is at most this amount.
+    The plans have no potentials. `Plan.claimed` is the lower bound on the least cost that HiGHS
+    computes, lowered by about 2e-10 of the largest cost. It is valid if the error of HiGHS is at
+    most this amount.
 
     Parameters
     ----------
@@ -201,7 +204,8 @@ def _solved(
 ) -> Any:
     """Solve the integer program of `Simple`, and return the result of SciPy's `milp`.
 
-    The variables are the flows on the arcs `kept` and the ranks of the nodes.
+    The variables are the ranks of the nodes, and the flows on the arcs that a path may take. The
+    indices of these arcs are `kept`, and their costs are `costs`.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_array, eye_array

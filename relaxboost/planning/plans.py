@@ -102,10 +102,12 @@ class Plan:
         less than π_target − π_source. They may be +inf at nodes that the source does not reach, and
         −inf at nodes that do not reach the target. ``"simple"`` plans have None.
     planner : str
-        The name of the planner, which is one of `PLANNERS`.
+        The name of the algorithm that found the path: "dijkstra", "bellman-ford" or "simple". A
+        user-defined planner may use another name.
     claimed : float
-        For a plan without potentials, the solver's lower bound on the cost of a path that visits no
-        node twice. `check_plan` does not use this bound.
+        For a plan without potentials, a lower bound on the cost of every path that visits no node
+        twice. HiGHS has computed this bound, but nothing proves it, so that `check_plan` does not
+        use it.
     complete : bool
         False if a time limit stopped the planner, because then the path may not be the cheapest
         path.
@@ -147,11 +149,13 @@ class PlanCheck(NamedTuple):
 def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     """Check a plan, and return the bounds on the least cost that its path and potentials prove.
 
-    This function sums the costs of the path, and checks the inequality π_head <= π_tail + c on each
-    arc. If the inequality is violated, or may be violated because of rounding, the lower bound is
-    reduced by nodes − 1 times the largest violation and its rounding error, because a path has at
-    most nodes − 1 arcs. If the lower bound is not reduced, it also holds for paths that visit nodes
-    twice.
+    The upper bound is the sum of the costs of the path. The lower bound is π_target − π_source if
+    the potentials satisfy the inequality π_head <= π_tail + c on each arc.
+
+    If an inequality is violated, or could be violated within the rounding errors, the lower bound
+    is reduced. A path that visits no node twice has at most nodes − 1 arcs, so that the bound is
+    reduced by nodes − 1 times the largest violation with its rounding error. A bound that is not
+    reduced also holds for paths that visit nodes twice.
 
     Parameters
     ----------

@@ -1,5 +1,7 @@
-"""The convex problem of learning linear costs from demonstrations. It evaluates the objective,
-cutting planes, and bounds on the optimum."""
+"""The class `Problem`, the convex problem of learning linear costs from demonstrations.
+
+Its methods compute values of the objective, cutting planes of the loss, and bounds on the optimum.
+"""
 
 from __future__ import annotations
 
@@ -81,8 +83,9 @@ class Problem:
     chooses : bool
         Whether `fit` chooses the strength of the regulariser.
     floors : array of shape (groups,)
-        A lower bound on the weighted sum of the losses of each group of demonstrations. It is 0, or
-        negative if the rounded loss of a demonstration itself is negative.
+        For each group of demonstrations, a lower bound on the weighted sum of their margin losses
+        that holds for all weights w. It is 0, or a small negative number if rounding makes the loss
+        of a demonstration itself, which should be 0, negative.
 
     Raises
     ------
@@ -207,8 +210,7 @@ class Problem:
 
     @property
     def feasible(self) -> Feasible:
-        """The domain of the weights and the regulariser, as the object that the bundle method
-        needs."""
+        """The domain of the weights and the regulariser, in the form for the bundle method."""
         return Feasible(self.scale, self.nonnegative, *self.regulariser.form)
 
     def penalty(self, w: Any) -> tuple[Any, list[Any]]:
@@ -245,10 +247,11 @@ class Problem:
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
     def revalued(self, point: FitPoint) -> FitPoint:
-        """Return an evaluation of a problem with another regulariser, updated to the regulariser of
-        this problem.
+        """Return the evaluation of this problem at the weights of a given evaluation.
 
-        Only the value changes, because plans and cutting planes do not depend on the regulariser.
+        The given evaluation belongs to a problem with the same tasks and another regulariser. The
+        plans and cutting planes do not depend on the regulariser, so that only the value of the
+        objective is computed.
         """
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)

@@ -22,16 +22,19 @@ demonstration. General solvers take too long for larger programs; `fit` has no s
 def program(problem: Problem) -> Any:
     """Return the convex program of a learning problem as an unsolved `cvxpy.Problem`.
 
-    Finding a shortest path is a linear program. The variables of the dual program are node
-    potentials π, with the inequality π_head <= π_tail + c − gain on each arc with the cost c.
-    Therefore linear inequalities express that the margin loss of a demonstration is at most its
-    entry of the variable ``slack``.
+    Finding a shortest path is a linear program. The variables of its dual are node potentials π,
+    with the inequality π_head <= π_tail + c − g on each arc. Here c is the cost of the arc, and g
+    is the amount that the arc adds to the loss of a path. Linear inequalities can therefore express
+    that the margin loss of each demonstration is at most a variable.
 
-    The variables of the program are the weights ``w`` of the features, ``potentials``, and
-    ``slack``, which has an entry for each demonstration. For negative="relaxed", the variable
-    ``free`` has an entry for each inequality: the gain from taking the arc for free. Each
-    demonstration has potentials for the nodes on paths from its source to its target, or for all
-    nodes if negative="relaxed". The potential of the source is 0 and not a variable.
+    The variables of the program are the weights ``w`` of the features, the upper bounds ``slack``
+    on the margin losses, one for each demonstration, and the potentials ``potentials``. Each
+    demonstration has its own potentials, for all nodes on paths from its source to its target. The
+    potential of the source is 0 and not a variable.
+
+    For negative="relaxed", each demonstration has potentials for all nodes, and the variable
+    ``free`` has an entry >= 0 for each inequality. The entry is added to c − g, so that this cost
+    is not negative, and it is also added to the margin loss.
 
     Parameters
     ----------
@@ -119,8 +122,9 @@ class _Part(NamedTuple):
 def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
     """Return a matrix, a list of indices, and the inequalities of each demonstration.
 
-    The matrix maps the potentials π of all demonstrations to π_head − π_tail for each inequality.
-    The list contains the index of the target's potential for each demonstration.
+    The potentials of all demonstrations are concatenated to a vector. The matrix maps this vector
+    to the differences π_head − π_tail, one for each inequality. The list contains, for each
+    demonstration, the index of the potential of its target in the vector.
     """
     blocks = []
     parts = []

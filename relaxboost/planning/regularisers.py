@@ -192,9 +192,10 @@ def _size(v: Array, nonnegative: bool) -> Array:
 
 
 def _height(size: Array, radius: float) -> float:
-    """Return max(size) − θ, where the threshold θ solves Σ (size − θ)₊ = radius.
+    """Return the difference max(size) − θ for the projection of weights onto the l1 ball.
 
-    Subtracting θ from the sizes of the weights projects them onto the l1 ball.
+    The projection subtracts the threshold θ from the sizes of the weights, and replaces negative
+    results by 0. The threshold solves Σ (size − θ)₊ = radius.
     """
     # Only differences from the largest size are exact enough if the sizes are far above the radius.
     less = np.sort(size.max() - size)

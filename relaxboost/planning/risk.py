@@ -41,10 +41,12 @@ class Linear:
 class PlanningLoss(Loss):
     """The maximum-margin planning loss of the costs C of sites, a `Loss` for `functional.boost`.
 
-    The loss is R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², where the sum is over the
-    demonstrations i, B C are the costs of the arcs, and F is the boosted function. The targets of
-    boosting are tasks. Sites with equal features share a row of `PlanningRisk.features` and an
-    entry of F.
+    The loss is R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², where F is the boosted function, which
+    determines C. The sum is over the demonstrations i, R_i is the margin loss of a demonstration,
+    and B C are the costs of the arcs, with the matrix B = `sites` of `Graph`.
+
+    In `functional.boost`, tasks take the place of the targets. F has the same value at sites with
+    equal features, so that `PlanningRisk.features` contains each feature vector only once.
 
     Parameters
     ----------
@@ -144,11 +146,12 @@ class PlanningLoss(Loss):
         Parameters
         ----------
         y : sequence of Task
-            The tasks, which take the place of targets.
+            The tasks. They take the place of the targets of other losses.
         weights : array of shape (S,), optional
-            The weights > 0 of the sites in the L² norm of the functional gradient descent, which
-            do not change the loss. With equal weights, the default, a weak learner mostly fits the
-            many sites on no path, so that `planning.boost` uses `PlanningRisk.visited`.
+            The weight > 0 of each site in the L² norm in which functional gradients are computed.
+            The weights do not change the loss. By default they are equal, and a weak learner then
+            mostly fits the sites that no path visits, because there are many of them. Therefore
+            `planning.boost` passes the weights that `PlanningRisk.visited` returns.
         groups, classes
             Not used in planning.
         """
@@ -218,9 +221,10 @@ class PlanningRisk(Risk):
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the margin loss at the boosted function F, and its L² gradient with respect to F.
+        """Return the planning loss at the boosted function F, and its L² gradient.
 
-        For the exponential link, the gradient is with respect to the costs C of the sites instead.
+        The planning loss is the mean margin loss plus the quadratic penalty of F. For the
+        exponential link, the gradient is with respect to the costs C of the sites instead.
         """
         found = self.oracle.evaluate(self.arc_costs(F))
         value = found.value
@@ -236,10 +240,11 @@ class PlanningRisk(Risk):
     def visited(self) -> Array:
         """Return a weight > 0 for each site, which is large for sites that many paths visit.
 
-        The weights sum to 1, or to less if no demonstration or no plan passes a site. Nine tenths
-        of the weight are proportional to the visits of the demonstrations and of the plans at F =
-        0. One tenth is spread evenly. A path that takes an arc visits each site with the amount
-        that the matrix `sites` of the graph has in the row of the arc.
+        The paths are the demonstrations, and the plans for the costs before the first round. Nine
+        tenths of the total weight are proportional to the numbers of visits, and one tenth is
+        spread evenly. If a path takes an arc, the number of visits of a site is the entry of the
+        matrix `sites` in the row of the arc and the column of the site. The weights sum to 1, or to
+        less if the demonstrations or the plans visit no site at all.
         """
         # Each site gets some weight, because the gradient is divided by weights.
         unvisited = 0.1
@@ -251,9 +256,9 @@ class PlanningRisk(Risk):
         return 0.5 * (1.0 - unvisited) * each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole]) -> Array:
-        """Return the flow on the arcs of all graphs, given a path for each demonstration.
+        """Return how much each arc of all graphs is used by one path for each demonstration.
 
-        Each path carries a flow equal to the weight of the demonstration.
+        Each path adds the weight of its demonstration to the arcs that it takes.
         """
         firsts = [self._first[row.graph] for row in self.oracle.rows]
         arcs = np.concatenate([path + first for path, first in zip(paths, firsts, strict=True)])
@@ -273,9 +278,9 @@ class PlanningRisk(Risk):
         # The conjugate is finite only on a set without interior, and would give the bound 0.
         raise InputError(
             "functional.optimum cannot bound a PlanningLoss from below; for linear costs use "
-            "planning.fit, which brackets the optimum"
+            "planning.fit, which computes a lower and an upper bound on the optimum"
         )
 
     def expression(self, F: Any) -> Any:
-        """Raise the InputError of `conjugate`, because `functional.optimum` calls both methods."""
+        """Raise an InputError, because `functional.optimum` cannot bound this risk from below."""
         return self.conjugate(F)

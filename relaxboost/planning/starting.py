@@ -36,11 +36,11 @@ class LinearStart(NamedTuple):
     """The linear costs from which `boost` starts, or the number 1 if no useful linear costs can be
     learned from the features."""
     strength: float
-    """The strength of the ridge with which the linear costs were learned. It is nan if the base is
-    the number 1."""
+    """The strength of the ridge with which the linear costs were learned. It is nan if `base` is 1,
+    because no linear costs are used then."""
     ended: str
-    """The string "time_limit" if the time limit ended the fit of the linear costs, and otherwise an
-    empty string."""
+    """The string "time_limit" if the time limit ended the fit of the linear costs, or the choice of
+    their strength, and otherwise an empty string."""
 
 
 def linear_start(
@@ -84,12 +84,14 @@ class ChosenRounds(NamedTuple):
     scores: tuple[float, ...]
     """The score in cross-validation for each number of boosting rounds, starting with 0 rounds. A
     score is the mean over the held-out trips of the F1 score of the plan's arcs, compared with the
-    arcs of the trip. The tuple is empty if there were too few trips for folds."""
+    arcs of the trip. The tuple is empty if there were too few trips for folds, or if boosting ended
+    before a score was computed."""
     error: float
     """The standard error of the difference between the best score in cross-validation and the score
     for 0 rounds."""
     folds: int
-    """The number of folds of the cross-validation, or 0 if there were too few trips for folds."""
+    """The number of folds of the cross-validation. It is 0 if there were too few trips for folds,
+    or if Ctrl-C ended the cross-validation."""
     ended: str
     """The reason why cross-validation ended early: "time_limit" or "interrupted". It is empty if
     all numbers of rounds were tried."""
@@ -117,11 +119,16 @@ def choose_rounds(
     most: int,
     clock: Clock,
 ) -> ChosenRounds:
-    """Choose the number of rounds, at most `most`, whose costs plan held-out trips best.
+    """Choose the number of boosting rounds by cross-validation, and return the record of it.
 
-    Boosting starts on each fold from linear costs, which are learned with the given strength of the
-    ridge from the training trips of the fold. If the strength is nan, it starts from `loss.base`.
-    `average` says whether the result of boosting is the mean of the iterates of all rounds.
+    The chosen number, at most `most`, has the best score on held-out trips. It is 0 if the score
+    is not better than that of 0 rounds by more than the standard error. If there are too few trips
+    for folds, it is `most`.
+
+    On each fold, boosting starts from linear costs, which are learned from the training trips with
+    the given strength of the ridge. If the strength is nan, boosting starts from `loss.base`. If
+    `average` is true, the result of boosting is the mean of the iterates of all rounds, and
+    otherwise the last iterate.
     """
     search = StrengthSearch()
     groups = clusters(tasks)

@@ -62,11 +62,13 @@ def paths_from_pandas(
     Parameters
     ----------
     trips : pandas.DataFrame
-        The table, with a column ``trip`` of trip labels, and a column ``edge`` or, if there is
-        none, ``node``. An edge is an entry of the graph's `keys`, or a tuple (source, target, key).
-        If the rows of a trip are not in order, a column ``order`` must contain numbers or times. A
-        table without these columns has a row for each trip: a column ``path`` with its nodes, as a
-        list or as text with spaces, and optional columns ``name`` and ``weight``.
+        The table, which has one of two forms. In the first form, each row is a node or an edge of a
+        trip. The column ``trip`` contains the label of the trip, and the column ``edge`` or, if
+        there is none, the column ``node`` contains the edge or the node. An edge is an entry of the
+        graph's `keys`, or a tuple (source, target, key). If the rows of a trip are not in order, a
+        column ``order`` must contain numbers or times. In the second form, each row is a trip. The
+        column ``path`` contains its nodes, as a list or as text with spaces, and the columns
+        ``name`` and ``weight`` are optional.
     graph : Graph
         The graph of the trips, or a `TurnGraph` whose original graph is that of the trips.
     parallel : str, optional

@@ -288,8 +288,8 @@ DAMAGE = [
     ("stumps", put(1e308, "coefficient"), "terms must be of costs that doubles hold"),
     ("trees", put(-1e9, "leaves", 0), "terms must be of costs that doubles hold"),
     ("stumps", set_to(1e308, "base"), "base must be a number > 0, below 1e100"),
-    ("stumps", put(-5, "round"), "round must be from 1 to 12, in order, got -5"),
-    ("stumps", put(12, "round"), r"terms\[1\] .*round must be from 1 to 12, in order"),
+    ("stumps", put(-5, "round"), "round must be from 1 to 12, .*, got round -5"),
+    ("stumps", put(12, "round"), r"terms\[1\] .*terms must be in the order of their rounds"),
     ("stumps", put(0, "more"), "terms has values that save_model does not"),
     ("stumps", set_to({"name": "Popen", "args": "ls"}, "learner"), "KeyError: 'Popen'"),
     ("stumps", set_to(1, "learner", "bins"), "learner is .*bins must be at least 2"),
@@ -303,7 +303,11 @@ DAMAGE = [
         set_to({"0_1": 1}, "learner", "monotone"),
         "learner has values that save_model does not",
     ),
-    ("linear base", set_to([0, 1, 2], "base", "names"), "names of the base must be among step, "),
+    (
+        "linear base",
+        set_to([0, 1, 2], "base", "names"),
+        "features of the base must be among step, ",
+    ),
     ("linear base", set_to(1, "base", "more"), "base has values that save_model does not"),
     ("stumps", set_to("sideways", "link"), "link must be one of"),
     ("stumps", set_to("median", "iterate"), "iterate must be last, best or average"),
@@ -314,7 +318,7 @@ DAMAGE = [
         ("stumps", set_to(row, "history", 3), "history must be finite numbers of shape")
         for row in ("123456789", [3], ["x"] * 9)
     ),
-    ("stumps", set_to(7, "history", 3, 0), "history is .*records must have the rounds from 0 to"),
+    ("stumps", set_to(7, "history", 3, 0), "history is .*one record for each round from 0 to"),
     ("stumps", set_to(10**12, "rounds"), "history must be finite numbers of shape"),
     ("stumps", lambda content: content.pop("floor"), "lacks the field 'floor'"),
     ("stumps", set_to(1, "extra"), "unknown fields: extra"),
