@@ -92,7 +92,7 @@ class Field(ABC):
         return value
 
     def from_json(self, written: Any) -> Any:
-        """Return the value of the field that data from a JSON file stand for.
+        """Return the value of the field that corresponds to the given data from a JSON file.
 
         The data have the form that `to_json` returns.
         """

@@ -1,5 +1,5 @@
-"""The rounds of AdaBoost and AdaBoost* that checks of claims examine, and simple implementations
-for comparison."""
+"""Records of the rounds of AdaBoost and AdaBoost*, for checks of claims. The module also has a
+simple implementation of AdaBoost for comparison."""
 
 import math
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,5 @@
-"""DEK11, Sec. 2.3: the mean and the majority vote, which replace a random hypothesis."""
+"""DEK11, Sec. 2.3: the mean of the hypotheses and their majority vote. Both make it unnecessary to
+draw a hypothesis at random."""
 
 import numpy as np
 

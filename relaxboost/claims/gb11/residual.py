@@ -41,7 +41,8 @@ def _(x: Instance) -> Slack:
 
 
 _ONE = {"H": [[1]], "A": [[0]], "y": [0], "f0": [1], "lam": 1, "T": 1}
-"""The functional f²/2 with the start f_0 = 1, for which the sharp bound is an equality."""
+"""The functional f²/2 with the start f_0 = 1. The inequality of the claim GB11-T6-sharp is an
+equality for this instance."""
 
 
 @SOURCE.claim("T6-sharp", space=STRONG.including(_ONE))

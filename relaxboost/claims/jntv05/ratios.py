@@ -1,4 +1,5 @@
-"""JNTV05, Secs. 6.1 and 6.2, and Remark 1: other proxy functions and their ratios."""
+"""JNTV05, Secs. 6.1 and 6.2, and Remark 1: other proxy functions V, and the ratio of max V − min V
+to the modulus α of strong convexity."""
 
 import math
 from fractions import Fraction

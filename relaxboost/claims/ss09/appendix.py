@@ -1,4 +1,5 @@
-"""SS09, App. A, Lemmas 17 to 20, and App. B, two conjugates."""
+"""SS09, App. A: Lemmas 17 to 19 on conjugates and Lemma 20 on a recursion. App. B: two
+conjugates."""
 
 import math
 from collections.abc import Callable, Iterator

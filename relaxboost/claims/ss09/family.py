@@ -19,8 +19,8 @@ from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relax
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """Closed forms for a penalty f on distributions: the distribution of a round, and the margin
-    side of the duality theorem."""
+    """Closed forms for a penalty f on distributions: the distribution that the algorithm computes
+    in a round, and the relaxed margin."""
 
     relaxation: Callable[[int, int], Relaxation]
     """A function of m and k that returns the penalty f as a relaxation, whose certified optima are

@@ -1,6 +1,6 @@
-"""SS09, Sec. 5.1: runs of the algorithm of Fig. 1, and the quantities of its proof.
+"""SS09, Sec. 5.1: runs of the algorithm of Fig. 1, and the quantities in the proof of its rate.
 
-The functions f are those of `family`, and h is the relative entropy.
+The penalties f are those of the module `family`, and h is the relative entropy.
 """
 
 import itertools
@@ -23,8 +23,8 @@ from relaxboost.solvers.rounds import Rounds
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
 )
-"""The space of runs of Fig. 1 with caps. For k = 1 they are about the hard margin, and for k > 1
-about the soft margin of Eq. 6."""
+"""The space of runs of the algorithm of Fig. 1 in which all weights of the distributions are at
+most 1/k. For k = 1 the game has the hard margin, and for k > 1 the soft margin of Eq. 6."""
 
 F = Choice(*FORMS)
 FAMILY_RUNS = CAPPED_RUNS.but(f=F)
