@@ -74,8 +74,8 @@ class Claim:
     page: str = ""
     """The position of the claim in its source: a page, or a line of the text."""
     counterexamples: Sequence[Mapping[str, Any]] = ()
-    """The recorded counterexamples, which refute the claim as stated. They have the form that
-    `Space.to_json` returns."""
+    """The recorded counterexamples, which refute the claim as stated. Each is a
+    dictionary in the form that `Space.to_json` returns."""
     ruling: str = ""
     """The recorded status of the claim if it is "misprint", "ambiguous" or "open", and otherwise an
     empty string."""
@@ -165,8 +165,9 @@ class Claim:
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
-        """Yield each instance on which the claim is checked, as a pair of a text about its origin
-        and the values of its fields.
+        """Yield the instances on which the claim is checked.
+
+        Each instance is a pair: a text about its origin, and the values of its fields.
 
         The recorded counterexamples come first. If the space is finite, all its instances follow.
         Otherwise `trials` drawn instances follow. Each drawn instance depends only on the seed and
@@ -251,10 +252,11 @@ class Claim:
         return self.stated.measure(x, *options)
 
     def corrected(self, words: str = "", formula: str = "") -> Callable[[Check], Correction]:
-        """Return a decorator that declares the check of a corrected statement.
+        """Return a decorator that declares a corrected statement of the claim.
 
-        The decorated function has a method `step`, which declares the steps of the proof. By
-        default the statement is the next correction in the TOML file of the source.
+        The decorated function checks this statement. By default the words and the formula of the
+        statement are the next correction in the TOML file of the source. The decorator adds a
+        method `step` to the function, which declares the steps of the proof.
         """
 
         def add(check: Check) -> Correction:

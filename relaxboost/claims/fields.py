@@ -35,8 +35,8 @@ class Field(ABC):
     varies = True
     """Whether the field has more than one value, so that a search can change it."""
     strict = False
-    """Whether values outside the range of the field are invalid. Otherwise they are valid, but
-    never drawn."""
+    """Whether an instance with a value outside the range of the field is rejected. Otherwise such
+    values are valid, but they are never drawn."""
 
     @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:

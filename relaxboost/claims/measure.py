@@ -77,8 +77,8 @@ class Bracket:
         other = exact_bracket(other)
         if other.lower <= 0 <= other.upper:
             raise InputError(
-                f"a Bracket cannot be divided by the interval [{other.lower}, {other.upper}], which "
-                "contains 0. Skip such instances with assume(...)"
+                f"a Bracket cannot be divided by the interval [{other.lower}, {other.upper}], "
+                "which contains 0. Skip such instances with assume(...)"
             )
         return self * Bracket(_inverse(other.upper), _inverse(other.lower))
 

@@ -12,10 +12,10 @@ from relaxboost.claims.language import *
 
 
 def excess(law: Samples, samples: Array | None = None) -> Array:
-    """Return the excess risk l(Q; D) − min l(w; D) minus λXB/√m, for each sample.
+    """Return, for each sample, how much the excess risk l(Q; D) − min l(w; D) exceeds λXB/√m.
 
-    Q is the uniform distribution on the weights w_0, ..., w_{m−1}. By default, the samples are all
-    samples of the law D.
+    D is the law of the examples, and Q is the uniform distribution on the weights w_0, ..., w_{m−1}
+    of the online learner. By default, the samples are all possible samples from D.
     """
     mean = law.risk(law.run(samples).before).mean(axis=1)
     return np.asarray(mean - float(law.risk(law.best())) - law.regret / law.m)

@@ -77,7 +77,8 @@ def rescale(v: Array, B: float) -> Array:
 
 
 def lipschitz(loss: str, reach: float) -> tuple[float, float]:
-    """Return the Lipschitz constant λ and the maximum c of a loss on [−reach, reach]."""
+    """Return the Lipschitz constant λ and the maximum c of a loss for predictions in [−reach,
+    reach]."""
     values, slopes = LOSSES[loss].pointwise(np.array([-reach, reach]), np.ones(2))
     return float(np.abs(slopes).max()), float(values[0])
 
@@ -164,7 +165,8 @@ def one(x: Instance) -> Sequences:
 
 
 def online(x: Instance, method: Any) -> Passed:
-    """Run a method of `relaxboost.online` on the stream of an instance."""
+    """Run a method of `relaxboost.online` on the examples of an instance, and return the weights,
+    losses and gradients of its rounds."""
     learner = method.start(x.A.shape[1])
     weights = [learner.w]
     for h, target in zip(x.A, signs(x.y), strict=True):
@@ -218,7 +220,10 @@ class Samples:
         return of.exponentiated(self.eta) if self.experts else of.descended(self.B, self.eta)
 
     def atoms(self, w: Array) -> Array:
-        """Return the loss of weights on each atom. The weights are the last axis of w."""
+        """Return the loss of weights on each atom of the law.
+
+        The last axis of w has the weights, and the last axis of the result has the atoms.
+        """
         u = w @ self.A.T
         y = np.broadcast_to(self.y, u.shape)
         return np.asarray(LOSSES[self.loss].pointwise(u.ravel(), y.ravel())[0].reshape(u.shape))
@@ -265,7 +270,12 @@ def never_more(
 
 
 def azuma(c: float, m: float) -> Callable[[Array], Array]:
-    """Return the function that maps a deviation ε to the δ with ε = c √(log(1/δ)/(2m))."""
+    """Return the function that maps a deviation ε to the bound δ of Azuma's inequality on its
+    probability.
+
+    The deviation is that of the mean of m losses, which lie in an interval of length c. The bound
+    is the number δ with ε = c √(log(1/δ)/(2m)).
+    """
     return lambda epsilon: np.exp(-2.0 * m * (epsilon / c) ** 2)
 
 

@@ -15,10 +15,10 @@ LATER = RUNS.but(delta=Real(0.01, 0.99))
 
 
 def later(law: Samples) -> tuple[Array, Array, Array]:
-    """Return the later loss and the risk of w_{i−1}, and the number m − i + 1 of later examples.
+    """Return three arrays: the later losses, the risks, and the numbers of later examples.
 
-    The later loss l(w_{i−1}; z_i, ..., z_m) and the risk l(w_{i−1}; D) have a row for each sample
-    and a column for each i.
+    The later loss of the weights w_{i−1} is their mean loss on the m − i + 1 examples z_i, ...,
+    z_m. The arrays of later losses and of risks have a row for each sample and a column for each i.
     """
     before = law.run().before
     streams = law.drawn()

@@ -11,9 +11,10 @@ from relaxboost.functional.algorithms import Residual
 
 
 def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
-    """Return the number t, the vector Δ_t + ∇_t, the direction h_t, and Δ_{t+1} for each round.
+    """Return a list with a tuple for each round of a run of Algorithm 3.
 
-    ∇_t is the gradient, and Δ_t is the residual before the round.
+    The tuple has the number t of the round, the vector Δ_t + ∇_t that is projected, the direction
+    h_t, and the residual Δ_{t+1}. ∇_t is the gradient, and Δ_t is the residual before the round.
     """
     found = []
     left = 0.0 * run.risk.y

@@ -105,7 +105,8 @@ VALUES: dict[str, Callable[[Array, float], float]] = {
     "power": powers,
     "tilted": tilted,
 }
-"""The values V(θ) of each proxy function, for a point θ of the simplex with sum λ."""
+"""The proxy functions V by name. Their arguments are a point θ of the simplex, and the sum λ of its
+entries."""
 MIRRORS = {"entropy": gibbs, "squared": nearest}
 
 

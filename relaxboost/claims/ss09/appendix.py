@@ -24,7 +24,8 @@ class Strong:
     sigma: float
     p: float
     point: Callable[[Array], Array]
-    """A function that maps a vector with entries in [−1, 1] to a point of S."""
+    """A function that maps a vector with entries in [−1, 1] to a point of the set S, on which the
+    example is strongly convex."""
     value: Callable[[Array], float]
     conjugate: Callable[[Array], float]
     argmax: Callable[[Array], Array]

@@ -1,7 +1,8 @@
-"""Functions f for SS09's Theorem 7, with closed forms of the distributions and the relaxed margins.
+"""Penalties f for SS09's Theorem 7, with closed forms of the distributions and the relaxed margins.
 
-This module does not use the projections of the package. Each row of an array u contains the margins
-Aw of one round. For m examples, a number k from 1 to m sets the strength s = 3k/(10m) of f.
+The closed forms are computed without the projections of the package. Each row of an array u
+contains the margins Aw of the examples in one round. For m examples, a number k from 1 to m
+determines the strength s = 3k/(10m) of the penalty.
 """
 
 import math

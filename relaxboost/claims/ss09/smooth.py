@@ -59,7 +59,8 @@ class Round:
     w: Array
     d: Array
     gap: float
-    """The gap <d_t, A(e_j − w_t)>, which the stopping test of Fig. 1 uses."""
+    """The gap <d_t, A(e_j − w_t)> of the stopping test of Fig. 1. Here e_j is the unit vector of
+    the chosen column, times the sign of the column."""
     column: int
     """The index j of the column of the margin matrix that the weak learner has chosen in this
     round."""
@@ -130,10 +131,11 @@ class Fig1Run:
         for row, now in zip(e, self.rounds, strict=True):
             row[now.column] = now.sign
         self.v: Array = (e - w) @ self.A.T
-        """The vectors A(e^{j_t} − w_t), with one row for each round."""
+        """The vectors A(e^{j_t} − w_t), with one row for each round. Here e^{j_t} is the unit
+        vector of the column that is chosen in round t, times the sign of the column."""
         self.slope: Array = np.sum(self.d * self.v, axis=-1)
-        """The gaps <d_t, A(e^{j_t} − w_t)> of the stopping test of Fig. 1, with one entry for each
-        round."""
+        """The gaps <d_t, v_t> of the stopping test of Fig. 1, with one entry for each round. The
+        vector v_t is the row of `v` for the round."""
         self.D: Array = smooth(self.u, self.k, self.beta, self.f)
         """The values of the smoothed objective D at the weights w_t, with one entry for each
         round."""
