@@ -1,6 +1,7 @@
 """The claims of the literature: theorems, lemmas and formulas of papers on boosting.
 
-Each claim has a check, and a recorded verdict that the check reproduces.
+Each claim has a recorded verdict. The method `check` reproduces it on many instances, and the
+method `attack` searches for a counterexample.
 
 ::
 
@@ -10,8 +11,8 @@ Each claim has a check, and a recorded verdict that the check reproduces.
     print(rb.claims.get("SS09-T9").check(trials=20, seed=0))
     print(rb.claims.get("SS09-T9").attack(budget=2000))
 
-The submodules are imported only when one of their names is first used, so that the pytest plugin
-does not slow down the start of pytest.
+The submodules are imported only when one of their names is first used. Otherwise the pytest plugin
+of the package would slow down the start of pytest.
 """
 
 import lazy_loader

@@ -1,5 +1,8 @@
-"""Fields of the instances of claims whose values are arrays: matrices, vectors, distributions and
-weights."""
+"""Classes for the arrays in the instances of claims: matrices, vectors, distributions and weights.
+
+Each class describes one array. It draws random arrays, changes and simplifies them, and converts
+them to JSON.
+"""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -22,7 +25,7 @@ from relaxboost.claims.fields import (
 
 
 class _ArrayField(Field):
-    """The base class of fields of instances of claims whose values are arrays of floats in [low,
+    """The base class of `Matrix` and `Vector`. The entries of the arrays are floats in [low,
     high]."""
 
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
@@ -123,13 +126,12 @@ class Matrix(_ArrayField):
 
     Parameters
     ----------
-    low : float
-        The least value of an entry that is drawn or simplified.
-    high : float
-        The largest value of an entry that is drawn or simplified.
+    low, high : float
+        The smallest and the largest entry of a random matrix. Recorded instances may have entries
+        outside of [low, high].
     axes : pair of str
-        The names of the two axes, rows and columns. Fields with an axis of the same name have equal
-        sizes along it.
+        The names of the number of rows and of the number of columns. If another field of the
+        instances uses one of these names, its array has the same size along that axis.
 
     Examples
     --------
@@ -177,11 +179,11 @@ class Vector(_ArrayField):
     Parameters
     ----------
     axis : str
-        The name of the length of the vector. Fields with the same axis have equal sizes.
-    low : float
-        The least value of an entry that is drawn or simplified.
-    high : float
-        The largest value of an entry that is drawn or simplified.
+        The name of the number of entries. Fields that use the same name have arrays of the same
+        size.
+    low, high : float
+        The smallest and the largest entry of a random vector. Recorded instances may have entries
+        outside of [low, high].
     """
 
     def __init__(self, axis: str = "m", low: float = -1.0, high: float = 1.0) -> None:
@@ -204,7 +206,8 @@ class Distribution(Vector):
     Parameters
     ----------
     axis : str
-        The name of the length of the vector, by default the number of examples.
+        The name of the number of entries. By default it is "m", the name of the number of rows of
+        a `Matrix`.
     """
 
     strict = True
@@ -232,7 +235,8 @@ class Weights(Vector):
     Parameters
     ----------
     axis : str
-        The name of the length of the vector, by default the number of hypotheses.
+        The name of the number of entries. By default it is "n", the name of the number of columns
+        of a `Matrix`.
     radius : float
         The largest ℓ1 norm, >= 0.
     """

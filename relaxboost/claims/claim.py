@@ -35,18 +35,18 @@ from relaxboost.claims.spaces import Space, Values, checked_space
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
 MAX_INSTANCE_CHARACTERS = 240
-"""The maximum number of characters with which a check or an attack of a claim prints an instance.
-They fill three lines on a terminal. A large matrix would fill the screen."""
+"""The maximum number of characters of an instance in the printed result of a check or an attack.
+They fill three lines of a terminal. The text of a longer instance is cut off."""
 
 _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
 
 @dataclass(repr=False, kw_only=True)
 class Claim:
-    """A claim: a statement made in a paper, with a check that measures it on instances.
+    """A claim: a statement made in a paper, with a function that checks it for given data.
 
-    `check` checks the claim on many instances, and `attack` searches for a counterexample. The
-    decorator `Source.claim` creates the claim.
+    The method `check` tests the statement on many instances, such as random margin matrices. The
+    method `attack` searches for a counterexample. The decorator `Source.claim` creates a claim.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Claim:
     """The place of the claim in its source, e.g. "Theorem 9"."""
     stated: Statement
     given: str
-    """The hypotheses of the claim, as text."""
+    """The assumptions under which the claim is made, as text."""
     space: Space
     """The space of the instances on which the claim is checked: the fields of an instance, and how
     they are drawn."""
@@ -74,14 +74,15 @@ class Claim:
     page: str = ""
     """The position of the claim in its source: a page, or a line of the text."""
     counterexamples: Sequence[Mapping[str, Any]] = ()
-    """The recorded counterexamples, which refute the claim as stated. They have the form that
-    `Space.to_json` returns."""
+    """The recorded counterexamples, which refute the claim as stated. Each is a
+    dictionary in the form that `Space.to_json` returns."""
     ruling: str = ""
     """The recorded status of the claim if it is "misprint", "ambiguous" or "open", and otherwise an
     empty string."""
     part_of: str = ""
-    """The name of the result to which the claim belongs, if the claim is a line of a proof or a
-    remark. It is "displays" for a line that belongs to no result, and empty for a result."""
+    """The name of the theorem or lemma to which the claim belongs, if the claim is a line of its
+    proof or a remark on it. The name is "displays" for a line or a remark that belongs to no
+    theorem or lemma. It is empty for a theorem or a lemma."""
     caused_by: str = ""
     """The name of the claim whose error causes the error of this claim."""
     harm: str = ""
@@ -94,17 +95,18 @@ class Claim:
     """The corrected statements of a claim that is false as stated. For an ambiguous claim, they are
     the other readings of the text."""
     resolution: float = 1e-7
-    """The size up to which the difference between the two sides of the claim counts as 0. If the
-    interval of the slack contains 0 and its lower end is at least `-resolution`, the sides are
-    treated as equal. If its lower end is below `-resolution`, the instance is undecided."""
+    """The difference up to which the two sides of an inequality are treated as equal. The slack,
+    which is the right side minus the left side, is known to lie in an interval. If the lower end of
+    this interval is negative, but at least `-resolution`, the sides are treated as equal. If the
+    lower end is less than `-resolution`, and the claim is not refuted, the instance is
+    undecided."""
     trials: int = 100
     """The number of instances that a check of the claim draws by default."""
     file: Path | None = None
     """The path of the user's Python file that defines the claim. It is None for claims of the
     package and for claims without a file."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
-    """The entries in the TOML file of the claim's source that contain the texts of its
-    corrections."""
+    """The texts of the corrections, as read from the TOML file of the claim's source."""
 
     def __repr__(self) -> str:
         return f"<Claim {self.id}: {self.status if self.has_record else EXPECTED}>"
@@ -120,11 +122,11 @@ class Claim:
 
     @property
     def has_record(self) -> bool:
-        """Whether the status of the claim is recorded. Otherwise the author of the claim expects
-        that it holds.
+        """Whether the status of the claim is recorded. If it is not recorded, the author of the
+        claim expects that the claim holds.
 
-        The status of a claim of the package is always recorded. A user records the status of a
-        claim by a ruling or by counterexamples.
+        The status of a claim of the package is always recorded. A user records a status by the
+        argument `ruling` or by counterexamples.
         """
         return self.is_built_in or bool(self.ruling or self.counterexamples)
 
@@ -135,14 +137,16 @@ class Claim:
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """The claim as stated, followed by its corrections."""
+        """The statements that are checked: first the claim as stated, then its corrections."""
         return self.stated, *self.corrections
 
     def evidence(self, statement: Statement) -> str:
-        """Return the type of evidence for the verdict on a statement.
+        """Return the type of evidence on which the verdict on a statement is based.
 
-        The type is "counterexample", "proof" (its steps are checked), "worst case" (all instances
-        for some parameters), "exact" (all instances of a finite space) or "instances".
+        The type is "counterexample" if recorded counterexamples refute the statement. It is "proof"
+        if the steps of a proof are checked, and "worst case" if every step is checked at the worst
+        of all instances, for some values of the parameters. Without a proof, the type is "exact" if
+        all instances of a finite space are checked, and otherwise "instances".
         """
         if statement is self.stated and self.counterexamples:
             return "counterexample"
@@ -161,8 +165,9 @@ class Claim:
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
-        """Yield each instance on which the claim is checked, as a pair of a text about its origin
-        and the values of its fields.
+        """Yield the instances on which the claim is checked.
+
+        Each instance is a pair: a text about its origin, and the values of its fields.
 
         The recorded counterexamples come first. If the space is finite, all its instances follow.
         Otherwise `trials` drawn instances follow. Each drawn instance depends only on the seed and
@@ -247,10 +252,11 @@ class Claim:
         return self.stated.measure(x, *options)
 
     def corrected(self, words: str = "", formula: str = "") -> Callable[[Check], Correction]:
-        """Return a decorator that declares the check of a corrected statement.
+        """Return a decorator that declares a corrected statement of the claim.
 
-        The decorated function has a method `step`, which declares the steps of the proof. By
-        default the statement is the next correction in the TOML file of the source.
+        The decorated function checks this statement. By default the words and the formula of the
+        statement are the next correction in the TOML file of the source. The decorator adds a
+        method `step` to the function, which declares the steps of the proof.
         """
 
         def add(check: Check) -> Correction:
@@ -273,7 +279,7 @@ class Claim:
     ) -> Callable[[Check], Claim]:
         """Return a decorator that declares the check of the next step in the proof of the claim.
 
-        The step becomes a claim with instances of its own.
+        The decorator returns a separate `Claim` for the step.
 
         Parameters
         ----------
@@ -284,13 +290,14 @@ class Claim:
             The statement to whose proof the step belongs: 0 is the claim as stated, 1 is the first
             correction, and so on.
         space : Space, optional
-            The space of the instances of the step. By default it is that of the claim.
+            The space of the instances of the step. By default it is the space of the claim.
         trials : int
             The number of instances to draw.
         every : Enumeration, optional
             All instances of a finite space, or `WorstCases` for a check that uses `worst_case`.
         resolution : float, optional
-            The resolution of the step. By default it is that of the claim.
+            The difference up to which the two sides of an inequality are treated as equal. By
+            default it is the `resolution` of the claim.
         """
 
         def add(check: Check) -> Claim:
@@ -391,8 +398,6 @@ class Claim:
         return replace(verdict, effort="budget", recording=self._recording(verdict.counterexample))
 
     def _repeat(self, examine: Examine, found: Evidence) -> None:
-        """Raise an InputError if the check of the claim gives another result when it is repeated on
-        a counterexample."""
         again = examine(self.space.from_json(found.instance), found.origin)
         if again is None or again.outcome != REFUTED:
             raise InputError(
@@ -404,8 +409,8 @@ class Claim:
         """Return the line of Python with which a user records a counterexample that an attack has
         found.
 
-        The result is an empty string if there is no counterexample, if a counterexample of the
-        claim is already recorded, or if the line would be longer than a line of code.
+        The result is an empty string if there is no counterexample, if the claim already has a
+        record, or if the line would have more than `MAX_INSTANCE_CHARACTERS` characters.
         """
         name = self.stated.check.__name__
         if found is None or self.has_record or not name.isidentifier():
@@ -445,7 +450,8 @@ def statement_of(
     """Return a function that makes a `Statement` from the check of a correction or a proof step.
 
     If `words` is given, the statement has these words and the given formula. Otherwise its texts
-    are the first entry of the list `texts` that the statements in the list `before` have not used.
+    are the next unused entry of the list `texts`. Each earlier statement, in the list `before`, has
+    used one entry.
     """
     # If the entry has no note, the note is empty and not the docstring of the check, because this
     # docstring only says what the check measures.

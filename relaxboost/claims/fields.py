@@ -35,8 +35,8 @@ class Field(ABC):
     varies = True
     """Whether the field has more than one value, so that a search can change it."""
     strict = False
-    """Whether values outside the range of the field are invalid. Otherwise they are valid, but
-    never drawn."""
+    """Whether an instance with a value outside the range of the field is rejected. Otherwise such
+    values are valid, but they are never drawn."""
 
     @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:
@@ -92,7 +92,7 @@ class Field(ABC):
         return value
 
     def from_json(self, written: Any) -> Any:
-        """Return the value of the field that data from a JSON file stand for.
+        """Return the value of the field that corresponds to the given data from a JSON file.
 
         The data have the form that `to_json` returns.
         """

@@ -74,8 +74,8 @@ _VARIABLE = re.compile(rf"(?<![A-Za-z0-9_'’])(?:[A-Za-z]|A[wvd])(?![A-Za-z0-9_
 _MARK = re.compile(f"(.)([{_MARKS}]+)")
 _ACCENT = r"\\(?:['\"]\w|[o^~]\{\})"
 _WORD = re.compile(rf" *(?:(?:[A-Za-z]|{_ACCENT}){{2,}}|{_ACCENT}) *")
-"""The pattern of words in a formula, with the spaces around them. Single letters are variables and
-not words."""
+"""The regular expression for a word in a formula, with the spaces around it. It does not match a
+single letter, which is a variable."""
 _FUNCTIONS = ("max", "min", "sup", "inf", "log", "ln", "exp", "arg")
 """The mathematical functions for which LaTeX has commands."""
 

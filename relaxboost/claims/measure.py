@@ -49,7 +49,9 @@ class Bracket:
 
     def __post_init__(self) -> None:
         if not self.lower <= self.upper:
-            raise InputError(f"a bracket needs lower <= upper, got [{self.lower}, {self.upper}]")
+            raise InputError(
+                f"the interval of a Bracket needs lower <= upper, got [{self.lower}, {self.upper}]"
+            )
 
     def __neg__(self) -> Bracket:
         return Bracket(-self.upper, -self.lower)
@@ -80,8 +82,8 @@ class Bracket:
         other = exact_bracket(other)
         if other.lower <= 0 <= other.upper:
             raise InputError(
-                f"a bracket cannot be divided by [{other.lower}, {other.upper}], which contains 0. "
-                "Skip such instances with assume(...)"
+                f"a Bracket cannot be divided by the interval [{other.lower}, {other.upper}], "
+                "which contains 0. Skip such instances with assume(...)"
             )
         return self * Bracket(_inverse(other.upper), _inverse(other.lower))
 
@@ -90,15 +92,16 @@ class Bracket:
 
     def _compared(self, other: object) -> bool:
         raise InputError(
-            "a bracket cannot be compared with < or <=. Return at_most(left, right), "
-            "at_least(left, right) or equal(left, right), or compare its .lower and .upper"
+            "a Bracket is an interval, which cannot be compared with < or <=. Return at_most(left, "
+            "right), at_least(left, right) or equal(left, right), or compare its .lower and .upper"
         )
 
     __lt__ = __le__ = __gt__ = __ge__ = _compared
 
     @property
     def middle(self) -> float:
-        """A float in the interval. It is the midpoint, if floats can represent both ends."""
+        """A float near the midpoint of the interval. If the interval is longer than the largest
+        float, the result is a float near a finite end, or 0 if both ends are infinite."""
         lower, upper = nearest(self.lower), nearest(self.upper)
         # The midpoint may be infinite or nan. Then the result is the finite end, or 0 if both ends
         # are infinite.
@@ -220,8 +223,8 @@ class Slack:
         """The relative slack: the midpoint of the interval of the slack, divided by |left| +
         |right|.
 
-        This number is in [−1, 1]. If the two sides may be equal, it is 0. If both sides are 0, it
-        is 1.
+        This number is in [−1, 1]. It is 0 if the interval of the slack contains 0, because the two
+        sides may then be equal. However, if both sides are 0, it is 1.
         """
         # If the slack may be 0, the midpoint of its interval is only a rounding error.
         if self.low <= 0.0 and not self.is_violation:
@@ -266,10 +269,10 @@ def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None 
 
 
 def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of the inequality left >= right, which is printed as right <= left.
+    """Return the slack of the inequality left >= right.
 
-    If the label `where` names both sides, it must name the right side first. For example, the label
-    of γ >= δ/√N is "δ/√N, γ".
+    The inequality is printed as right <= left. Therefore a label `where` that names both sides must
+    name the right side first. For example, the label of γ >= δ/√N is "δ/√N, γ".
 
     Parameters
     ----------

@@ -28,12 +28,13 @@ ILLEGIBLE = "illegible in our copy"
 """The text of `Claim.printed` if the printed formula cannot be read in our copy of the source."""
 
 _TEX = re.compile(r"\$|\\[A-Za-z]{2}|(?<![\w)\]}])\\[A-Za-z]|[\x00-\x09\x0b-\x1f]")
-"""The pattern of text that is probably LaTeX. In a Python string that is not raw, "\\rho" starts
-with a control character. The set difference A\\B does not match."""
+"""The regular expression that finds LaTeX commands in a text. It also finds control characters,
+because Python reads the start of "\\rho" as one, unless the string is raw. It does not match the
+set difference A\\B."""
 
 _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
-"""The pattern of first words of a statement that may be capitalised. Symbols such as ρ_k, f(x) or
-max_γ do not match."""
+"""The regular expression for the first word of a statement, which may be capitalised. It does not
+match symbols such as ρ_k, f(x) or max_γ, which must not be capitalised."""
 
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 
@@ -82,8 +83,8 @@ class Statement:
     """The explanation of the statement in the TOML file of the claim's source. It is None if the
     file has no explanation."""
     step_texts: Sequence[Mapping[str, Any]] = ()
-    """The entries in the TOML file of the claim's source that contain the texts of the proof steps
-    of the statement."""
+    """The texts of the proof steps of the statement, as read from the TOML file of the claim's
+    source."""
 
     @property
     def note(self) -> str:
@@ -115,7 +116,7 @@ class Statement:
             If the instance does not satisfy the hypotheses.
         InputError
             If the check yields an object that is not a `Slack`, or if `assume` fails after the
-            check has measured an inequality. This inequality would otherwise be lost.
+            check has measured an inequality. To skip the instance would discard this inequality.
         """
         found = self.check(x, *options)
         slacks: list[Slack] = []
@@ -170,10 +171,10 @@ def reading(words: str) -> str:
 
 @dataclass(frozen=True)
 class Correction:
-    """The result of the decorator `Claim.corrected`, which replaces the decorated check of a
-    correction.
+    """A function that checks a corrected statement, and to which the steps of a proof can be added.
+    The decorator `Claim.corrected` returns it.
 
-    A call of the object calls the check. Its method `step` declares a step in the proof of the
+    A call of the object calls the function. The method `step` declares a step in the proof of the
     correction.
     """
 

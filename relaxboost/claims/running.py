@@ -212,9 +212,9 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
 def _ctrl_c_ignored() -> Iterator[None]:
     """Ignore Ctrl-C within this context. Processes that start in it ignore Ctrl-C until they end.
 
-    Only the main process shall answer Ctrl-C, and kill its workers. A worker that is interrupted
-    while it starts, or between two tasks, would print a traceback. Starting the workers takes a few
-    hundredths of a second.
+    Only the main process reacts to Ctrl-C, and ends its workers. Otherwise a worker that is
+    interrupted while it starts, or between two tasks, would print a traceback. Starting the workers
+    takes a few hundredths of a second.
     """
     before = signal.getsignal(signal.SIGINT)
     # Only the main thread may change a handler, and `before` is None if it is not of Python.

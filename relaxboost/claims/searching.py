@@ -86,8 +86,8 @@ def shrink(
     that was found.
 
     The search starts from the counterexample `values`, whose evidence is `evidence`, and tries at
-    most `left` simpler instances. If more simpler instances are left, the origin of the evidence
-    says that the budget ended.
+    most `left` simpler instances. If this budget is used up before all simpler instances are tried,
+    the text `origin` of the evidence says so.
     """
     origin = f"{evidence.origin}, shrunk"
     while True:

@@ -15,9 +15,10 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.claims.measure import exact_bracket
 
 Terms: TypeAlias = dict[tuple[int, ...], Any]
-"""The type of a linear combination of the unknowns of a semidefinite program, as a dictionary of
-coefficients. The key () belongs to the constant, (i,) to value number i of a functional, and (i, j)
-with i <= j to the inner product of elements i and j. In an `Element`, the key (i,) belongs to
+"""The type of a linear combination of the unknowns of a semidefinite program: a dictionary from
+unknowns to coefficients. The key (i,) stands for the value of a functional with the number i, and
+(i, j) with i <= j for the inner product of the elements i and j. The coefficient of the key () is
+the constant term. In the linear combination that an `Element` contains, the key (i,) stands for the
 element i."""
 
 
@@ -93,8 +94,9 @@ class Program:
         """Return a multiplier for each constraint of the semidefinite program. The multipliers
         prove an upper bound near `limit` on the objective.
 
-        A solver computes the multipliers in floats, with the largest margin in all inequalities of
-        the proof. Then they are rounded and corrected so that the values of the functionals cancel
+        A solver computes the multipliers in floats. It maximises the amount by which all
+        inequalities of the proof hold, so that rounding does not violate them. Then the multipliers
+        are rounded to fractions, and corrected so that the values of the functionals cancel
         exactly. Therefore the proved bound may exceed the number `limit` slightly.
         """
         import cvxpy as cp
@@ -185,6 +187,5 @@ def _positive_definite(matrix: list[list[Any]]) -> bool:
 
 
 def middle(number: Any) -> float:
-    """Return a float near a number. If the number is an interval, the float lies in the
-    interval."""
+    """Return a float near a number, or near the midpoint of an interval."""
     return exact_bracket(number).middle

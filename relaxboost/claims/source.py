@@ -62,8 +62,8 @@ class Line:
 
 @dataclass(frozen=True)
 class Declaration:
-    """A claim that has no check yet, as a decorator. The decorated function becomes the check of
-    the claim."""
+    """A decorator that makes a claim from the function that checks it. The method `Source.claim`
+    returns it."""
 
     source: Source
     stated: Callable[[Check], Statement]
@@ -113,8 +113,8 @@ class Source:
         self.reference = reference
         self.place = place
         self.moved: dict[str, str] = {}
-        """A dictionary from each former name of a claim of the source to its new place: another
-        claim, "errata" or "displays"."""
+        """A dictionary from each former name of a claim of the source to the place where its
+        content is now: the name of another claim, "errata" or "displays"."""
         self.notation = ""
         """The text that explains the symbols of the source on the pages of the documentation."""
         self.claims: dict[str, Claim] = {}

@@ -201,7 +201,8 @@ class ClaimVerdict:
     """Whether the status of the claim is recorded, as in `Claim.has_record`."""
     recording: str = ""
     """The line of Python with which a user records the counterexample that an attack has found. It
-    is empty if the claim has a record, or if the line would be long."""
+    is empty if there is no counterexample, if the claim already has a record, or if the line would
+    be too long."""
 
     @property
     def status(self) -> str:

@@ -1,5 +1,5 @@
-"""The rounds of AdaBoost and AdaBoost* that checks of claims examine, and simple implementations
-for comparison."""
+"""Records of the rounds of AdaBoost and AdaBoost*, for checks of claims. The module also has a
+simple implementation of AdaBoost for comparison."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -230,9 +230,10 @@ class SignMatrix(Matrix):
 
 
 class Separable(SignMatrix):
-    """A field for a matrix with entries 1 and −1, for whose rows a vote makes no mistake.
+    """A field for a matrix H with entries 1 and −1, on which a weighted vote makes no mistake.
 
-    For each drawn matrix H, there are weights v >= 0 such that no entry of Hv is negative.
+    For each drawn matrix, there are weights v >= 0 of the columns such that no entry of Hv is
+    negative.
     """
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:

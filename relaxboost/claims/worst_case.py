@@ -147,9 +147,10 @@ def total(parts: Iterable[Any]) -> Any:
 def unit(elements: Iterable[Element]) -> Requirement:
     """Return the requirement that the squared norms of the elements add up to 1.
 
-    This requirement excludes the instance in which all elements are 0. It loses no generality if
-    multiplying all elements by c multiplies all expressions by c². The worst case is then 0 if and
-    only if the inequality is tight at an instance with an element other than 0.
+    Use it for an inequality whose two sides are multiplied by c² if all elements are multiplied by
+    c. The requirement then excludes only the instance in which all elements are 0, where both sides
+    are 0. The worst case of left side − right side is then 0 if and only if the inequality holds,
+    and is an equality at some other instance.
     """
     return Requirement(total(f @ f for f in elements) - 1, equality=True)
 

@@ -97,9 +97,10 @@ def check_relaxation(
     """Check that a relaxation satisfies its interface.
 
     The results of its methods are compared with each other, and with the results of a cone solver
-    for `cvxpy_penalty`, at random points and at special points. The relative tolerance is 1e-9 for
-    exact and enclosed relaxations, and 1e-5 for numerical relaxations. For lower bounds of exact
-    and enclosed relaxations, only the rounding errors of the comparison are tolerated.
+    for `cvxpy_penalty`, at random points and at special points. The relative tolerance is 1e-9 if
+    the bounds of the relaxation are proved, and 1e-5 if they are only numerical. For numbers that a
+    cone solver computes, it is at least 1e-6. Proved lower bounds may exceed the true value only by
+    the rounding errors of the comparison.
 
     Parameters
     ----------
@@ -114,7 +115,8 @@ def check_relaxation(
     skip : iterable of str
         The names of checks to skip. They are listed in the report.
     inadmissible : iterable of int
-        The only numbers of examples for which `resolve` must raise InputError.
+        The numbers of examples in `sizes` that the relaxation must reject: for them, `resolve` must
+        raise InputError. It must accept all other numbers in `sizes`.
 
     Returns
     -------
@@ -188,10 +190,11 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation for m examples, with the points that all checks share.
+    """Return the relaxation for m examples, with the points that all checks share. The result is
+    None if the relaxation rejects m, as it must.
 
-    Return None if the relaxation rejects m. If `refuses` is true, the relaxation must reject m, and
-    otherwise it must accept m. If it does not, a ConformanceError is raised.
+    The relaxation must reject m if `refuses` is true, and must accept m otherwise. If it violates
+    this rule, a ConformanceError is raised.
     """
     given: Any = relaxation
     try:

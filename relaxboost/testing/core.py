@@ -70,9 +70,9 @@ class ConformanceError(AssertionError):
         super().__init__("\n  ".join(self._lines))
 
     def beside(self, others: Iterable[ConformanceError]) -> ConformanceError:
-        """Return this error.
+        """Add the errors of the other failed checks to this error, and return it.
 
-        Its message also names the other failed checks, whose errors are in `others`.
+        The attribute `others` has these errors, and the message of this error names them.
         """
         self.others = tuple(others)
         also = [f"also:      {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
@@ -98,8 +98,8 @@ class ConformanceRow:
 
     `figure` is the largest violation of the property that was checked. If it is negative, the
     property holds with room to spare. `tolerance` is the largest violation allowed. `status` is
-    ``"passed"``, ``"skipped"``, ``"inadmissible"``, or ``"not claimed"`` for a trait that is not
-    claimed.
+    ``"passed"``, ``"skipped"``, ``"inadmissible"`` or ``"not claimed"``. The last one means that
+    the check is about a trait, such as symmetry, which the relaxation does not declare.
     """
 
     check: str
@@ -109,7 +109,9 @@ class ConformanceRow:
     tolerance: float = math.nan
     comparisons: int = 0
     over: str = ""
-    """The domain for which a proxy was checked. It is empty for other objects."""
+    """The domain of the weights, if the check is about a proxy. It is empty if the check is about a
+    relaxation.
+    """
 
 
 @dataclass
@@ -225,8 +227,8 @@ class Judge(ABC):
 def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
     """Run a check, and return the row of the report with its result.
 
-    The function `check` is called with `case`, which is a `Case` or another `Judge` with the
-    attribute `m`. If the check fails, a ConformanceError is raised.
+    The function `check` is called with `case`, which has the test points and records the
+    violations. If the check fails, a ConformanceError is raised.
     """
     try:
         # A check judges the result of an overflow, so that warnings are switched off.
@@ -323,8 +325,8 @@ class Case(Judge):
         super().__init__()
 
     def claims(self, trait: str) -> bool:
-        """Return whether the relaxation claims a trait, and store the answer in the attribute
-        `claimed`.
+        """Return whether the relaxation declares a trait, such as symmetry, and store the answer in
+        the attribute `claimed`.
         """
         self.claimed = bool(getattr(self.f.traits, trait))
         return self.claimed
@@ -365,7 +367,8 @@ class Case(Judge):
         """Return the tolerance for the rounding errors of a comparison of numbers of magnitude
         `scale`.
 
-        If the check uses a solver, the result is that of `tol`.
+        If the bounds of the relaxation are not proved, or if a solver computes its values, the
+        result is the larger tolerance of the method `tol`.
         """
         # Solvers accept points that violate a constraint by 1e-9.
         if not bounds_of(self.f).is_proved or self._asks_solver:

@@ -27,7 +27,9 @@ def center(case: Case) -> None:
 
 
 def repair(case: Case) -> None:
-    """repair(d) is in the simplex and f is finite there. It is d itself if d is such a point."""
+    """repair(d) is a point of the simplex at which f is finite. If d is such a point, repair(d) is
+    d.
+    """
     m = case.m
     rng = case.rng
     rough = [rng.dirichlet(np.full(m, a)) for a in (0.1, 1.0)]
@@ -67,7 +69,9 @@ def entropy_range(case: Case) -> None:
 
 
 def penalty_bound(case: Case) -> None:
-    """penalty_bound(d, Σd) returns a bound on f at a feasible point, and the distance to it."""
+    """penalty_bound(d, Σd) returns a value and a distance: f(d') <= value at a point d' of the
+    simplex that is at most this distance from d / Σd.
+    """
     f = case.f
     rng = case.rng
     bounds = bounds_of(f)

@@ -129,7 +129,9 @@ def every_witness(case: Case) -> None:
 
 
 def _mangled(witness: Any, rng: np.random.Generator) -> Iterator[Any]:
-    """Yield copies of a witness in which a number or an array is modified in various ways."""
+    """Yield copies of a witness, which proves a lower bound, with one number or one array
+    changed.
+    """
     # A bool selects a case of a formula and has no neighbouring values.
     if isinstance(witness, float | int) and not isinstance(witness, bool):
         w = float(witness)

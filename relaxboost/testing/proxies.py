@@ -190,7 +190,9 @@ def duality(case: ProxyCase) -> None:
 
 
 def expression(case: ProxyCase) -> None:
-    """A cone solver finds V(w) and conjugate(z, β) from expression(w), for at most 8 weights."""
+    """For at most 8 weights, a cone solver finds V(w) and the conjugate at z from the cvxpy form of
+    V, expression(w).
+    """
     # Cone solvers are slow, and an error in an expression shows at few weights too.
     if case.m > 8:
         return
@@ -243,7 +245,9 @@ def symmetry(case: ProxyCase) -> None:
 
 
 def interface(case: ProxyCase) -> None:
-    """Methods do not modify arguments, other domains raise InputError, and copies are equal."""
+    """Methods do not modify their arguments, unsupported domains raise InputError, and a pickled
+    copy of the proxy is equal to it.
+    """
     z = case.rng.normal(size=case.m)
     w = case.inner(1)[0]
     before = (z.copy(), w.copy())
@@ -332,7 +336,8 @@ def check_proxy(
         ``"symmetry"`` if V treats weights differently, and ``"modulus_attained"`` if the modulus is
         conservative.
     inadmissible : iterable of int
-        The only numbers of weights for which `proxy.check` must raise InputError.
+        The numbers of weights in `sizes` that the proxy must reject: for them, `proxy.check` must
+        raise InputError. It must accept all other numbers in `sizes`.
 
     Raises
     ------
@@ -360,7 +365,8 @@ def check_proxy(
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
     """Return whether the method `check` of the proxy rejects m weights.
 
-    If this answer differs from `announced`, a ConformanceError is raised.
+    The proxy must reject them if and only if `announced` is true. Otherwise a ConformanceError is
+    raised.
     """
     message = ""
     try:

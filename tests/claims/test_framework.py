@@ -172,9 +172,9 @@ class TestMeasure:
     def test_what_is_no_number(self):
         with pytest.raises(InputError, match="but the check has computed nan"):
             at_most(math.nan, 1)
-        with pytest.raises(InputError, match="a bracket needs lower <= upper"):
+        with pytest.raises(InputError, match="the interval of a Bracket needs lower <= upper"):
             Bracket(1, 0)
-        with pytest.raises(InputError, match="a bracket needs lower <= upper"):
+        with pytest.raises(InputError, match="the interval of a Bracket needs lower <= upper"):
             Bracket(math.nan, 1)
 
     def test_in_words(self):

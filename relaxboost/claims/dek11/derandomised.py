@@ -1,4 +1,5 @@
-"""DEK11, Sec. 2.3: the mean and the majority vote, which replace a random hypothesis."""
+"""DEK11, Sec. 2.3: the mean of the hypotheses and their majority vote. Both make it unnecessary to
+draw a hypothesis at random."""
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def cost(margins: Array, at_zero: float) -> Array:
 
 
 def errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the mean 0-1 risk of the m hypotheses of each run of an online learner.
+    """Return the mean 0-1 risk of m hypotheses, for each run of an online learner.
 
     The array w has the n weights of each hypothesis, in the shape (runs, m, n).
     """
@@ -57,8 +58,7 @@ def errors(law: Samples, w: Array, at_zero: float) -> Array:
 
 
 def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
-    """Return the 0-1 risk of the majority vote of the m hypotheses of each run of an online
-    learner.
+    """Return the 0-1 risk of the majority vote of m hypotheses, for each run of an online learner.
 
     The array w has the n weights of each hypothesis, in the shape (runs, m, n).
     """

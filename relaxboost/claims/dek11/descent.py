@@ -27,9 +27,11 @@ from relaxboost.online import GradientDescent, Horizon
 
 
 def deviations(law: Samples, run: Passed) -> Array:
-    """Return the risk l(Q; D) minus the mean loss (1/m) Σ l(w_{i−1}; z_i), for each sample.
+    """Return, for each sample, the risk l(Q; D) minus the mean loss (1/m) Σ l(w_{i−1}; z_i) on the
+    sample.
 
-    Q is the uniform distribution on the weights w_0, ..., w_{m−1}.
+    D is the law of the examples, and Q is the uniform distribution on the weights w_0, ..., w_{m−1}
+    of the online learner.
     """
     return np.asarray(law.risk(run.before).mean(axis=1) - run.losses.mean(axis=1))
 
@@ -64,8 +66,8 @@ POINTS = Space(
 
 
 def learned(x: Instance) -> Passed:
-    """Return the run of the gradient descent of `relaxboost.online` on the stream of an
-    instance."""
+    """Run the gradient descent of `relaxboost.online` on the examples of an instance, and return
+    the weights, losses and gradients of its rounds."""
     bound = longest(x.A) * (1.0 + 1e-12)
     schedule = Horizon(len(x.A))
     method = GradientDescent(x.loss, over=L2Ball(x.B), schedule=schedule, bound=bound, targets=1.0)

@@ -17,7 +17,8 @@ STREAMS = Space(
     w=Distribution("n"),
     loss=Choice(*LOSSES),
 )
-"""The space of streams: examples, labels sign(y), and a comparator w in the simplex."""
+"""The space of instances for an algorithm with experts. An instance has examples A, numbers y whose
+signs are the labels, a distribution w over the experts for comparison, and a loss."""
 
 
 def step(x: Instance) -> tuple[float, float]:
@@ -31,8 +32,8 @@ def step(x: Instance) -> tuple[float, float]:
 
 
 def learned(x: Instance) -> Passed:
-    """Return the run of the exponentiated gradient of `relaxboost.online` on the stream of an
-    instance."""
+    """Run the exponentiated gradient of `relaxboost.online` on the examples of an instance, and
+    return the weights, losses and gradients of its rounds."""
     schedule = Horizon(len(x.A))
     bound = longest(x.A, math.inf)
     return online(x, ExponentiatedGradient(x.loss, schedule=schedule, bound=bound, targets=1.0))

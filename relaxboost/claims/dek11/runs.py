@@ -29,8 +29,9 @@ STREAMS = Space(
     B=Real(0.25, 4.0, log=True),
     loss=Choice(*LOSSES),
 )
-"""The space of streams: examples, labels sign(y), and a comparator w. The checks project w onto the
-ball of radius B."""
+"""The space of instances for online learning. An instance has examples A, numbers y whose signs are
+the labels, weights w for comparison, the radius B, and a loss. The checks project w onto the ball
+of radius B."""
 
 LAWS = Space(
     sizes={"k": (1, 3), "n": (1, 2)},
@@ -41,10 +42,12 @@ LAWS = Space(
     B=Real(0.25, 2.0, log=True),
     loss=Choice(*LOSSES),
 )
-"""The space of laws with k atoms (examples), and the number m of examples that are drawn."""
+"""The space of probability laws with k examples. An instance also has the number m of examples in a
+sample, the radius B of the ball of weights, and the loss."""
 
 LINES = LAWS.but(sizes={"k": (1, 3), "n": (1, 1)})
-"""The space of laws with one-dimensional weights. `Samples.best` needs such laws."""
+"""The space of probability laws whose examples have one feature, so that the learner has one
+weight. The method `Samples.best` needs this."""
 
 
 def signs(y: Array) -> Array:
@@ -74,16 +77,18 @@ def rescale(v: Array, B: float) -> Array:
 
 
 def lipschitz(loss: str, reach: float) -> tuple[float, float]:
-    """Return the Lipschitz constant λ and the maximum c of a loss on [−reach, reach]."""
+    """Return the Lipschitz constant λ and the maximum c of a loss for predictions in [−reach,
+    reach]."""
     values, slopes = LOSSES[loss].pointwise(np.array([-reach, reach]), np.ones(2))
     return float(np.abs(slopes).max()), float(values[0])
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """A batch of streams for an online learner, with m examples each.
+    """A batch of streams for an online learner. Each stream has m examples with n features.
 
-    `x` has the shape (streams, m, n), and `y` has the shape (streams, m).
+    The array `x` has the examples, in the shape (streams, m, n), and `y` has their labels, in the
+    shape (streams, m).
     """
 
     x: Array
@@ -101,7 +106,11 @@ class Sequences:
         return value.reshape(u.shape), slope.reshape(u.shape)[..., None] * self.x
 
     def run(self, start: Array, step: Callable[[Array, Array], Array]) -> Passed:
-        """Return the run with w_0 = `start` and w_i = step(w_{i−1}, ∇l_i(w_{i−1}))."""
+        """Run an online learner on all streams of the batch, starting from the weights `start`.
+
+        The function `step` computes the weights after a round from the weights before the round and
+        the gradient of the loss in the round.
+        """
         S, m, n = self.x.shape
         w = np.empty((S, m + 1, n))
         w[:, 0] = start
@@ -128,11 +137,11 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Passed:
-    """The run of an online learner on a batch of streams.
+    """The weights, losses and gradients of an online learner on a batch of streams.
 
-    `w` has the weights w_0, ..., w_m, in the shape (streams, m + 1, n). `losses` and `slopes` are
-    the losses and the gradients at w_0, ..., w_{m−1}. Their shapes are (streams, m) and (streams,
-    m, n).
+    Each stream has m examples with n features. `w` has the weights w_0, ..., w_m, in the shape
+    (streams, m + 1, n). `losses` and `slopes` are the losses and the gradients at w_0, ...,
+    w_{m−1}. Their shapes are (streams, m) and (streams, m, n).
     """
 
     w: Array
@@ -156,7 +165,8 @@ def one(x: Instance) -> Sequences:
 
 
 def online(x: Instance, method: Any) -> Passed:
-    """Run a method of `relaxboost.online` on the stream of an instance."""
+    """Run a method of `relaxboost.online` on the examples of an instance, and return the weights,
+    losses and gradients of its rounds."""
     learner = method.start(x.A.shape[1])
     weights = [learner.w]
     for h, target in zip(x.A, signs(x.y), strict=True):
@@ -210,7 +220,10 @@ class Samples:
         return of.exponentiated(self.eta) if self.experts else of.descended(self.B, self.eta)
 
     def atoms(self, w: Array) -> Array:
-        """Return the loss of weights on each atom. The weights are the last axis of w."""
+        """Return the loss of weights on each atom of the law.
+
+        The last axis of w has the weights, and the last axis of the result has the atoms.
+        """
         u = w @ self.A.T
         y = np.broadcast_to(self.y, u.shape)
         return np.asarray(LOSSES[self.loss].pointwise(u.ravel(), y.ravel())[0].reshape(u.shape))
@@ -240,8 +253,12 @@ class Samples:
 def never_more(
     deviation: Array, chances: Array, allowed: Callable[[Array], Array], where: str
 ) -> Slack:
-    """Return the smallest slack, over all ε > 0, of the claim that a deviation is at least ε with
-    probability at most allowed(ε)."""
+    """Return the slack of the inequality P(deviation ≥ ε) ≤ allowed(ε) for the ε > 0 with the least
+    relative slack.
+
+    The array `deviation` has the deviation of each sample, and `chances` has the probability of
+    each sample.
+    """
     order = np.argsort(-deviation, kind="stable")
     order = order[deviation[order] > 1e-9]
     if not order.size:
@@ -253,14 +270,21 @@ def never_more(
 
 
 def azuma(c: float, m: float) -> Callable[[Array], Array]:
-    """Return the function that maps a deviation ε to the δ with ε = c √(log(1/δ)/(2m))."""
+    """Return the function that maps a deviation ε to the bound δ of Azuma's inequality on its
+    probability.
+
+    The deviation is that of the mean of m losses, which lie in an interval of length c. The bound
+    is the number δ with ε = c √(log(1/δ)/(2m)).
+    """
     return lambda epsilon: np.exp(-2.0 * m * (epsilon / c) ** 2)
 
 
 def tossed(m: int) -> Slack:
-    """Return the slack of log P(deviation ≥ c/5) ≤ log δ for 200·m tosses of a fair coin.
+    """Check the function `azuma` for N = 200·m tosses of a fair coin, and return the slack.
 
-    The losses lie in an interval of length c, and δ is the bound `azuma` on the probability.
+    The inequality is log P(D ≥ 1/5) ≤ log δ. D is the fraction of heads minus 1/2, and δ is the
+    bound of `azuma` on the probability. Since a loss is 0 or 1 here, the interval of the losses has
+    the length c = 1.
     """
     N = 200 * m
     left = math.log(float(bdtrc(N * 7 // 10 - 1, N, 0.5)))

@@ -15,10 +15,10 @@ LATER = RUNS.but(delta=Real(0.01, 0.99))
 
 
 def later(law: Samples) -> tuple[Array, Array, Array]:
-    """Return the later loss and the risk of w_{i−1}, and the number m − i + 1 of later examples.
+    """Return three arrays: the later losses, the risks, and the numbers of later examples.
 
-    The later loss l(w_{i−1}; z_i, ..., z_m) and the risk l(w_{i−1}; D) have a row for each sample
-    and a column for each i.
+    The later loss of the weights w_{i−1} is their mean loss on the m − i + 1 examples z_i, ...,
+    z_m. The arrays of later losses and of risks have a row for each sample and a column for each i.
     """
     before = law.run().before
     streams = law.drawn()
@@ -87,8 +87,9 @@ COINS = Space(
     over=Real(1.0001, 1.3),
     delta=Real(0.01, 0.99),
 )
-"""The space of families of m = 2h fixed hypotheses with independent errors. One hypothesis of the
-first half errs with probability q, and the others with q + 2 `over` sqrt(log(2m/δ)/m)."""
+"""The space of instances with m = 2h fixed hypotheses, whose errors are independent. One hypothesis
+of the first half, which `place` selects, errs with probability q. All other hypotheses err with
+probability q + 2 · `over` · √(log(2m/δ)/m)."""
 
 
 @SOURCE.claim("chosen", space=COINS).checked(trials=40)
@@ -144,7 +145,8 @@ def _(x: Instance) -> Slacks:
 
 
 HALVES = Space(h=Whole(2, 500), bits=Whole(0, 27), q=Real(0.01, 0.5), delta=Real(0.01, 0.99))
-"""The space of m = 2h examples, 2^bits equally likely atoms, and the probability q of label −1."""
+"""The space of instances with m = 2h examples. The examples are drawn from 2^bits equally likely
+points, and each has the label −1 with probability q."""
 
 
 def within(successes: int, trials: int, p: float) -> float:
@@ -154,17 +156,18 @@ def within(successes: int, trials: int, p: float) -> float:
 
 
 def half_radius(x: Instance) -> float:
-    """Return √(log(m/δ)/m), the radius for h = m/2 examples. Skip laws with at most h atoms."""
+    """Return √(log(m/δ)/m), the confidence radius for a mean loss over half of the m examples. Skip
+    instances in which the examples are drawn from at most m/2 points."""
     assume(x.h < 2**x.bits)
     return math.sqrt(math.log(2 * x.h / x.delta) / (2 * x.h))
 
 
 def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
-    """Return g and t, which determine the predictions of the weighted experts.
+    """Return two numbers g and t, from which the predictions of the weighted experts follow.
 
-    The experts predict g on an atom that they have not seen, and g + (1 − g)ty on an atom that they
-    have seen with the label y. The `seen` atoms are distinct, and `minus` of them had the label
-    y = −1.
+    The examples are drawn from 2^bits points. At a point that the learner has not seen, the experts
+    predict g. At a point that it has seen with the label y, they predict g + (1 − g)ty. It has seen
+    `seen` distinct points, and `minus` of them had the label y = −1.
     """
     # The experts that always predict 1 have the weight 2^N exp(η Σ y), and the others have 2^N
     # cosh(η)^seen.
@@ -174,10 +177,11 @@ def memory(bits: int, m: int, seen: int, minus: int) -> tuple[float, float]:
 
 
 def over(x: Instance, rise: float, best: bool) -> float:
-    """Return a lower bound on the probability that the selected h̃̃ has a risk above b + `rise`.
+    """Return a lower bound on the probability that the selected hypothesis has a risk above b +
+    `rise`.
 
-    If `best` is true, b is the risk l(h_0; D) of h_0. Otherwise b is the loss l(h̃̃; S') of h̃̃ on the
-    examples S' that select it.
+    If `best` is true, b is the risk of the first hypothesis h_0. Otherwise b is the mean loss of
+    the selected hypothesis on the examples with which it was selected.
     """
     # Only samples are counted whose atoms in S' are distinct and whose labels contain a −1. In
     # these samples h̃̃ is the last hypothesis, because all others have seen less of S'.

@@ -1,9 +1,12 @@
 """DEK11, Theorem 1: the worst case of constrained gradient descent over all streams.
 
-Without loss of generality, B = λX = 1. H may be any closed convex set that contains 0 and lies in
-the unit ball. The projection Π[v] is the point with <v − Π[v], z − Π[v]> ≤ 0 for all z in H. The
-regret is at most the linearised regret, with equality for linear losses. So it suffices to take
-arbitrary vectors of length at most 1 as the gradients ∇l_i.
+The set H of weights may be any closed convex set that contains 0 and lies in the ball of radius B
+around 0. The gradients have norms of at most λX. Without loss of generality, B = λX = 1. The
+projection of v onto H is the point Π[v] in H with <v − Π[v], z − Π[v]> ≤ 0 for all z in H.
+
+The linearised regret replaces each loss by its tangent at the weights of the learner. It is at
+least the regret, and for linear losses the two are equal. So it suffices to take arbitrary vectors
+of length at most 1 as the gradients ∇l_i.
 """
 
 import math
@@ -20,7 +23,11 @@ STEPS = WorstCases.grid("m ≤ 5, η = 1/2, 1 and 2", eta=("1/2", "1", "2"), m=r
 
 
 class AnyStream:
-    """A stream of m examples: gradients ∇l_1, ..., ∇l_m, weights w_0, ..., w_m, and w* in H."""
+    """An unknown stream of m examples, on which gradient descent with the step size `eta` is run.
+
+    The unknowns are the gradients ∇l_1, ..., ∇l_m, the weights w_1, ..., w_m of the learner, and
+    the weights w* for comparison. The first weights w_0 are 0.
+    """
 
     def __init__(self, m: int, eta: Fraction | Bracket) -> None:
         self.slopes = [Element() for _ in range(m)]

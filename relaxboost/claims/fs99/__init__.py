@@ -1,4 +1,5 @@
-"""Claims of Freund & Schapire (1999): the regret of Hedge, and its rounds until a small gap."""
+"""Claims of Freund & Schapire (1999): the regret of Hedge, and the number of rounds until the gap
+is small."""
 
 import math
 from pathlib import Path

@@ -111,7 +111,8 @@ class Descent:
         return max(self.norm(state.gradient) for state in self.states[: upto + 1])
 
     def gamma(self, upto: int) -> float:
-        """Return the smallest edge over all vectors that were projected in rounds 1, ..., upto."""
+        """Return the smallest edge of all projections in rounds 1, ..., upto. The edge of the
+        projection of a vector v onto a hypothesis h is |<v, h>|/(‖v‖‖h‖)."""
         # Vectors of rounding errors are included. Their edges are at least the edge of H too.
         made = [direction.edges for _, _, direction in islice(self.moves(), upto)]
         return min([1.0, *(abs(e) for edges in made for e in edges)])
@@ -122,8 +123,8 @@ class Descent:
         return max(self.norm(f) for f in [*points, self.risk.y])
 
     def mean(self, upto: int, proof: bool) -> float:
-        """Return the mean of the gaps R[f_t] − R[f*] for f_1, ..., f_upto. If `proof` is true, the
-        mean is that for f_0, ..., f_{upto−1}."""
+        """Return the mean of the gaps R[f_t] − R[f*] over the functions f_1, ..., f_upto. If
+        `proof` is true, the mean is over f_0, ..., f_{upto−1}."""
         return float(self.gaps[:upto].mean() if proof else self.gaps[1 : upto + 1].mean())
 
 
@@ -142,8 +143,9 @@ RUNS = Space(
     f0=Vector("m", -2.0, 2.0),
     T=Whole(1, 25),
 )
-"""The space of runs: the class H, the rows of A and the minimiser y of the functional `Kinks`, the
-start f_0, and the number T of rounds."""
+"""The space of runs of a boosting algorithm on the functional `Kinks`. An instance has the class H
+of hypotheses, the matrix A and the minimiser y of the functional, the start f_0, and the number T
+of rounds."""
 STRONG = RUNS.but(lam=Real(0.05, 4.0, log=True))
 
 

@@ -1,4 +1,5 @@
-"""GB11, Sec. 3: Definition 1, and two projections of a gradient, also for classifiers."""
+"""GB11, Sec. 3: Definition 1 of the edge, and the projections of a gradient onto a hypothesis by
+least squares and by inner products. Inner products are also checked for classifiers."""
 
 import math
 from fractions import Fraction

@@ -41,9 +41,12 @@ def wasted(gamma: float) -> float:
 
 
 def means(run: Descent, bound: Callable[[int, float, float], float]) -> Slacks:
-    """Yield the slack of a bound on the mean gap, for f_0..f_{t−1} and for f_1..f_t, for each t.
+    """Yield, for each round t of a run, the slacks of a bound on two means of the gaps R[f] −
+    R[f*].
 
-    The bound is a function of t, γ and the largest gradient norm G at the points of the mean.
+    The first mean is over the functions f_0, ..., f_{t−1}, and the second is over f_1, ..., f_t.
+    The function `bound` returns the bound for t, the least edge γ of the rounds up to t, and the
+    largest norm G of the gradients at f_0, ..., f_{t−1} or f_0, ..., f_t, respectively.
     """
     for t in range(1, run.last + 1):
         for proof, points in ((True, "f_0..f_{T−1}"), (False, "f_1..f_T")):

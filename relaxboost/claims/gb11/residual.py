@@ -11,9 +11,10 @@ from relaxboost.functional.algorithms import Residual
 
 
 def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
-    """Return the number t, the vector Δ_t + ∇_t, the direction h_t, and Δ_{t+1} for each round.
+    """Return a list with a tuple for each round of a run of Algorithm 3.
 
-    ∇_t is the gradient, and Δ_t is the residual before the round.
+    The tuple has the number t of the round, the vector Δ_t + ∇_t that is projected, the direction
+    h_t, and the residual Δ_{t+1}. ∇_t is the gradient, and Δ_t is the residual before the round.
     """
     found = []
     left = 0.0 * run.risk.y
@@ -41,7 +42,8 @@ def _(x: Instance) -> Slack:
 
 
 _ONE = {"H": [[1]], "A": [[0]], "y": [0], "f0": [1], "lam": 1, "T": 1}
-"""The functional f²/2 with the start f_0 = 1, for which the sharp bound is an equality."""
+"""The functional f²/2 with the start f_0 = 1. The inequality of the claim GB11-T6-sharp is an
+equality for this instance."""
 
 
 @SOURCE.claim("T6-sharp", space=STRONG.including(_ONE))

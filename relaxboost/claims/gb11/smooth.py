@@ -10,7 +10,9 @@ from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Algorithm, Naive
 
 _CROSS = {"H": [[1, 0], [0, 1]], "A": [[0, 0]], "y": [0, 0], "f0": [1, 1], "lam": 1, "T": 1}
-"""The functional ‖f‖²/2 in the plane with axes as directions: γ = 1/sqrt(2) and λ = Λ = 1."""
+"""The functional ‖f‖²/2 on two examples. Each of the two hypotheses is 1 on one example and 0 on
+the other. So the edge is γ = 1/sqrt(2), and the constants of convexity and smoothness are λ = Λ =
+1."""
 BOWLS = STRONG.including(_CROSS)
 
 

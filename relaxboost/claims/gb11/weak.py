@@ -19,9 +19,12 @@ LABELLED = SETS.but(y=Vector("m"))
 
 
 def advantage(x: Instance, y: Array | None = None) -> Number:
-    """Return the largest δ for which weak learning with the labels y holds (statement 2).
+    """Return the largest δ for which the weak learning assumption of AdaBoost holds with the labels
+    y.
 
-    The result is exact. If y is None, the statement must hold for every choice of labels.
+    The assumption is that for all weights w of the examples, some hypothesis has a weighted error
+    of at most (1/2 − δ/2) Σ w. If y is None, it must hold for every choice of labels. The result is
+    exact.
     """
     # An error of at most (1/2 − δ/2) Σ w means Σ w_n y_n h(x_n) >= δ Σ w. So the largest δ is the
     # value of a game.

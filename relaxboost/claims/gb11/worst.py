@@ -1,12 +1,17 @@
-"""GB11: the worst case of the algorithms over all functionals, spaces and weak learners.
+"""GB11: the worst case of the algorithms over all convex functionals, Hilbert spaces and weak
+learners.
 
-The projection p of g onto the nearest direction satisfies two conditions: p is orthogonal to g − p,
-and ‖p‖² ≥ γ²‖g‖², because the edge is at least γ. Every run of an algorithm satisfies these
-conditions. The conditions also allow directions that are not the nearest ones, and weak learners
-that change between rounds. So the worst cases are more general than the statements. A convex
-functional is minimal at f* if and only if 0 is a subgradient there. Since R and all lengths can be
-scaled, two constants can be set to 1 without loss of generality: either λ and G, or Λ and the first
-gap. If the step sizes do not depend on R, only G is set to 1.
+The weak learner projects a vector g onto its nearest direction. The projection p satisfies two
+conditions: p is orthogonal to g − p, and ‖p‖² ≥ γ²‖g‖², because the edge is at least γ. The worst
+case is computed over all vectors p with these two conditions. They include projections onto
+directions that are not the nearest ones, and weak learners that change between rounds. So a bound
+on the worst case is more general than the statement of the paper.
+
+A convex functional R is minimal at f* if and only if 0 is a subgradient of R at f*. Since R and all
+lengths can be scaled, two constants can be set to 1 without loss of generality. These are either λ,
+the constant of strong convexity, and G, the largest norm of a gradient, or Λ, the constant of
+smoothness, and the first gap R[f_0] − R[f*]. If the step sizes do not depend on R, only G is set to
+1.
 """
 
 import itertools
@@ -31,11 +36,14 @@ from relaxboost.claims.worst_case import (
 )
 
 GRID = Space(T=Whole(1, 6), gamma=Real(0.1, 1), lam=Real(0, 0.9), F=Real(0.5, 8))
-"""The space of parameters. If γ = 1, the weak learner returns the gradient itself."""
+"""The space of the parameters of a worst case: the number T of rounds, the edge γ, the constant λ
+of strong convexity, and the bound F on the norms of the functions. If γ = 1, the weak learner
+returns the gradient itself."""
 
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:
-    """Return a grid of parameters. By default T = 1, F = 1, γ = 1/2 and λ = 0."""
+    """Return a grid of parameters, of which `words` is a description. A parameter without given
+    values has the value T = 1, F = 1, γ = 1/2 or λ = 0."""
     usual: dict[str, Any] = {"T": (1,), "gamma": ("1/2",), "lam": (0,), "F": (1,)}
     others = {name: one for name, one in usual.items() if name not in values}
     return WorstCases.grid(words, **others, **values)
@@ -51,7 +59,11 @@ def fraction(x: float) -> Fraction:
 
 
 def projection(g: Element, gamma: Fraction) -> tuple[Element, list[Requirement]]:
-    """Return a projection p of g, and the requirements on p if the edge is at least γ."""
+    """Return a projection p of the vector g, and the requirements on p.
+
+    The requirements say that p is orthogonal to g − p, and that the edge of the projection is at
+    least `gamma`. If `gamma` is 1, the projection is g itself.
+    """
     if gamma == 1:
         return g, []
     p = Element()
@@ -59,11 +71,12 @@ def projection(g: Element, gamma: Fraction) -> tuple[Element, list[Requirement]]
 
 
 class Run:
-    """A run of Algorithm 1, 2 or 3 from an arbitrary start f_0 with given step sizes η_t.
+    """A run of Algorithm 1, 2 or 3 of the paper from an unknown start f_0 with given step sizes.
 
-    `points` are f_0, f_1, ..., and `values` and `gradients` are R and ∇R at these points. The value
-    and the gradient at f_T are included only if `end` is true. `parts` are the projections of each
-    round, `moves` are their sums h_t, and `rests` are the residuals.
+    `points` are the functions f_0, f_1, ... of the run. `values` and `gradients` are the values and
+    the gradients of the functional R at these functions. The last function f_T has a value and a
+    gradient only if `end` is true. For each round, `parts` has the list of projections, `moves` has
+    their sum h_t, and `rests` has the residual.
     """
 
     def __init__(
@@ -105,12 +118,13 @@ class Run:
         self.gradients.append(gradient)
 
     def bounded(self) -> list[Requirement]:
-        """Return the requirements of all projections, and ‖∇R‖ <= 1 at all visited points."""
+        """Return the requirements on all projections, and the requirements that the gradients at
+        all visited functions have norms of at most 1."""
         return [*self.requirements, *(g @ g <= 1 for g in self.gradients)]
 
     def mean(self, least: Expression, proof: bool) -> Expression:
-        """Return the mean of the gaps R[f_t] − R[f*] for f_1, ..., f_T. If `proof` is true, the
-        mean is that for f_0, ..., f_{T−1}."""
+        """Return the mean of the gaps R[f_t] − R[f*] over the functions f_1, ..., f_T. If `proof`
+        is true, the mean is over f_0, ..., f_{T−1}."""
         T = len(self.moves)
         return total(self.values[:T] if proof else self.values[1:]) / T - least
 
@@ -216,7 +230,12 @@ def _strong_mean(algorithm: int, T: int, gamma: Fraction, proof: bool) -> WorstC
 
 
 def strong_means(x: Instance, algorithm: int, bound: float) -> Slacks:
-    """Yield the slack of a bound on the worst mean gap, for f_0..f_{T−1} and for f_1..f_T."""
+    """Yield the slacks of a bound on the mean of the gaps R[f] − R[f*] in the worst case, for a
+    strongly convex functional.
+
+    The first slack is for the mean over f_0, ..., f_{T−1}, and the second is for the mean over f_1,
+    ..., f_T.
+    """
     for proof, points in AVERAGES.items():
         worst = _strong_mean(algorithm, x.T, fraction(x.gamma), proof)
         yield at_most(worst.bracket, bound, f"mean gap of {points}", x.T)
@@ -282,10 +301,12 @@ def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool
 
 
 def weak_means(x: Instance, algorithm: int) -> Slacks:
-    """Yield the slack of a bound on the worst mean gap, for f_0..f_{T−1} and for f_1..f_T.
+    """Yield the slacks of a bound on the mean of the gaps R[f] − R[f*] in the worst case, for a
+    convex functional.
 
-    The bound is that of the corrected Theorem 5 for Algorithm 2, and of the corrected Theorem 7 for
-    Algorithm 3.
+    The first slack is for the mean over f_0, ..., f_{T−1}, and the second is for the mean over f_1,
+    ..., f_T. The bound is that of the corrected Theorem 5 for Algorithm 2, and of the corrected
+    Theorem 7 for Algorithm 3.
     """
     gamma = fraction(x.gamma)
     q = repeated.wasted(x.gamma)

@@ -1,4 +1,5 @@
-"""JNTV05: formulas on the simplex with sum λ, and laws with finitely many examples."""
+"""JNTV05: formulas on the simplex of non-negative vectors with sum λ, and probability laws with
+finitely many examples."""
 
 import math
 from collections.abc import Callable
@@ -13,8 +14,9 @@ from relaxboost.game.domains import Simplex
 from relaxboost.online import hindsight
 
 Mirror = Callable[[Array, float], Array]
-"""The type of a mirror map: a function of an array and of β that returns −∇W_β(z) for each row z of
-the array."""
+"""The type of a mirror map: a function of an array and of the temperature β. For each row z of the
+array, it returns −∇W_β(z), where W_β(z) is the supremum of −zᵀθ − βV(θ) over θ, and V is
+the proxy function."""
 
 
 def entropy(theta: Array, radius: float) -> float:
@@ -68,10 +70,11 @@ def powers(theta: Array, radius: float) -> float:
 
 
 def tilted(theta: Array, radius: float) -> float:
-    """Return λ²(1 − c)⁻² KL(g ‖ u) with g = (1 − c)θ/λ + cu and c = 1/(M − 1).
+    """Return the value at θ of a proxy function that is a multiple of a relative entropy.
 
-    The number λ is `radius`, and u is the uniform distribution on M entries. For M = 2 the function
-    is ‖θ‖² − λ²/2.
+    The value is λ²(1 − c)⁻² KL(g ‖ u), where u is the uniform distribution on the M entries of θ, g
+    = (1 − c)θ/λ + cu is a mixture, and c = 1/(M − 1). The number λ is `radius`. For M = 2, the
+    value is ‖θ‖² − λ²/2.
     """
     size = theta.size
     if size == 2:
@@ -102,7 +105,8 @@ VALUES: dict[str, Callable[[Array, float], float]] = {
     "power": powers,
     "tilted": tilted,
 }
-"""The values V(θ) of each proxy function, for a point θ of the simplex with sum λ."""
+"""The proxy functions V by name. Their arguments are a point θ of the simplex, and the sum λ of its
+entries."""
 MIRRORS = {"entropy": gibbs, "squared": nearest}
 
 
@@ -112,7 +116,8 @@ def mirror_of(proxy: str, radius: float) -> Mirror:
 
 
 def iterates(U: Array, gamma: Array, beta: Array, mirror: Mirror) -> Array:
-    """Return the iterates θ_0, ..., θ_t of Eq. 11. The gradients are the rows of U for any θ."""
+    """Return the iterates θ_0, ..., θ_t of mirror descent (Eq. 11) on linear losses. The rows of U
+    are the gradients of the t losses."""
     Z = np.vstack([np.zeros(U.shape[1]), np.cumsum(gamma[:, None] * U, axis=0)])
     return np.array([mirror(z, b) for z, b in zip(Z, beta, strict=True)])
 
@@ -132,10 +137,12 @@ derivative."""
 
 @dataclass(frozen=True)
 class FiniteLaw:
-    """A law with few atoms (probabilities `p`), and the loss φ(θᵀS − y) on the simplex with sum λ.
+    """A probability law with few examples, and the risk of weights θ in the simplex with sum λ.
 
-    In classification, the rows of `S` are the vectors Y H(X), and y = 0. With the squared loss,
-    they are the vectors H(X), and y has the values of Y.
+    The array `p` has the probabilities of the examples. The loss of θ at an example is φ(θᵀs − y),
+    where s is the row of `S` for the example, and φ is the function in `LOSSES` with the name
+    `loss`. In classification, s is the vector Y H(X), and y = 0. With the squared loss, s is the
+    vector H(X), and y is the value of Y.
     """
 
     p: Array
@@ -149,12 +156,18 @@ class FiniteLaw:
         return np.asarray(LOSSES[self.loss][0](theta @ self.S.T - self.y) @ self.p)
 
     def slopes(self, theta: Array) -> Array:
-        """Return the gradients u(θ) of Eq. 4, shape (rows, k, M), for each row θ and each atom."""
+        """Return the gradient of the loss (Eq. 4) for each row θ of the argument and each example
+        of the law.
+
+        The shape is (rows, examples, M), where M is the number of entries of θ.
+        """
         return np.asarray(LOSSES[self.loss][1](theta @ self.S.T - self.y)[..., None] * self.S)
 
     @property
     def lipschitz(self) -> float:
-        """The constant L = K sup |φ'| over [−Kλ, Kλ]. For the squared loss, it is L of Eq. 32."""
+        """The constant L, which bounds the gradients. It is K sup |φ'| over the interval [−Kλ, Kλ],
+        where φ is the loss, K is the largest absolute entry of `S`, and λ is `radius`. For the
+        squared loss, it is the constant L of Eq. 32."""
         if self.loss == "squared":  # A sum of convex functions of θ is largest at a vertex.
             sizes = np.abs(self.slopes(self.radius * np.eye(self.S.shape[1]))).max(axis=2)
             return math.sqrt(float((sizes**2 @ self.p).max()))
@@ -163,7 +176,8 @@ class FiniteLaw:
         return K * float(np.abs(ends).max())  # The derivative φ' is monotone.
 
     def least(self) -> tuple[Array, float]:
-        """Return a point θ that nearly minimises A, and a certified lower bound on min A."""
+        """Return a point θ that nearly minimises the risk A(θ), and a certified lower bound on the
+        least risk."""
         name, unit = ("logistic", math.log(2.0)) if self.loss == "logit" else (self.loss, 1.0)
         found = hindsight(name, Simplex(self.radius), (self.S, np.ones(len(self.p)), self.p), 1e-9)
         return found.w, math.nextafter(found.lower / unit, -math.inf)
@@ -171,9 +185,11 @@ class FiniteLaw:
     def samples(
         self, gamma: Array, beta: Array, mirror: Mirror, start: Array | None = None
     ) -> tuple[Array, Array]:
-        """Return the probability and the estimate θ̂_t of Eq. 12 for each sample of t − 1 examples.
+        """Return the probability and the estimate θ̂_t for each possible sample of t − 1 examples.
 
-        The number t is the length of `gamma`.
+        The estimate is the weighted mean of the iterates θ_0, ..., θ_{t−1} of mirror descent (Eq.
+        12). The array `gamma` has the t weights, which are also the step sizes. If `start` is
+        given, it replaces θ_0.
         """
         Z = np.zeros((1, self.S.shape[1]))
         P = np.ones(1)
@@ -195,8 +211,9 @@ LAWS = Space(
     radius=Real(0.25, 2.0),
     loss=Choice("hinge", "exponential", "logit"),
 )
-"""The space of laws. An instance has, for each atom, the values H(X), the label sign(y) and the
-probability p. It also has the radius λ of the simplex and the loss φ."""
+"""The space of probability laws with k examples. An instance has the outputs H of the base
+functions, numbers y whose signs are the labels, and the probabilities p. It also has the radius λ
+of the simplex and the loss φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 
@@ -207,8 +224,8 @@ STREAMS = Space(
     radius=Real(0.25, 2),
     beta=Real(0.1, 3),
 )
-"""The space of streams: the gradients of linear losses, the step sizes γ_i, the radius λ of the
-simplex, and the first temperature β_0."""
+"""The space of instances with t linear losses. An instance has the gradients U of the losses, the
+step sizes γ_i, the radius λ of the simplex, and the first temperature β_0."""
 
 
 def law(x: Instance) -> FiniteLaw:

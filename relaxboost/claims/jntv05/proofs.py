@@ -1,4 +1,5 @@
-"""JNTV05, Sec. 4: Propositions 2 and 3, and Remark 4."""
+"""JNTV05, Sec. 4: Proposition 2 on the regret, Proposition 3 on the expected risk, and Remark 4 on
+multiples of the step sizes and temperatures."""
 
 import math
 
@@ -28,7 +29,8 @@ TRACES = STREAMS.but(
     proxy=Choice("entropy", "squared"),
     shift=Real(-1, 1),
 )
-"""The space of streams with the differences β_i − β_{i−1} and the minimum `shift` of V."""
+"""The space of linear losses, with the increases of the temperatures β_i, a point θ for comparison,
+the proxy function V, and the constant `shift` that is added to V."""
 
 
 def temperatures(x: Instance) -> Array:
@@ -40,10 +42,11 @@ def temperatures(x: Instance) -> Array:
 def _regret(
     x: Instance, shift: float, least: float, first: Array | None = None, last: bool = False
 ) -> Slack:
-    """Return the slack of Proposition 2 for the proxy function V + `shift`.
+    """Return the slack of the regret bound of Proposition 2 for the proxy function V + `shift`.
 
-    The comparator is θ. If `last` is true, it is θ_t. The number `least` is used as V(θ_*). If
-    `first` is given, it is used as θ_0.
+    The regret is measured against the point θ of the instance. If `last` is true, it is measured
+    against the last iterate θ_t. The number `least` replaces V(θ_*), the minimum of the proxy
+    function, in the bound. If `first` is given, it replaces the first iterate θ_0.
     """
     beta = temperatures(x)
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
@@ -114,13 +117,16 @@ EXPECTED = LAWS.but(
     theta=Distribution("n"),
     sizes={"k": (1, 3), "n": (2, 4), "t": (1, 5)},
 )
-"""The space of laws, together with γ_i, β_i, θ, and the constant `shift` that is added to V."""
+"""The space of probability laws, with the step sizes γ_i, the temperatures β_i, the proxy function
+V, the constant `shift` that is added to V, and a point θ for comparison."""
 
 
 def _excess(x: Instance, shift: float) -> Slacks:
-    """Yield the slacks of inequality (25) at a point θ and of (26) at the minimiser of the risk A.
+    """Yield the slacks of the inequalities (25) and (26) on the expected risk, for the proxy
+    function V + `shift`.
 
-    The proxy function is V + `shift`.
+    Inequality (25) compares the risk with that of the point θ of the instance, and (26) compares it
+    with the least risk.
     """
     found = law(x)
     beta = temperatures(x)
@@ -183,7 +189,8 @@ def _(x: Instance) -> Slacks:
 
 
 def _changes(x: Instance) -> Array:
-    """Return how much each estimate changes if γ_i and β_i are multiplied by `factor`."""
+    """Return how much each iterate and the weighted mean of the iterates change if all step sizes
+    γ_i and all temperatures β_i are multiplied by `factor`."""
     beta = growing(x.beta, len(x.U))
     found = []
     for c in (1.0, x.factor):

@@ -37,8 +37,8 @@ PAIRS = Space(
     radius=Real(0.25, 3, log=True),
 )
 JUMPS = Space(a=Real(0, 1), d=Real(-3, 3), beta=Real(0.25, 3), jump=Real(0, 2))
-"""The instances: strongly convex functions V that are a² at the point (a, 1 − a) if a > 0, and that
-jump by any height at a = 0."""
+"""The space of instances with a strongly convex function V that may jump. V is a² at the point (a,
+1 − a) if a > 0. At the end a = 0 of the segment, V may have any value `jump` >= 0."""
 
 
 def _dual(d: Fraction, beta: Fraction) -> Fraction:

@@ -1,4 +1,5 @@
-"""JNTV05, Secs. 6.1 and 6.2, and Remark 1: other proxy functions and their ratios."""
+"""JNTV05, Secs. 6.1 and 6.2, and Remark 1: other proxy functions V, and the ratio of max V − min V
+to the modulus α of strong convexity."""
 
 import math
 from fractions import Fraction
@@ -19,7 +20,10 @@ ANYWHERE = Space(sizes={"n": (2, 6)}, x=Vector("n", -2, 2), y=Vector("n", -2, 2)
 
 
 def _bend(x: Instance, proxy: str, radius: float = 1.0) -> Slack:
-    """Return the slack of (7), the strong convexity of a proxy function, at points λx and λy."""
+    """Return the slack of inequality (7), which says that a proxy function is strongly convex.
+
+    The inequality is checked for the points λx and λy, where λ is `radius`.
+    """
     a, b = radius * x.x, radius * x.y
     value = VALUES[proxy]
     alpha = modulus(proxy, x.x.size, radius)

@@ -27,9 +27,11 @@ def _risk(x: Instance, found: FiniteLaw, beta: Array, start: Array | None = None
 
 
 def _bounded(x: Instance) -> tuple[FiniteLaw, float, float, float]:
-    """Return the law, its constant L, ln M for M entries of θ, and a lower bound on the least risk.
+    """Return the probability law of an instance, its constant L, the number ln M, and a lower bound
+    on the least risk.
 
-    Skip laws with L of at most 1e-6. The lower bound is certified.
+    L bounds the gradients, and M is the number of entries of θ. The lower bound is certified. Skip
+    instances with L <= 1e-6.
     """
     found = law(x)
     assume(found.lipschitz > 1e-6)
@@ -146,14 +148,16 @@ GENERAL = Space(
     roof=Real(0.001, 2, log=True),
     t=Whole(1, 4),
 )
-"""The space of regression problems. The number `shift` is added to V. The bound V̄ on V(θ*) is the
-larger of `roof` and V(θ*)."""
+"""The space of regression problems with the squared loss. The number `shift` is added to the proxy
+function V. The number `roof` is the upper bound V̄ on V(θ*), unless V(θ*) is larger; then V̄ is
+V(θ*)."""
 
 
 def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
-    """Return the law, a point θ of the simplex, and whether θ minimises A and L ≥ 0.01.
+    """Return the probability law of an instance, a point θ of the simplex, and a Boolean.
 
-    The point θ has the least risk among the vertices and the centre.
+    The point θ has the least risk among the vertices and the centre. The Boolean is true if θ
+    minimises the risk over the simplex, and the constant L of the law is at least 0.01.
     """
     found = FiniteLaw(x.p, x.radius, x.H, "squared", x.y)
     size = x.H.shape[1]
@@ -172,7 +176,8 @@ def _above(x: Instance, found: FiniteLaw, theta: Array, first: float) -> float:
 def _below_roof(x: Instance, found: FiniteLaw, theta: Array, shift: float) -> Slack:
     """Return the slack of inequality (34) for the proxy function V + `shift`.
 
-    The bound V̄ on the value at θ* is the larger of `roof` and this value.
+    The inequality has an upper bound V̄ on the proxy function at θ*. V̄ is `roof`, unless the value
+    of the proxy function at θ* is larger; then V̄ is this value.
     """
     alpha = modulus(x.proxy, theta.size, x.radius)
     L = found.lipschitz
@@ -204,7 +209,9 @@ theorem_2_corrected.step(space=RATES)(rate.stated.check)
 
 
 CHAIN = Space(steep=Real(0.25, 4), flat=Real(0.25, 4), scale=Real(0.2, 5, log=True))
-"""The space of Markov chains with the loss Q(θ, Z) = R[±(θ_1 − 1/2)]_+ and two slopes R."""
+"""The space of Markov chains for Remark 5. The loss is Q(θ, Z) = R[±(θ_1 − 1/2)]_+, where the state
+Z of the chain determines the sign, and whether the slope R is `steep` or `flat`. The first
+temperature β_0 is `scale`."""
 
 
 @SOURCE.claim("R5", space=CHAIN)
@@ -220,7 +227,8 @@ def second_moment(x: Instance) -> Slack:
 
 
 def _chain(x: Instance) -> tuple[Fraction, Fraction]:
-    """Return E ‖u_2(θ_1)‖_∞² and L². Assert that the chain satisfies the conditions of Remark 5."""
+    """Return E ‖u_2(θ_1)‖_∞², where u_2 is the second gradient, and L², which is sup E ‖u(θ, Z)‖_∞²
+    over all θ. Assert that the chain satisfies the conditions of Remark 5."""
     # For each sign, Z is steep with probability p and flat with probability q, where p + q = 1/2.
     # If Z_1 has the sign +, then θ_1 < 1/2, where losses of the sign − have the slope −R. In this
     # case Z_2 is steep and has the sign − with probability 2p, and otherwise it is flat and has the

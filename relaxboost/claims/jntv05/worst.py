@@ -1,10 +1,14 @@
-"""JNTV05: the worst case of mirror descent over all proxies and gradients, in Euclidean norms.
+"""JNTV05: the worst case of mirror descent over all proxy functions and gradients, in Euclidean
+norms.
 
-V is any function that is strongly convex in ‖·‖_2 on a closed convex set Θ of a Hilbert space, and
-+∞ outside of Θ. The norm ‖u‖_2 replaces ‖u‖_∞. For V = ‖θ‖_2²/2 on a subset of R^M, where α = 1/M,
-the result implies the statements in ‖·‖_1, because ‖u‖_2² ≤ M‖u‖_∞². It implies nothing for the
-entropy. The vector −ζ_i/β_i is a subgradient of V at the point θ_i of (11). Without loss of
-generality α = 1, because V can be divided by α if all β_i are multiplied by α.
+The proxy function V is any function that is strongly convex in ‖·‖_2 on a closed convex set Θ of a
+Hilbert space, and +∞ outside of Θ. The bounds have the norm ‖u‖_2 of a gradient u instead of ‖u‖_∞.
+If V = ‖θ‖_2²/2 on a subset of R^M, its modulus in ‖·‖_1 is α = 1/M. In this case the result implies
+the statements of the paper, because ‖u‖_2² ≤ M‖u‖_∞². For the entropy it implies nothing.
+
+The iterate θ_i of Eq. 11 is the point at which −ζ_i/β_i is a subgradient of V, where ζ_i is the
+weighted sum of the first i gradients. Without loss of generality α = 1, because V can be divided by
+α if all β_i are multiplied by α.
 """
 
 import math
@@ -25,9 +29,11 @@ GRID = Space(t=Whole(1, 6), beta=Real(0.25, 4), growth=Whole(0, 2))
 
 
 class AnyGradients:
-    """A stream of gradients u_1, ..., u_t, the iterates θ_0, ..., θ_{t−1}, and a point θ in Θ.
+    """An unknown run of mirror descent with the gradients u_1, ..., u_t and the iterates θ_0, ...,
+    θ_{t−1}.
 
-    θ_0 = θ_* is the origin, and `rise` is V(θ) − V(θ_*).
+    The first iterate θ_0 = θ_* minimises the proxy function V, and is the origin. The point θ in Θ
+    is the point for comparison, and `rise` is V(θ) − V(θ_*).
     """
 
     def __init__(self, inverses: list[Fraction | Bracket]) -> None:

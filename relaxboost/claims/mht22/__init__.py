@@ -1,4 +1,5 @@
-"""Claims of Mitsuboshi, Hatano & Takimoto (2022): the rounds of MLPBoost, and its progress."""
+"""Claims of Mitsuboshi, Hatano & Takimoto (2022): the number of rounds of MLPBoost, and the
+progress in each round."""
 
 import math
 from itertools import islice

@@ -156,15 +156,18 @@ STREAMS = Space(
     loss=Choice(*LOSSES),
     labels=Choice("given", "against"),
 )
-"""The space of streams: features, targets and a comparator w. The features are the rows of A,
-divided by √n."""
+"""The space of instances for online learning. The rows of A, divided by √n, are the feature
+vectors, and y has the targets. The weights w times `length` are used for comparison. If `labels` is
+"against", the targets oppose the predictions of the learner."""
 
 
 class Descents:
-    """The 16 learners of `HedgedDescent` on a stream, by the formulas of the paper.
+    """The 16 learners that `HedgedDescent` combines, computed on a stream by the formulas of the
+    paper.
 
-    `excess` is the number ε in the bounds on regrets. For labels, it is the loss of a correct
-    prediction with the largest absolute value R. For other targets, it is 0.
+    `excess` is the number ε that the bounds on regrets contain for each round. Predictions are
+    clipped to [−R, R]. For labels, ε is the loss of the correct prediction R or −R. For other
+    targets, ε is 0.
     """
 
     def __init__(self, x: Instance) -> None:
@@ -208,11 +211,13 @@ class Descents:
         self.steps = self.eta / np.where(KINDS == AVERAGED, math.sqrt(len(x.A)), 1.0)
 
     def of(self, w: Array) -> tuple[float, Array]:
-        """Return the loss of w, and a bound on the regret of each learner against w.
+        """Return the loss of the weights w, and a bound on the regret of each of the 16 learners
+        against w.
 
         After t rounds, the bound for learner k is ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε. Here u_ki is
-        the gradient in round i, η_ki is the step size, and η_k is the last step size of dual
-        averaging, or the constant step size. For learners with `FADING` steps, the bound is inf.
+        the gradient of the learner in round i, and η_ki is its step size. η_k is the constant step
+        size, or the last step size of dual averaging. ε is the attribute `excess`. For learners of
+        the kind `FADING`, the bound is inf.
         """
         loss = self.method.loss.loss
         paid = float(loss.pointwise(self.H @ w, self.targets)[0].sum())

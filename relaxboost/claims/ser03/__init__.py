@@ -1,4 +1,5 @@
-"""Claims of Servedio (2003): the rounds, margins and smooth weights of SmoothBoost."""
+"""Claims of Servedio (2003): the number of rounds, the margins and the smooth weights of
+SmoothBoost."""
 
 import math
 from collections.abc import Iterator
@@ -19,7 +20,8 @@ GAMES = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"))
 
 
 def run(x: Instance) -> tuple[float, Iterator[RoundState]]:
-    """Return γ and the rounds of `SmoothBoostRun`.
+    """Run `SmoothBoostRun` on the game of an instance. Return its parameter γ and an iterator over
+    its rounds.
 
     The number γ is half the value of the game, but at most 1/2. Skip games with a value <= 0.1.
     """

@@ -1,6 +1,7 @@
-"""A check of the three conditions of SS09 Thm 7, and the hinge form that depends on them.
+"""A check of the three conditions of SS09 Thm 7, and the margin side of this theorem.
 
-For a closed convex f the theorem requires
+The theorem equates the edge side, a minimum over distributions, with the margin side, a maximum
+over weights. For a closed convex f it requires
 
 (i)   min f = 0, which is f*(0) = 0 with the minimum attained;
 (ii)  0 in the core of dom f;
@@ -10,8 +11,8 @@ Condition (iii) is equivalent to a condition on f itself: f(Dd) <= f(d) for ever
 with entries in [0, 1]. If f satisfies it, then f*(Dθ) = sup <d, Dθ> − f(d) = sup <Dd, θ> − f(d) <=
 sup <Dd, θ> − f(Dd) <= f*(θ). If f* satisfies it, the same argument proves it for f**, and f** = f
 because f is closed. Moreover it suffices to consider α = 1 on both sides: α -> f*(θ − α θ_i e_i) is
-convex, so it does not exceed the larger of its values at 0 and 1. Therefore the search sets single
-coordinates to zero.
+convex, so it does not exceed the larger of its values at 0 and 1. Therefore the search for
+violations only sets single coordinates to zero.
 
 If f is *not* closed, the theorem can fail even under (i)–(iii). An example with m = 2 is f = 0 on
 ‖d‖_inf < 1/2 and f = 1 at the corners, with A = [[1], [1]]: the edge side is 2 and the margin side
@@ -209,11 +210,13 @@ def _monotone(f: Relaxation, m: int, proved: bool, rng: np.random.Generator) -> 
 
 
 def hinge_form(relaxation: Relaxation, u: Vector) -> float:
-    """Return max over γ of γ − f*([γ − u]_+), the margin side of SS09 Thm 7.
+    """Return the margin side of SS09 Thm 7, which is the maximum over γ of γ − f*([γ − u]_+).
 
-    By Lemma 8, the margin side equals the relaxed margin F(u) under conditions (i)–(iii). It never
-    exceeds F(u), but it may be less if (iii) fails. In that case F(u) is the supremum of γ − f*(x)
-    over all x >= γ − u. Between two neighbouring margins, [γ − u]_+ is affine in γ. So each piece
+    By Lemma 8, the margin side equals the relaxed margin F(u) if f satisfies the three conditions
+    of Thm 7. In general it is at most F(u), which is the supremum of γ − f*(x) over all γ and all x
+    >= γ − u.
+
+    Between two neighbouring margins, [γ − u]_+ is affine in γ. So the maximum on each such interval
     is a concave program, which cvxpy solves. The result v therefore has the error of a numerical
     solver, about 1e-8. In a claim, write ``Bracket(v - 1e-8, v + 1e-8)``.
 

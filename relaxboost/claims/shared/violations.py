@@ -78,7 +78,12 @@ def _search_one(
     compared: Iterable[tuple[Vector, int, float, float]],
     rng: np.random.Generator,
 ) -> tuple[Violation | None, int]:
-    """Search for a violation by the values of one function, f or f*, that `confirm` confirms."""
+    """Search for a point at which setting one coordinate to 0 increases the function, which is f or
+    f*.
+
+    Return the violation that `confirm` computes for such a point, and the number of points tried.
+    If the search finds no violation, return None instead of the violation.
+    """
     tried = 0
     best: tuple[float, Vector, int] | None = None
     for near, i, value, at_zero in compared:
@@ -188,7 +193,7 @@ def _with(x: Vector, i: int, entry: float) -> Vector:
 def _climb(
     function: Callable[[Vector], float], best: tuple[float, Vector, int], rng: np.random.Generator
 ) -> tuple[tuple[Vector, int] | None, int]:
-    """Search for a violation by random changes of the point that comes nearest to one.
+    """Search for a violation by random changes of the point in `best`.
 
     Return two results. The first is the point and the coordinate of the violation, as a pair; it is
     None if the search finds no violation. The second is the number of steps.

@@ -39,8 +39,9 @@ def _bound(x: Instance) -> float:
 def smoothing_costs(x: Instance) -> Slack:
     """Return the slack of <d, Aw> ≤ F(Aw) + β log(m/k) for the weights w of an instance.
 
-    F is the relaxed margin for the cap 1/k on distributions over m examples. The distribution d is
-    the best response to w with the smoothing parameter β.
+    The relaxed margin F(u) is the minimum of <d, u> over the distributions d on m examples with d ≤
+    1/k. In the inequality, d minimises <d, Aw> plus β times the relative entropy of d, under the
+    same constraint.
     """
     u = x.A @ x.w
     smoothing = beta(len(x.A), x.epsilon)
@@ -223,7 +224,8 @@ def rounds_worst(x: Instance) -> Slacks:
 
 
 def slowest(m: int, epsilon: float) -> int:
-    """Return the number of rounds of Fig. 1 on the matrix A = 2I − 1."""
+    """Return the number of rounds of the algorithm of Fig. 1 on the m × m matrix with entries 1 on
+    the diagonal and −1 elsewhere."""
     smoothing = beta(m, epsilon)
     w = np.zeros(m)  # All columns enter with the sign −1, so these are the weights of 1 − 2I.
     t = 0

@@ -1,4 +1,5 @@
-"""SS09, App. A, Lemmas 17 to 20, and App. B, two conjugates."""
+"""SS09, App. A: Lemmas 17 to 19 on conjugates and Lemma 20 on a recursion. App. B: two
+conjugates."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -23,7 +24,8 @@ class Strong:
     sigma: float
     p: float
     point: Callable[[Array], Array]
-    """A function that maps a vector with entries in [−1, 1] to a point of S."""
+    """A function that maps a vector with entries in [−1, 1] to a point of the set S, on which the
+    example is strongly convex."""
     value: Callable[[Array], float]
     conjugate: Callable[[Array], float]
     argmax: Callable[[Array], Array]

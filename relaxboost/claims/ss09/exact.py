@@ -1,4 +1,5 @@
-"""Distributions as fractions, and the projection of SS09's Eq. 14, computed without Fig. 2."""
+"""Distributions as fractions, and the projection of SS09's Eq. 14. The projection is computed
+without the algorithm of Fig. 2."""
 
 import math
 from collections.abc import Sequence

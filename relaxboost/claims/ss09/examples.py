@@ -1,7 +1,10 @@
-"""SS09, Sec. 4.2, Examples 1 and 2, for norms ‖Qd‖_p that are orthant-monotonic or not.
+"""SS09, Sec. 4.2, Examples 1 and 2: the duality theorem for bounds on a norm of the distribution,
+and for penalties.
 
-For an arbitrary norm, the margin side is not concave, because the dual norm can decrease if an
-entry of [γ − Aw]_+ increases. It is concave if the set of examples with a positive loss is fixed.
+The theorem equates the edge side, a minimum over distributions, with the margin side, a maximum
+over weights w and thresholds γ. Some of the norms ‖Qd‖_p are not orthant-monotonic. For such a
+norm, the margin side is not a concave program, because the dual norm can decrease if an entry of
+the losses [γ − Aw]_+ increases. It is concave if the set of examples with a positive loss is fixed.
 So the check solves a convex program for each such set. The best solution is the global maximum.
 """
 
@@ -61,7 +64,8 @@ def norm(x: Instance) -> Norm:
 
 
 def hinge_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side: the maximum over weights w and thresholds γ.
+    """Return the margin side of Theorem 7: the maximum of γ − f*([γ − Aw]_+) over the weights w
+    with ‖w‖_1 ≤ 1 and the thresholds γ.
 
     If `penalty` is true, the function f of distributions d is the penalty ν‖d‖. Otherwise it is the
     indicator of ‖d‖ ≤ ν.
@@ -86,10 +90,10 @@ def _margin_side(x: Instance, penalty: bool, losing: NDArray[np.bool_]) -> float
 
 
 def edge_side(x: Instance, penalty: bool) -> float:
-    """Return the edge side: the minimum over distributions d on the examples.
+    """Return the edge side of Theorem 7: the minimum of ‖dᵀA‖_∞ + f(d) over the distributions d on
+    the examples.
 
-    If `penalty` is true, the objective is ‖dᵀA‖_∞ + ν‖d‖. Otherwise it is ‖dᵀA‖_∞ under the
-    constraint ‖d‖ ≤ ν.
+    If `penalty` is true, f is the penalty ν‖d‖. Otherwise it is the indicator of ‖d‖ ≤ ν.
     """
     if penalty and x.nu < 0.0:  # The least value at a vertex is an upper bound.
         vertices = np.eye(len(x.A))

@@ -1,7 +1,8 @@
-"""Functions f for SS09's Theorem 7, with closed forms of the distributions and the relaxed margins.
+"""Penalties f for SS09's Theorem 7, with closed forms of the distributions and the relaxed margins.
 
-This module does not use the projections of the package. Each row of an array u contains the margins
-Aw of one round. For m examples, a number k from 1 to m sets the strength s = 3k/(10m) of f.
+The closed forms are computed without the projections of the package. Each row of an array u
+contains the margins Aw of the examples in one round. For m examples, a number k from 1 to m
+determines the strength s = 3k/(10m) of the penalty.
 """
 
 import math
@@ -19,8 +20,8 @@ from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relax
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """Closed forms for a penalty f on distributions: the distribution of a round, and the margin
-    side of the duality theorem."""
+    """Closed forms for a penalty f on distributions: the distribution that the algorithm computes
+    in a round, and the relaxed margin."""
 
     relaxation: Callable[[int, int], Relaxation]
     """A function of m and k that returns the penalty f as a relaxation, whose certified optima are

@@ -1,4 +1,5 @@
-"""SS09, Sec. 2 to 4.1: Theorem 3, and the equality of margins and edges, both hard and soft."""
+"""SS09, Sec. 2 to 4.1: Theorem 3, and the equality of the best margin and the least edge, for the
+hard and for the soft margin."""
 
 import itertools
 import math

@@ -17,7 +17,8 @@ from relaxboost.relaxations.bounds import bounds_of
 
 @dataclass(frozen=True)
 class Penalty:
-    """A function f on R^m and its conjugate. On the simplex, f is a relaxation plus a constant."""
+    """A convex function f on R^m, its conjugate, and a relaxation of the package. On the simplex, f
+    is the sum of the relaxation and a constant."""
 
     f: Callable[[Array, float], float]
     f_star: Callable[[Array, float], float]
@@ -67,7 +68,8 @@ def _cube(d: Array) -> float:
 
 
 def hinge_side(u: Array, f: Penalty, s: float) -> float:
-    """Return the maximum over γ of γ − f*([γ − u]_+), the margin side for the margins u.
+    """Return the margin side of Theorem 7 for fixed margins u, which is the maximum over γ of γ −
+    f*([γ − u]_+).
 
     Ternary search finds the maximum. `s` is the strength of the penalty f.
     """

@@ -1,6 +1,6 @@
-"""SS09, Sec. 5.1: runs of the algorithm of Fig. 1, and the quantities of its proof.
+"""SS09, Sec. 5.1: runs of the algorithm of Fig. 1, and the quantities in the proof of its rate.
 
-The functions f are those of `family`, and h is the relative entropy.
+The penalties f are those of the module `family`, and h is the relative entropy.
 """
 
 import itertools
@@ -23,8 +23,8 @@ from relaxboost.solvers.rounds import Rounds
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
 )
-"""The space of runs of Fig. 1 with caps. For k = 1 they are about the hard margin, and for k > 1
-about the soft margin of Eq. 6."""
+"""The space of runs of the algorithm of Fig. 1 in which all weights of the distributions are at
+most 1/k. For k = 1 the game has the hard margin, and for k > 1 the soft margin of Eq. 6."""
 
 F = Choice(*FORMS)
 FAMILY_RUNS = CAPPED_RUNS.but(f=F)
@@ -59,7 +59,8 @@ class Round:
     w: Array
     d: Array
     gap: float
-    """The gap <d_t, A(e_j − w_t)>, which the stopping test of Fig. 1 uses."""
+    """The gap <d_t, A(e_j − w_t)> of the stopping test of Fig. 1. Here e_j is the unit vector of
+    the chosen column, times the sign of the column."""
     column: int
     """The index j of the column of the margin matrix that the weak learner has chosen in this
     round."""
@@ -130,10 +131,11 @@ class Fig1Run:
         for row, now in zip(e, self.rounds, strict=True):
             row[now.column] = now.sign
         self.v: Array = (e - w) @ self.A.T
-        """The vectors A(e^{j_t} − w_t), with one row for each round."""
+        """The vectors A(e^{j_t} − w_t), with one row for each round. Here e^{j_t} is the unit
+        vector of the column that is chosen in round t, times the sign of the column."""
         self.slope: Array = np.sum(self.d * self.v, axis=-1)
-        """The gaps <d_t, A(e^{j_t} − w_t)> of the stopping test of Fig. 1, with one entry for each
-        round."""
+        """The gaps <d_t, v_t> of the stopping test of Fig. 1, with one entry for each round. The
+        vector v_t is the row of `v` for the round."""
         self.D: Array = smooth(self.u, self.k, self.beta, self.f)
         """The values of the smoothed objective D at the weights w_t, with one entry for each
         round."""

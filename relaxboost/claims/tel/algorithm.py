@@ -1,4 +1,5 @@
-"""TEL: the algorithm, and the paper's remarks on gradient, direction and curvature."""
+"""TEL: the algorithm of the lecture, and the remarks on the gradient, the direction and the
+curvature."""
 
 import math
 from itertools import product
