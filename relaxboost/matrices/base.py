@@ -34,8 +34,8 @@ class Best(NamedTuple):
     sign: int
     """The sign of the weight that the column should get, which is +1 or −1.
 
-    If the weights w must not be negative, it is never −1. It is 0 if w = 0 is better than a
-    positive weight on any column.
+    It is never −1 if the weights w must not be negative. It is 0 if w may be zero and no column is
+    better than w = 0.
     """
     edge: float
     """The computed edge (Aᵀd)_id of the column, multiplied by `sign`.
