@@ -18,9 +18,10 @@ _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CO
 _SHAPED = ("symmetric", "PSD", "NSD", "diag", "sparsity")
 """The attributes of a cvxpy variable that make its entries depend on each other."""
 _OPPOSITE = {"convex": "concave", "concave": "convex", "affine": "affine"}
-"""The curvature that cvxpy's rules require of an argument in which a function is decreasing.
+"""The curvature that the argument of a decreasing function needs by cvxpy's rules.
 
-The keys are the required curvatures of the function.
+The key is the curvature that the value of the function needs. For example, a decreasing function of
+a concave argument can be convex.
 """
 
 
