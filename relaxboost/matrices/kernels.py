@@ -191,11 +191,10 @@ def _stump_best(
 
 @njit()
 def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, Array]:
-    """Return two arrays.
+    """Return, for each feature and example, the total weight of the cuts below the example's value.
 
-    The first has the sum of the weights of the cuts below each value, with a row for each feature
-    and a column for each example. The second has the sum of the weights of all cuts of each
-    feature.
+    This array has a row for each feature. Also return the total weight of all cuts of each feature.
+    The vector `weights` has one entry for each cut, which is a column of the matrix.
     """
     features, m = codes.shape
     below, totals = np.zeros((features, m)), np.zeros(features)  # Numba aligns these arrays.

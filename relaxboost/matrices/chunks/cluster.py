@@ -26,11 +26,11 @@ _check = lru_cache(maxsize=64)(Pages.check)  # The files are checked once in eac
 def work(
     pages: Pages, vector: Path, then: Callable[[Whole], Any], features: range, rows: range
 ) -> list[Any]:
-    """Return a list with a result for each of the `features`.
+    """Return a list with a result for each of the `features`, such as the largest edge of a stump.
 
-    For each bin of a feature, the entries of a vector are summed over those examples in `rows` that
-    are in this bin. The function `then` computes the result from the array of these sums. `vector`
-    is the file that contains the vector.
+    For each bin of a feature, a vector is summed over those examples in `rows` that are in this
+    bin. The function `then` computes the result from the array of these sums. `vector` is the path
+    of the file that contains the vector.
     """
     # This function runs on a worker. The vector is a file in the folder of the pages. Features are
     # memory-mapped one by one, because dask treats many memory maps in a worker as a memory leak.
@@ -68,9 +68,9 @@ class Cluster:
         self._rows = cut_up(pages.m, -(-threads // len(pages.bins)), pages.page)
 
     def each(self, q: Whole, then: Callable[[Whole], Any]) -> list[Any]:
-        """Return a list with a result for each feature, for the vector `q` of integers.
+        """Return a list with a result for each feature, such as the largest edge of its stumps.
 
-        For each bin of a feature, the entries of `q` are summed over the examples in this bin. The
+        For each bin of a feature, the vector `q` is summed over the examples in this bin. The
         function `then` computes the result of the feature from the array of these sums.
 
         If the cluster is no longer available, or cannot read the files, a ClusterError is raised.

@@ -72,11 +72,11 @@ class ChunkedMatrix(StumpMatrix):
         return low, high
 
     def _each(self, d: Vector, reduced: Callable[[int, Whole], Any]) -> tuple[list[Any], float]:
-        """Return a list with a result for each feature, and the unit in which sums are measured.
+        """Return a list with a result for each feature, such as the largest edge of its stumps.
 
         For each bin of a feature, the products y_i d_i are summed over the examples in this bin.
         The function `reduced` computes the result of the feature from the sum of all products and
-        the array of these sums, as integer multiples of the unit.
+        the array of these sums, as integer multiples of a unit. Also return this unit.
         """
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)

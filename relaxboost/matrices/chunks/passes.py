@@ -45,9 +45,9 @@ def _scaled(signs: Vector, d: Vector, scale: float, q: Whole) -> int:
 def each_feature(
     codes: Iterable[NDArray[Any]], bins: Sequence[int], q: Whole, then: Callable[[Whole], Any]
 ) -> list[Any]:
-    """Return a list with a result for each feature, for the vector `q` of integers.
+    """Return a list with a result for each feature, such as the largest edge of its stumps.
 
-    For each bin of a feature, the entries of `q` are summed over the examples in this bin. The
+    For each bin of a feature, the vector `q` is summed over the examples in this bin. The
     function `then` computes the result of the feature from the array of these sums. It must not
     keep the array, which is reused for the next feature. `codes` yields an array with the bin of
     each example for each feature, and `bins` contains the number of bins of each feature.
