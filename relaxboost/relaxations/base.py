@@ -269,9 +269,9 @@ class Relaxation(ABC):
         return self._distribution(np.ascontiguousarray(as_margins(u, self)), positive("beta", beta))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the result of `distribution` for checked arguments.
+        """Return the distribution that `distribution` returns, for arguments that were checked.
 
-        Families with closed forms override this method.
+        Families with closed forms override this method instead of `distribution`.
         """
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
@@ -428,7 +428,10 @@ class BinaryDistribution(ABC):
 
     @abstractmethod
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the result of `binary_distribution` for u and β that have been checked."""
+        """Return the distribution that `binary_distribution` returns, for checked arguments.
+
+        Each family implements this method by a closed form.
+        """
 
 
 def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:

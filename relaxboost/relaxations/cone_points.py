@@ -121,7 +121,10 @@ class ConePoints:
         return self._onto(x + share * (inside - x))
 
     def _onto(self, x: Vector) -> Vector:
-        """Move d into the simplex and then x onto the equations, and return x."""
+        """Return the point x = (d, z), moved until its equations hold up to rounding.
+
+        If d must be in the simplex, d is first moved into the simplex.
+        """
         d = x[: self._m]
         if self._simplex:
             d = np.where(self._is_free, np.maximum(d, 0.0), 0.0)

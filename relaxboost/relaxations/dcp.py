@@ -56,7 +56,10 @@ def parts(function: Any, m: int, owner: str, remedy: str = "") -> Parts:
 
 
 def called(function: Any, m: int, owner: str, remedy: str = "") -> Parts:
-    """Call the user's `function` as `parts` does, and check only the types of its results."""
+    """Call the user's `function` on a new variable of shape (m,), and return its result.
+
+    Unlike `parts`, this function checks only the types of the result, and not its convexity.
+    """
     variable = cp.Variable(m, name="d")
     try:
         result = function(variable)

@@ -46,7 +46,8 @@ class _Units(NamedTuple):
     sizes: Index
     """The number of examples in each unit. A unit is a group or a free example."""
     caps: Caps
-    """The relaxation `Caps` of the total weights of all groups and free examples."""
+    """The caps on the total weights of the units, as a relaxation. A unit is a group or a free
+    example."""
     capped: Index
     """The indices of those units that are groups. All other units are free examples."""
     order: Index

@@ -23,7 +23,10 @@ from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, Weights,
 
 
 def power_norm(size: Interval, p: Fraction) -> Interval:
-    """Return an interval that contains the norm (Σ size^p)^{1/p}, without overflow or underflow."""
+    """Return an interval that contains the p-norm of a vector, without overflow or underflow.
+
+    `size` contains the absolute values of the entries, as intervals.
+    """
     largest = float(size.upper.max())
     if not largest < math.inf:
         return Interval(0.0, math.inf)

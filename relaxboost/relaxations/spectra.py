@@ -286,7 +286,10 @@ class Rule:
 
     @classmethod
     def named(cls, name: str, *parameters: Any) -> Rule:
-        """Return the rule for the named function in `_RULES`, which computes spectra for any m."""
+        """Return the rule that computes a spectrum for any number of examples.
+
+        It calls the function with the name `name` in `_RULES` with the given parameters.
+        """
         texts = (spell(x) if isinstance(x, Fraction) else repr(x) for x in parameters)
         return cls(name, parameters, f"{name}({', '.join(texts)})")
 

@@ -56,8 +56,8 @@ def _evaluate(
     The first number is x = q g/β + log(μ q/β). The next call uses it as the argument `last`. The
     second number is log Σt, the error of the equation Σt = 1. The third number is
     log(c N^{−q}/μ), the error of the equation μ = c N^{−q} for the norm N of t. The argument
-    `problem` is (log c, q, β). The rows 2, 3 and 4 of `work` receive log ω, ω and t for the numbers
-    ω of the module `power`. `sums` receives the sums that `wright.add` computes.
+    `problem` is (log c, q, β). The rows 2, 3 and 4 of `work` receive log ω, ω and t, where ω are
+    the values of the Wright function. `sums` receives the sums that `wright.add` computes.
     """
     log_c, q, beta = problem
     z = work[0]
@@ -207,7 +207,7 @@ def norm_penalties(
     results of the previous call, from which Newton's method starts, and receive the new results.
     Row r of `states` contains five numbers about group r: the multipliers g and log μ, the number
     q g/β + log(μ q/β) at the last evaluation (inf before the first call), and the derivatives of g
-    and of log μ in log c. An entry of `y` is log ω for the number ω of an example in `power`.
+    and of log μ in log c. `y` contains the logarithms of the values ω of the Wright function.
     """
     most = 0
     for r in range(starts.shape[0] - 1):
@@ -293,9 +293,9 @@ class Spreading:
         decreasing_root(miss, 0.0, 1e-17, 1e-14)
 
     def _share(self, onwards: float) -> tuple[float, float]:
-        """Compute and store the total weights of the groups for a slightly larger penalty weight.
+        """Compute and store the total weights of the groups for a penalty weight.
 
-        The logarithm of the penalty weight exceeds that of the last call of `move` by `onwards`.
+        The logarithm of the penalty weight is that of the last call of `move` plus `onwards`.
         Return log Σ a_g ‖d_g‖ and its derivative in the logarithm of the penalty weight.
         """
         states = self._states

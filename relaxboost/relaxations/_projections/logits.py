@@ -169,7 +169,10 @@ def weigh(
 
 @njit(error_model="numpy", fastmath={"contract"})
 def nudge(x: Vector, step: float, share: float) -> None:
-    """Update the weights x from γ to γ + T · `step` by a second-order Taylor expansion."""
+    """Update the weights x in place after a small increase of the multiplier γ by T · `step`.
+
+    The update is a Taylor expansion of second order.
+    """
     bend = 1.0 - share
     for i in range(x.shape[0]):
         rest = 1.0 - x[i]

@@ -48,7 +48,10 @@ def _sums(
 
 
 class _Level:
-    """The unnormalised weights t of the examples, and sums over them, as functions of x = log s."""
+    """The unnormalised weights t of the examples, and sums of them, as functions of x = log s.
+
+    The distance s is |g − min u| for the multiplier g and the margins u.
+    """
 
     def __init__(self, u: Vector, kappa: Vector, q: float) -> None:
         self.low = float(u.min())
