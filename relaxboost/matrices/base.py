@@ -32,15 +32,20 @@ class Best(NamedTuple):
     id: int
     """The index, in the margin matrix, of the column that the weak learner returns."""
     sign: int
-    """The sign of the column's edge, +1 or −1.
+    """The sign of the weight that the column should get, which is +1 or −1.
 
-    It is 0 if w = 0 is the best point in the domain of the weights w.
+    It is never −1 if the weights w must not be negative. It is 0 if w may be zero and no column is
+    better than w = 0.
     """
     edge: float
-    """The computed absolute value of the edge of the column, |(Aᵀd)_id|."""
+    """The computed edge (Aᵀd)_id of the column, multiplied by `sign`.
+
+    If weights may have both signs, this is the absolute value of the edge. Otherwise it is negative
+    if all edges are negative and the weights w must not be zero.
+    """
     slack: float
-    """The slack of the weak learner. No hypothesis has an absolute edge above `edge` + `slack`, up
-    to the rounding errors that `edge_roundings` bounds."""
+    """The slack of the weak learner. The best hypothesis has an edge of at most `edge` + `slack`,
+    up to the rounding errors that `edge_roundings` bounds."""
 
 
 def best_of(j: int, edge: float) -> Best:
@@ -71,10 +76,12 @@ class MarginMatrix(ABC):
     """
 
     edge_roundings: ClassVar[int]
-    """The number of roundings for each example in a computed edge. It bounds the error of an edge
-    by γ_r Σd, where γ_r = r u / (1 − r u), u is the unit roundoff and r = edge_roundings · m + 8.
-    The number is 1 if an edge is a sum of products, and larger if an edge is a difference of prefix
-    sums."""
+    """The number of rounding errors that each example adds to a computed edge.
+
+    The number is 1 if an edge is computed as a sum of products, and larger if it is computed as a
+    difference of prefix sums. Let u be the unit roundoff and r = edge_roundings · m + 8. The error
+    of an edge is then at most r u / (1 − r u) times the sum of the weights d.
+    """
 
     stored: ClassVar[bool] = False
     """Whether all entries of the margin matrix are already stored in memory.
@@ -156,9 +163,10 @@ class MarginMatrix(ABC):
         return self._priced(d, _NONE)[0]
 
     def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return the result of `best(d)`, and the edges of the given columns of A.
+        """Return the column that `best` finds for the weights `d`, and the edges of `columns`.
 
-        If a subclass overrides `best`, the second result is None.
+        `columns` contains indices of columns. If a subclass overrides `best`, None is returned
+        instead of the edges.
         """
         if type(self).best is not MarginMatrix.best:
             return self.best(d), None
@@ -260,9 +268,9 @@ class MarginMatrix(ABC):
         return self.toarray()
 
     def recipe(self) -> dict[str, Any]:
-        """Return the recipe by which the checker of certificates computes A from `data`.
+        """Return the fields of a certificate that say how its checker computes A from `data`.
 
-        The recipe is {} if `data` returns A itself.
+        The result is an empty dictionary if `data` returns A itself.
         """
         return {}
 

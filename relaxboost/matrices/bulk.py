@@ -30,9 +30,10 @@ class Pricing(ABC):
         """
 
     def spread(self, each: int) -> Whole:
-        """Return the indices of about `each` evenly spread columns of each kind.
+        """Return the indices of evenly spread columns.
 
-        For example, the stumps of one feature are a kind of columns.
+        By default the result has about `each` indices. If the columns are decision stumps, it has
+        about `each` indices for each feature.
         """
         return spread(0, self.n, each)
 
@@ -138,8 +139,10 @@ def spread(start: int, stop: int, count: int) -> Whole:
 
 
 def varied(ranked: Whole, size: int) -> Whole:
-    """Return the first `size`/3 of the ranked columns, and up to `size` others that are evenly
-    spread.
+    """Return some of the ranked columns: the best columns, and columns of all ranks.
+
+    The result contains the first `size`/3 columns, and up to `size` other columns that are evenly
+    spread over the ranks. If there are at most `size` ranked columns, all of them are returned.
     """
     if ranked.size <= size:
         return ranked
@@ -149,9 +152,9 @@ def varied(ranked: Whole, size: int) -> Whole:
 
 
 def by_rows(written: Callable[[slice], Array], weights: Vector, out: Array) -> None:
-    """Write Aᵀ diag(weights) A to `out`.
+    """Write the product Aᵀ diag(weights) A to `out`, computed from blocks of rows of A.
 
-    `written` is a function from a slice to the rows of A in this slice.
+    The function `written` takes a slice, and returns the rows of A in this slice as an array.
     """
     out[:] = 0.0
     # The product of a block takes longer than the update of `out` if the block has more rows.

@@ -210,8 +210,9 @@ def read_table(
 ) -> tuple[Any, SignedLabels]:
     """Return the features and the labels of a file, which must follow the rules of `read_csv`.
 
-    If `words` is true, values may be missing, and a feature may be a column of words that cannot be
-    parsed as numbers. The columns `drop` are removed before the other columns are checked.
+    By default every value of a feature must be a number. If `words` is True, values may be missing,
+    and a feature may be a column of strings that cannot be parsed as numbers. The columns `drop`
+    are removed before the other columns are checked.
     """
     file = Path(path)
     is_parquet = file.is_file() and tables.is_parquet(file)

@@ -76,7 +76,7 @@ def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 
 
 def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return the same array as `dots`, bit for bit. Several threads compute it."""
+    """Return the inner products that `dots` returns, bit for bit, computed by several threads."""
     pool, threads = thread_pool()
     if threads == 1:
         return dots(H, used, d)
@@ -143,8 +143,9 @@ def _stump_edges(
 def stump_best(
     codes: NDArray[Any], offsets: Whole, yd: Array, columns: Whole
 ) -> tuple[tuple[int, float], Array]:
-    """Return the index and the value of the edge with the largest absolute value, and the edges of
-    `columns`.
+    """Return the index and the edge of the stump with the largest absolute edge.
+
+    Also return the edges of the stumps with the indices `columns`.
     """
     total = float(np.add.reduce(yd))
     some = np.empty(columns.size)
@@ -190,11 +191,10 @@ def _stump_best(
 
 @njit()
 def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, Array]:
-    """Return two arrays.
+    """Return, for each feature and example, the total weight of the cuts below the example's value.
 
-    The first has the sum of the weights of the cuts below each value, with a row for each feature
-    and a column for each example. The second has the sum of the weights of all cuts of each
-    feature.
+    This array has a row for each feature. Also return the total weight of all cuts of each feature.
+    The vector `weights` has one entry for each cut, which is a column of the matrix.
     """
     features, m = codes.shape
     below, totals = np.zeros((features, m)), np.zeros(features)  # Numba aligns these arrays.
@@ -358,11 +358,11 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
 
 
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
-    """Return the column of the largest edge in each gap between the given `columns`, if this edge
-    exceeds `level`.
+    """Return the indices of columns with large edges, sorted.
 
-    If `both` is true, the function also returns the column of the smallest edge in each gap, if
-    this edge is below −level.
+    The increasing indices `columns` divide all other columns into intervals. From each interval the
+    function returns the column with the largest edge, if this edge exceeds `level`. If `both` is
+    True, it also returns the column with the smallest edge, if this edge is below −`level`.
     """
     ends = np.append(columns, edges.size)
     out = np.empty(2 * ends.size, dtype=np.int64)
@@ -393,11 +393,11 @@ def _peaks(edges: Array, ends: Whole, level: float, both: bool, out: Whole) -> i
 
 @njit(error_model="numpy")
 def reach(edges: Array, change: Array, level: float, rise: float, both: bool) -> float:
-    """Return the largest t in [0, 1] such that edges + t·change <= level + t·rise.
+    """Return the largest step length t in [0, 1] after which no edge exceeds the bound.
 
-    Return 0 if no such t exists.
-
-    If `both` is true, −(edges + t·change) must satisfy the same bound.
+    After a step of length t, the vector of edges is edges + t · change, and the bound is
+    level + t · rise. If `both` is True, the absolute values of the edges must not exceed the bound.
+    The edges must satisfy the bound at t = 0.
     """
     t = 1.0
     for j in range(edges.size):
@@ -423,7 +423,7 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
 
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
-    """Write the vector s·a − t·b to `out`, and return its largest absolute entry."""
+    """Write the difference s·a − t·b of two scaled vectors to `out`, and return max |out_i|."""
     bits = np.int64(0)  # The bits of non-negative doubles have the order of their values.
     for i in range(a.shape[0]):
         out[i] = s * a[i] - t * b[i]
@@ -471,7 +471,7 @@ def dot(a: Array, b: Array) -> float:
 
 
 def along(u: Array, v: Array, eta: float) -> Array:
-    """Return the vector u + eta · v."""
+    """Return u + eta · v, the vector after a step of length `eta` from u in the direction v."""
     out = eta * v
     out += u
     return out

@@ -107,8 +107,8 @@ def finite_doubles(
 ) -> Array:
     """Return features in double precision, or raise an InputError that names an invalid entry.
 
-    `X` may be a block of a table. Messages call a row by the word `row`, and count rows from
-    `first`, which is the number of the first row of the block.
+    `X` may be a block of rows of a table, whose first row has the number `first` in the table.
+    Messages contain the word `row` before the number of an invalid row.
     """
     if X.dtype.kind not in "biuf":
         raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")

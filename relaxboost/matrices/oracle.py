@@ -53,12 +53,11 @@ class OracleMatrix(MarginMatrix):
         return len(self._hypotheses)
 
     def best(self, d: Vector) -> Best:
-        """Return the column that the weak learner finds for `d`.
+        """Return the column that the weak learner finds for the weights `d`.
 
-        If an earlier column is better, return the earlier column.
-
-        An earlier column is better if its absolute edge is larger. The slack of the result is then
-        the slack of the learner minus the difference of the two edges, but at least 0.
+        If an earlier column has a larger absolute edge, return the earlier column. Its absolute
+        edge is then larger by some amount, and the slack of the result is the slack of the learner
+        minus this amount, but at least 0.
         """
         hypothesis = self._fit(self._X, self._y, np.array(d, dtype=np.float64))
         column = self._margin_column(hypothesis)

@@ -169,9 +169,9 @@ class StumpMatrix(MarginMatrix):
 
     Column j has the entries y_i h_j(x_i), where h_j is +1 above the threshold and −1 otherwise. A
     negative weight stands for the stump with the opposite signs. The m x n array is never formed.
-    Instead, a pass adds the products y_i d_i of the examples at each level of a feature, and takes
-    prefix sums of the levels. This takes O(m · features + n) operations. Use `stumps` to
-    create such a matrix.
+    Instead, the edges of a feature's stumps follow from prefix sums: the products y_i d_i are
+    summed over the examples between neighbouring thresholds, and then over the thresholds. This
+    takes O(m · features + n) operations. Use `stumps` to create such a matrix.
     """
 
     edge_roundings: ClassVar[int] = 3
@@ -272,9 +272,10 @@ class StumpMatrix(MarginMatrix):
         return self._digest
 
     def recipe(self) -> dict[str, Any]:
-        """Return the recipe by which the checker of certificates computes A from `data`.
+        """Return the field "stumps" of a certificate, which says that A is made of stumps.
 
-        The recipe is "stumps" with the option `max_cuts`, which is None if all cuts are used.
+        The checker of the certificate computes A from `data`. The field contains the option
+        `max_cuts`, which is None if all cuts are used.
         """
         return {"stumps": {"max_cuts": self._max_cuts}}
 

@@ -148,10 +148,10 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
 
 
 def box_around(d: Vector, total: tuple[float, float], distance: float) -> Interval:
-    """Return a box that contains every point of the simplex near the normalised weights d / Σd.
+    """Return a box that contains all points of the simplex near the normalised weights d / Σd.
 
-    A point is near if its l1 distance is at most `distance`. The interval `total` contains the
-    exact sum Σd.
+    These are the points whose l1 distance from d / Σd is at most `distance`. The argument `total`
+    is a lower and an upper bound on the sum Σd.
     """
     box = Interval(d) / Interval(*total) + Interval(-distance, distance)
     return Interval(np.maximum(box.lower, 0.0), np.minimum(box.upper, 1.0))
@@ -279,9 +279,9 @@ class Relaxation(ABC):
         return self._distribution(np.ascontiguousarray(as_margins(u, self)), positive("beta", beta))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the result of `distribution` for checked arguments.
+        """Return the distribution that `distribution` returns, for arguments that were checked.
 
-        Families with closed forms override this method.
+        Families with closed forms override this method instead of `distribution`.
         """
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
@@ -337,9 +337,10 @@ class Relaxation(ABC):
         return self
 
     def _bind(self, m: int) -> Relaxation:
-        """Return the relaxation for m examples, as `resolve` does, with one check less.
+        """Return the relaxation for m examples, as `resolve` does, but without its last check.
 
-        This method does not check that the relaxation f is finite at a point of the simplex.
+        `resolve` also checks that a lower bound on the relaxed margin can be proved, which is not
+        possible if f is infinite on the whole simplex.
         """
         # The operand f of `f.shifted(d0)` only has to be finite on the shifted simplex.
         return resolved(self, m)
@@ -437,7 +438,10 @@ class BinaryDistribution(ABC):
 
     @abstractmethod
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the result of `binary_distribution` for u and β that have been checked."""
+        """Return the distribution that `binary_distribution` returns, for checked arguments.
+
+        Each family implements this method by a closed form.
+        """
 
 
 def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:

@@ -75,11 +75,12 @@ class Bounds(ABC):
 
     @abstractmethod
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return a pair (value, distance) such that f(d') <= value at a point d' near d / Σd.
+        """Return an upper bound on f at a point near d / Σd, and the distance of this point.
 
-        The point d' is in the simplex and in the domain of f, even if d / Σd is slightly outside
-        the domain because of rounding. The l1 distance between d' and d / Σd is at most `distance`.
-        `d` is non-negative, and the interval `total` contains its exact sum.
+        Because of rounding, d / Σd may be slightly outside the simplex or the domain of f, but the
+        point near it is inside both. The second result is an upper bound on the l1 distance between
+        the point and d / Σd. The weights `d` are non-negative, and the argument `total` is a lower
+        and an upper bound on the sum Σd.
         """
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
@@ -118,9 +119,10 @@ class Bounds(ABC):
 
 
 class NumericalBounds(Bounds):
-    """The bounds of a relaxation f that has no closed forms, computed from its cone program.
+    """The bounds of a relaxation f that does not prove bounds by closed forms.
 
-    These bounds depend on rounding errors of cvxpy in f, so they are not treated as proved.
+    cvxpy compiles f into a cone program, and the bounds follow from this program. They are not
+    treated as proved, because cvxpy rounds numbers when it compiles or evaluates f.
     """
 
     is_proved = False

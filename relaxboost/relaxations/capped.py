@@ -57,7 +57,10 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
 
 
 class ThresholdDescription(Description):
-    """The methods that write a relaxation into certificates if its best threshold γ is a margin."""
+    """The description of relaxations whose best threshold γ is always one of the margins.
+
+    Certificates of such a relaxation contain the exact margin instead of a rounded threshold.
+    """
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         # The margins are exact, but the witness γ is a double.

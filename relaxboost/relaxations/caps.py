@@ -43,7 +43,10 @@ class Doubles(NamedTuple):
 
 
 def _surely_above_one(below: Vector) -> bool:
-    """Return whether the sum of the non-negative lower bounds `below` provably exceeds one."""
+    """Return True only if some numbers provably sum to more than one.
+
+    `below` contains a lower bound >= 0 on each of the numbers.
+    """
     return sum_bounds(np.minimum(below, 2.0))[0] > 1.0
 
 

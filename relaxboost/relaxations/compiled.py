@@ -37,10 +37,10 @@ class CompiledProblems:
         """The cached center of a sum of relaxations, which `Sum` stores in this field."""
 
     def known(self, kind: str, at: Vector) -> Any:
-        """Return the last cached result of one kind of problem, for example "conjugate".
+        """Return the cached result of the last problem of a kind, for example "conjugate".
 
-        The result is None if this problem was last solved for a vector that differs from `at` by
-        more than rounding errors.
+        `at` contains the margins or the other vector for which the problem is solved. The result is
+        None if the last problem of this kind had another vector, up to rounding errors.
         """
         # Certificates recompute the margins of a solution, and the last bits can then differ.
         before, result = self._last.get(kind, (None, None))

@@ -51,7 +51,8 @@ class ConeAnswer(NamedTuple):
     d: Vector
     """The distribution at which the solver found the minimum of <u, d> + f(d)."""
     gamma: float
-    """The threshold γ of the relaxed margin: the minimum of u_i + slope_i over all examples i."""
+    """The threshold γ of the relaxed margin: the smallest entry of the sum of the margins u and
+    `slope`."""
     slope: Vector
     """The subgradient of the relaxation f that follows from the multipliers of the program."""
     proof: ConeProof
@@ -70,27 +71,36 @@ class _Found(NamedTuple):
 
 
 class _Ball(NamedTuple):
-    """A ball of multipliers around y, in which some multipliers satisfy q_z = 0 exactly.
+    """A ball of multipliers around y, which contains multipliers that prove a lower bound on F(u).
 
-    The docstring of the module defines the reduced costs q and their part q_z.
+    For these multipliers, the reduced costs q of the auxiliary variables z are exactly zero. The
+    docstring of the module defines the reduced costs and the lower bound.
     """
 
     y: Vector
     slope: Vector
     """The largest change within the ball of each of the first m reduced costs q."""
     value: float
-    """The largest change of −<right, y> − p·P p/2, a term of the lower bound, within the ball."""
+    """The largest change within the ball of the terms −<right, y> − p·P p/2 of the lower bound."""
 
 
 class _Independent(NamedTuple):
-    """A bound on the smallest singular value of the matrix T in `ConeBounds._ball`."""
+    """A lower bound on the smallest singular value of a matrix T with scaled rows.
+
+    The matrix T consists of the coefficients of equations for multipliers. The docstring of
+    `ConeBounds._ball` defines T and the scaling D of the multipliers.
+    """
 
     unit: Vector
-    """The length of each row of the matrix T, or inf for a row that the bound does not use."""
+    """The lengths of the rows of T, by which the rows are divided.
+
+    The length inf stands for a row that is left out. Such an equation already holds, or follows
+    from other equations.
+    """
     least: float
-    """A lower bound on the singular values of the matrix T, with rows scaled to unit length."""
+    """The lower bound on the smallest singular value. It is not positive if no bound is proved."""
     moves: Vector
-    """The diagonal of the scaling matrix D in `ConeBounds._ball`."""
+    """The diagonal of the scaling D, with the entry 0 for a multiplier that does not move."""
 
 
 class _Sides(NamedTuple):
@@ -128,8 +138,8 @@ def _fixed(d: Vector) -> _Sides:
 class ConeBounds:
     """The cone program `form` of one relaxation f, and lower bounds on F(u) from its multipliers.
 
-    The first m variables of the program are the entries of d. If m is 0, only the rows constrain
-    the variables.
+    The first m variables of the program are the weights d, which must be in the simplex, or in
+    [0, 1]^m. If m is 0, all variables are auxiliary variables, which may have any sign.
     """
 
     def __init__(self, form: ConeForm, m: int) -> None:
@@ -219,10 +229,11 @@ class ConeBounds:
         return best
 
     def _ask(self, u: Vector, sides: _Sides, size: float) -> _Found | None:
-        """Return Clarabel's solution subject to `sides`, or None if it is not usable.
+        """Return Clarabel's solution of the cone program with the additional constraints `sides`.
 
-        The problem is scaled so that its numbers are about one: d is measured in units of `size`,
-        and huge costs are divided by a power of two.
+        The objective is <u, d> + f(d). The problem is scaled so that its numbers are about one: d
+        is measured in units of `size`, and huge costs are divided by a power of two. The result is
+        None if the solution is not usable.
         """
         import clarabel
         from scipy import sparse
@@ -296,7 +307,7 @@ class ConeBounds:
     def _kinds(self, zero: int, half: int) -> list[Any]:
         """Return Clarabel's cones for the program with additional constraints.
 
-        The additional constraints are `zero` equations and `half` inequalities.
+        `zero` is the number of additional equations, and `half` that of additional inequalities.
         """
         import clarabel
 
@@ -380,13 +391,14 @@ class ConeBounds:
 
     @np.errstate(over="ignore", invalid="ignore")  # Numbers that overflow prove nothing.
     def _ball(self, proof: ConeProof) -> _Ball | None:
-        """Return a ball that provably contains multipliers with q_z = 0 exactly.
+        """Return a ball of multipliers, some of which provably satisfy q_z = 0 exactly.
 
-        Return None if no such ball is found. Let D be a diagonal scaling of the multipliers, and
-        let T be the rows of (rowsᵀ D, P) for z. The multipliers y + D x with the point p + e have
-        q_z = 0 if T (x, e) = −q_z. If the smallest singular value σ of T is positive, some (x, e)
-        of length at most |q_z| / σ solves these equations. For each x of this length, y + D x must
-        be in the dual cones.
+        Return None if no such ball is found. The docstring of the module defines q_z. A step (x, e)
+        moves the multipliers y to y + D x, for a diagonal scaling D, and the point p to p + e. The
+        step changes q_z by T (x, e), where the matrix T consists of those rows of (rowsᵀ D, P) that
+        belong to z. If the smallest singular value σ of T is positive, a step of length at most
+        |q_z| / σ changes q_z to zero. The multipliers y + D x must be in the dual cones for every
+        x of this length.
         """
         y = self._cones.raised(proof.y, np.zeros(proof.y.size))
         left = self._left(y, proof.point)
@@ -417,12 +429,12 @@ class ConeBounds:
         return np.asarray(np.abs(q) + self._roundings[self._m :] * size)
 
     def _independent(self, is_zero: Any, rests: Any) -> _Independent:
-        """Return a lower bound on the singular values of T, and the matrix D, as in `_ball`.
+        """Return a lower bound on the singular values of the matrix T, and the scaling D.
 
-        Some entries of q_z are exactly zero (`is_zero`). Multipliers and entries of p that would
-        change these entries are fixed, so that the entries stay zero. Zero multipliers of
-        inequalities (`rests`) are also fixed, since they must not become negative. Fixed variables
-        have no column in T.
+        The docstring of `_ball` defines T and D. Two kinds of variables are fixed, and have no
+        column in T. The first kind are the multipliers and entries of p that would change an entry
+        of q_z that is already zero (`is_zero`). The second kind are the multipliers of inequalities
+        that are zero (`rests`), because they must not become negative.
         """
         from scipy import sparse
 

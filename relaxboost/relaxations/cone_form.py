@@ -169,10 +169,11 @@ def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
 
 @cache
 def square_map(side: int) -> Any:
-    """Return the sparse matrix that maps a triangle of a `ConeForm` to a symmetric matrix.
+    """Return the sparse matrix of the linear map from a triangle to the full symmetric matrix.
 
-    The symmetric matrix has the order `side`, and is stored row by row as a vector. The map keeps
-    lengths, and its transpose maps back to the triangle.
+    The symmetric matrix has the order `side`, and is stored row by row as a vector. The triangle is
+    the vector of its upper triangle, as `ConeForm` defines it. The map keeps lengths, and its
+    transpose maps the symmetric matrix back to the triangle.
     """
     from scipy import sparse
 

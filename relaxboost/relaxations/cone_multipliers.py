@@ -45,8 +45,8 @@ class DualCones:
         """Return the distance by which each multiplier can move into the dual cones.
 
         Raising a multiplier by t reduces the lower bound by t times the slack of its row at
-        `point`. Each distance is chosen so that this reduction is about 1. In a cone of several
-        rows, only the multiplier that can always be raised has a distance above 0.
+        `point`. Each distance is chosen so that this reduction is about 1. For a cone of several
+        rows, the result contains one distance, at one of the rows, and zeros at the other rows.
         """
         form = self._form
         most = 1.0 / np.maximum(self._unit, np.abs(form.right - form.rows @ point))
@@ -238,10 +238,12 @@ def _least_singular_value(spread: Any) -> float:
 
 
 def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
-    """Return the indices of rows in `terms` that are exact linear combinations of other rows.
+    """Return the indices of rows of `terms` that are exact linear combinations of other rows.
 
-    `spread` is `terms` with scaled columns, and with rows divided by `unit`. Its left null space
-    suggests combinations with simple fractions, which are then checked in exact arithmetic.
+    The matrix `spread` is obtained from `terms`: the first column is removed, the other columns are
+    scaled, and each row is divided by its entry of `unit`. The left null space of `spread` suggests
+    linear combinations. Their coefficients are rounded to simple fractions, and each combination is
+    then checked in exact arithmetic.
     """
     from scipy.linalg import qr
 

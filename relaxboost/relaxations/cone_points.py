@@ -43,7 +43,11 @@ class ConePoints:
         self._tie(np.arange(form.right.size) < form.zero, np.ones(m, dtype=np.bool_))
 
     def _tie(self, is_equation: Any, is_free: Any) -> None:
-        """Select the rows that become equations, and the entries of d that may be positive."""
+        """Store which rows of the program are equations, and which weights d may be positive.
+
+        The arguments are boolean arrays. The other rows are inequalities or belong to other cones,
+        and the other weights are zero.
+        """
         from scipy import sparse
 
         form = self._form
@@ -56,7 +60,10 @@ class ConePoints:
 
     @cached_property
     def has_dependent_equations(self) -> bool:
-        """Whether an equation of the cone program follows from others up to rounding only."""
+        """Whether equations of the cone program are dependent up to rounding, but not exactly.
+
+        Such equations may contradict each other in exact arithmetic.
+        """
         from scipy import sparse
 
         unit = np.sqrt(self._equations.multiply(self._equations).sum(axis=1))
@@ -72,10 +79,11 @@ class ConePoints:
         return least_singular_value(scaled[kept]) == 0.0
 
     def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
-        """Return a feasible d near the weights in `point`, and an upper bound on f(d).
+        """Return feasible weights d near the weights in `point`, and an upper bound on f(d).
 
-        If `move` is False, the point is moved onto the equations but not towards `inside`. Return
-        None if no feasible d is found.
+        The point (d, z) is moved until its equations hold. If it then violates other constraints
+        and `move` is True, it is also moved towards the feasible point `inside`. Return None if no
+        feasible d is found.
         """
         if point.shape != self._form.cost.shape or not np.isfinite(point).all():
             return None
@@ -91,7 +99,10 @@ class ConePoints:
         return x[: self._m], math.fsum(terms) + ROUNDINGS * float(np.abs(terms).sum())
 
     def _towards(self, x: Vector, inside: Vector) -> Vector:
-        """Return a feasible point between x and `inside`, about as near to x as possible."""
+        """Return a feasible point between the point x and the feasible point `inside`.
+
+        The result is about as near to x as possible.
+        """
         if self._holds(x):
             return x
         share = 1e-16
@@ -110,7 +121,10 @@ class ConePoints:
         return self._onto(x + share * (inside - x))
 
     def _onto(self, x: Vector) -> Vector:
-        """Move d into the simplex and then x onto the equations, and return x."""
+        """Return the point x = (d, z), moved until its equations hold up to rounding.
+
+        If d must be in the simplex, d is first moved into the simplex.
+        """
         d = x[: self._m]
         if self._simplex:
             d = np.where(self._is_free, np.maximum(d, 0.0), 0.0)
@@ -249,9 +263,11 @@ class ConePoints:
         return limits
 
     def _tight(self) -> tuple[Any, Any] | None:
-        """Return the arguments of `_tie` with which inequalities without interior become equations.
+        """Return which rows must be treated as equations, and which weights d may be positive.
 
-        Return None if there are no such inequalities, or if the solver fails.
+        An inequality becomes an equation if no feasible point satisfies it strictly. The results
+        are boolean arrays, the arguments of `_tie`. Return None if feasible points satisfy all
+        inequalities strictly, or if the solver fails.
         """
         form = self._form
         x = cp.Variable(form.cost.size)

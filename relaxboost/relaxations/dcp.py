@@ -18,9 +18,10 @@ _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CO
 _SHAPED = ("symmetric", "PSD", "NSD", "diag", "sparsity")
 """The attributes of a cvxpy variable that make its entries depend on each other."""
 _OPPOSITE = {"convex": "concave", "concave": "convex", "affine": "affine"}
-"""The curvature that cvxpy's rules require of an argument in which a function is decreasing.
+"""The curvature that the argument of a decreasing function needs by cvxpy's rules.
 
-The keys are the required curvatures of the function.
+The key is the curvature that the value of the function needs. For example, a decreasing function of
+a concave argument can be convex.
 """
 
 
@@ -55,7 +56,10 @@ def parts(function: Any, m: int, owner: str, remedy: str = "") -> Parts:
 
 
 def called(function: Any, m: int, owner: str, remedy: str = "") -> Parts:
-    """Call the user's `function` as `parts` does, and check only the types of its results."""
+    """Call the user's `function` on a new variable of shape (m,), and return its result.
+
+    Unlike `parts`, this function checks only the types of the result, and not its convexity.
+    """
     variable = cp.Variable(m, name="d")
     try:
         result = function(variable)

@@ -70,11 +70,11 @@ class Description:
         return None if form is None else form.describe(m)
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the entry for the witness `found` at the exact margins u in a certificate.
+        """Return the entry of a certificate that proves a lower bound on F(u) at exact margins u.
 
-        The witness proves a lower bound on F(u). The certificate lowers its threshold if rounding
-        violates a constraint. If `describe` returns the exact form, certificates use
-        `exact_multipliers` instead.
+        The argument `found` is the result of the method `witness` of the relaxation. If rounding
+        makes the entry violate a constraint, the threshold γ in the certificate is lowered. If
+        `describe` returns the exact form, certificates use `exact_multipliers` instead.
         """
         return {"gamma": number(found.gamma), "floor": "0"}
 

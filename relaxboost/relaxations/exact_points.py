@@ -10,8 +10,7 @@ Groups = tuple[list[list[int]], list[Fraction]]
 """A list of groups of examples, and a list of the caps on the total weights of these groups."""
 
 _Limit = tuple[list[int], int]
-"""A group of examples, and an integer: the cap on the total weight of the group, multiplied by the
-common denominator of all caps."""
+"""A group of examples, and the cap on its total weight as an integer multiple of a tiny unit."""
 
 
 def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
@@ -52,9 +51,10 @@ def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
 
 
 def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
-    """Set each share that differs from its cap by a few roundings to the cap.
+    """Set each weight that differs from the cap of its example by a few roundings to this cap.
 
-    Return the indices of these shares.
+    `shares` contains the weights of the examples as integer multiples of a unit. Return the
+    examples whose weights equal their caps.
     """
     found = set()
     for group, cap in limits:
@@ -66,9 +66,10 @@ def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
 
 
 def _take(shares: list[int], order: list[int], excess: int) -> int:
-    """Reduce shares in the given order until `excess` is subtracted or all shares are 0.
+    """Subtract the amount `excess` from the weights of the examples in `order`.
 
-    Return the total amount that was subtracted.
+    Each weight in `shares` is reduced to 0 before the next weight is reduced. Return the amount
+    that was subtracted, which is less than `excess` if the sum of these weights is smaller.
     """
     left = max(0, excess)
     for i in order:
@@ -81,7 +82,10 @@ def _take(shares: list[int], order: list[int], excess: int) -> int:
 
 
 def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
-    """Reduce the largest shares of each group above its cap, and return the total reduction."""
+    """Reduce the total weight of each group to its cap, and return the amount that was subtracted.
+
+    `shares` contains the weights of the examples. The largest weights of a group are reduced first.
+    """
     taken = 0
     for group, cap in limits:
         order = sorted(group, key=shares.__getitem__, reverse=True)
@@ -90,9 +94,10 @@ def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
 
 
 def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) -> int:
-    """Add the weight `missing` to the shares that are furthest below their caps.
+    """Add the amount `missing` to the weights of the examples without exceeding any cap.
 
-    Return the part of the weight that fits nowhere.
+    `shares` contains the weights. The weights furthest below their caps are increased first. Return
+    the rest of the amount that cannot be added without exceeding a cap.
     """
     room = [cap - sum(shares[i] for i in group) for group, cap in limits]
     groups_of: list[list[int]] = [[] for _ in shares]

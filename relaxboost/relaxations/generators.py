@@ -238,9 +238,11 @@ class _Table(Programs):
         return np.minimum(self._pi * np.interp(x, slope, self._t), 1.0)
 
     def _least(self, u: Vector, slope: Vector) -> tuple[Vector, float]:
-        """Return the minimising distribution d = π t(γ − u) and the threshold γ.
+        """Return the minimising distribution d = π t(γ − u) and the threshold γ, for margins u.
 
-        π is the prior, and the function t is the inverse of the function with the values `slope`.
+        Here π is the prior distribution. `slope` contains the slopes of the penalty, or of the
+        penalty plus an entropy, at the arguments t in the table. The number t(x) is the argument at
+        which the slope is x, interpolated from the table.
         """
         from scipy.optimize import brentq
 

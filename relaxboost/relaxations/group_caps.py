@@ -46,7 +46,8 @@ class _Units(NamedTuple):
     sizes: Index
     """The number of examples in each unit. A unit is a group or a free example."""
     caps: Caps
-    """The relaxation `Caps` of the total weights of all groups and free examples."""
+    """The caps on the total weights of the units, as a relaxation. A unit is a group or a free
+    example."""
     capped: Index
     """The indices of those units that are groups. All other units are free examples."""
     order: Index
@@ -167,9 +168,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.traits._replace(symmetric=symmetric)
 
     def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
-        """Return a 0/1 matrix with a row for each group, and the caps of the groups.
+        """Return a sparse matrix whose product with d is the total weight of each group.
 
-        The entries 1 of a row mark the members of the group.
+        The matrix has a row for each group and a column for each example. Its entry is 1 if the
+        example is in the group, and 0 otherwise. Also return the caps of the groups.
         """
         from scipy import sparse
 

@@ -142,7 +142,10 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _flattest(self) -> tuple[int, Interval]:
-        """The index of the group on which a distribution of smallest norm lies, and this norm."""
+        """The index of a group, and an interval that contains the smallest norm of a distribution.
+
+        The uniform distribution on this group has the smallest norm of all distributions.
+        """
         sizes = Interval(np.array([float(len(group)) for group in self.members]))
         norms = self.enclosed / sizes.power(1 - 1 / self.p)
         return int(np.argmin(norms.lower)), norms.min()

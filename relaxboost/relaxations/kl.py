@@ -89,10 +89,11 @@ class _Entropic(PowerDivergence):
     def _largest_divergence(
         self, d: Vector, total: tuple[float, float], distance: float
     ) -> Interval:
-        """Return bounds on the sum of the largest terms y_i log(y_i / π_i) near d / Σd.
+        """Return an interval whose upper end is a bound on KL(y‖π) for all points y near d / Σd.
 
-        Each term is maximised over the y_i within `distance` of (d / Σd)_i, and `total` contains
-        Σd.
+        Each term y_i log(y_i / π_i) is maximised separately over the y_i that differ from entry i
+        of d / Σd by at most `distance`. The argument `total` is a lower and an upper bound on Σd.
+        If the prior π has zeros, the bound is inf.
         """
         # A prior with zeros excludes points at any distance.
         if self._zeros is not None:
@@ -392,7 +393,11 @@ class KLBall(_Entropic, DivergenceBall):
         return (d if self.penalty(d) == 0.0 else self.repair(d)), multiplier
 
     def _exponential_cone(self, x: Any) -> tuple[Any, Any, list[Any]]:
-        """Return the cvxpy variable λ, the expression Σ π t and the cones λ exp(x/λ) <= t."""
+        """Return cvxpy expressions for the term λ Σ π exp(x/λ) of the conjugate.
+
+        The results are the variable λ >= 0, the expression Σ π t for new variables t, and the
+        constraints λ exp(x/λ) <= t.
+        """
         pi = self._inside(self.center(x.shape[0]))
         if self._zeros is not None:
             x = x[np.flatnonzero(~self._zeros)]

@@ -129,7 +129,10 @@ class Mahalanobis(WithNorm):
         return found
 
     def _sharpest_in_ball(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the result (d, γ, v) of `_sharp` for a ball, whose constraint may be slack."""
+        """Return the distribution d, the threshold γ and the vector v for F(u) under a ball.
+
+        If the constraint ‖Q d‖ <= radius is slack, v is zero.
+        """
         none = np.zeros(self.matrix.shape[0])
         # All d of the ball have the same value.
         if u.min() == u.max():
@@ -154,9 +157,10 @@ class Mahalanobis(WithNorm):
     def _sharpened(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return the result (d, γ, v) of `_sharp` for a penalty or an active ball.
+        """Return the distribution d, the threshold γ and the vector v for F(u), up to rounding.
 
-        Newton's method starts from the result (d, γ, x) of a cone solver.
+        Newton's method starts from the result (d, γ, x) of `_roughly`. The relaxation is a penalty,
+        or a ball whose constraint is active.
         """
         size = self.size(d)
         is_ball = isinstance(self, Ball)
@@ -175,7 +179,10 @@ class Mahalanobis(WithNorm):
         return d, gamma, v
 
     def _roughly(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the minimiser d, the threshold γ and x = γ − u + slack from a cone solver."""
+        """Return the minimiser d for F(u), the threshold γ, and a subgradient x of f at d.
+
+        A cone solver computes them. They satisfy x >= γ − u.
+        """
         unit, scale = self._unit
         _, d, gamma, x = numerical.programs(unit, u.size).margin(u / scale)
         return onto_simplex(d, type(self).__name__), gamma * scale, x * scale
@@ -186,7 +193,11 @@ class Mahalanobis(WithNorm):
     def _separate_ties(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Solve the problem again in units of <d, u> − min u, and return (d, γ, x)."""
+        """Return the result of `_roughly` for scaled margins, converted to the given margins u.
+
+        The scaled margins are (u − min u) / s, where s is <d, u> − min u for the given d. If s is
+        too small, the given (d, γ, x) is returned.
+        """
         # A cone solver cannot separate margins whose differences are far below 1.
         least = float(u.min())
         unit = float(d @ u) - least
@@ -274,7 +285,10 @@ class Mahalanobis(WithNorm):
 
     @abstractmethod
     def _cost(self, length: Interval) -> Interval:
-        """Return a bound on max <Qᵀv, d> − f(d) over the simplex for all v of norm `length`."""
+        """Return an interval whose upper end is a bound on <Qᵀv, d> − f(d) for all distributions d.
+
+        The bound depends on v only through the norm ‖v‖, which is in the interval `length`.
+        """
 
     def dual_size(self, theta: Vector) -> float:
         """Return the smallest norm ‖v‖ with Qᵀ v = θ, or inf if no v solves this equation."""
@@ -286,7 +300,10 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _scaled(self) -> tuple[Matrix, float]:
-        """The pair (Q / s, s) for a scale s, which is 1 unless the size of Q is extreme."""
+        """The matrix Q divided by a number, and this number.
+
+        The number is 1, or the largest norm of a column of Q if this norm is huge or tiny.
+        """
         size = self._largest
         if size == 0.0 or price(size) == price(1.0 / size) == 1.0:
             return self.matrix, 1.0

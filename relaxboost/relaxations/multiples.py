@@ -32,10 +32,12 @@ from relaxboost.relaxations.own import has_own_class, resolved
 
 
 class ScaledWitness(NamedTuple):
-    """The threshold γ of c * f at margins u, and the data that prove the bound on f at u/c."""
+    """The numbers that prove a lower bound on the relaxed margin of c * f at margins u."""
 
     gamma: float
+    """The threshold γ of c * f at the margins u."""
     inner: Any
+    """The witness of f, which proves a lower bound on the relaxed margin of f at u/c."""
 
 
 @makes("times")

@@ -192,9 +192,10 @@ class PenaltyOfNorm(WithNorm):
 
 
 OMITTED: Any = object()
-"""The default of the required arguments of `NormBall` and `NormPenalty`.
+"""The default of the arguments of `NormBall` and `NormPenalty` that users must pass.
 
-If a user omits such an argument, the error names the class that the user called, and no subclass.
+If a user omits such an argument, the error names `NormBall` or `NormPenalty`. Without this default,
+Python's error would name a private subclass.
 """
 
 

@@ -43,7 +43,11 @@ NAME_PARAMETER = (
     "; if a parameter has one entry for each example, write its name into the class, as in "
     'per_example = "caps"'
 )
-"""The advice of the error message if `cvxpy_penalty` fails in a class without `per_example`."""
+"""The advice in the error message if the method `cvxpy_penalty` of a user's class fails.
+
+It is given to classes that do not define `per_example`, because a parameter with one entry for each
+example is the likeliest cause.
+"""
 
 
 class DualWitness(NamedTuple):
@@ -141,10 +145,11 @@ class Programs(CompiledProblems):
         return DualWitness(*self._cones.tangent(u, proof), proof)
 
     def near_point(self, given: ConeProof) -> tuple[Vector, float] | None:
-        """Return weights d near the point in the proof `given`, and an upper bound on f(d).
+        """Return weights d near the point of the proof `given`, and an upper bound on f(d).
 
-        The method calls no solver, and stores d for `above`. Return None if the point violates a
-        constraint, or if cvxpy can evaluate f without a solver.
+        No solver is called. The method `above` uses the stored result, and then needs no solver
+        either. Return None if the point violates a constraint, or if cvxpy can evaluate f without
+        a solver.
         """
         if self.form is None or self._pointwise.explicit:
             return None
@@ -172,9 +177,8 @@ class Programs(CompiledProblems):
     def above(self, d: Vector) -> tuple[float, float]:
         """Return an upper bound on f(d') for a point d' of the simplex near the weights `d`.
 
-        Also return the distance ‖d' − d‖_1.
-        If no feasible auxiliary variables are found, the bound has only the accuracy of the solver,
-        and `unmet` returns a message about this.
+        Also return the distance ‖d' − d‖_1. If no feasible auxiliary variables are found, the bound
+        is only as accurate as the solver, and the method `unmet` returns a warning.
         """
         settled = self.known("point", d)
         solved = self.known("penalty", d)
@@ -233,9 +237,10 @@ class Programs(CompiledProblems):
         return found
 
     def unmet(self, d: Vector) -> str:
-        """Return a sentence that states when the bound of `above` is valid.
+        """Return a warning about the upper bound that the method `above` returns for the weights d.
 
-        The sentence is empty if the bound is always valid.
+        The warning states the condition under which the bound is valid. It is empty if the bound
+        is valid without conditions.
         """
         if self.known("unmet", d) is None:
             self.above(d)
@@ -303,7 +308,7 @@ def programs(relaxation: Any, m: int) -> Programs:
 def is_inside(relaxation: Any, d: Vector) -> bool:
     """Return whether a relaxation is finite at the point d.
 
-    No solver is called if the method `near_point` has returned this d.
+    If d is the point that `Programs.near_point` has returned last, no solver is called.
     """
     made = vars(relaxation).get("_programs", {}).get(d.size)
     is_known = made is not None and made.known("point", d) is not None

@@ -155,9 +155,9 @@ _RETURNS: dict[str, tuple[str, Callable[[Any, int], bool]]] = {
         partial(_is_pair, is_second=_is_number),
     ),
 }
-"""For each method of a relaxation, a text that says what the method must return.
+"""What the methods of a relaxation must return, by the names of the methods.
 
-The second entry is a function that tests the result of the method for m examples.
+An entry contains a text for error messages, and a function that tests a result for m examples.
 """
 
 

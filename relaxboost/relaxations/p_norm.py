@@ -23,7 +23,10 @@ from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, Weights,
 
 
 def power_norm(size: Interval, p: Fraction) -> Interval:
-    """Return an interval that contains the norm (Σ size^p)^{1/p}, without overflow or underflow."""
+    """Return an interval that contains the p-norm of a vector, without overflow or underflow.
+
+    `size` contains the absolute values of the entries, as intervals.
+    """
     largest = float(size.upper.max())
     if not largest < math.inf:
         return Interval(0.0, math.inf)
@@ -38,10 +41,11 @@ def power_norm(size: Interval, p: Fraction) -> Interval:
 
 
 def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
-    """Raise InputError if powers of order p or p' of the weights overflow or underflow.
+    """Raise InputError if the exponent p or the weights of a p-norm are out of range.
 
-    The exponent p' belongs to the dual norm. `ends` is True if `kind` also accepts p = 1 and
-    p = inf. The message then suggests these exponents.
+    The exponent must be between 1.00001 and 10001. The powers of the weights with the exponent p,
+    or with the exponent p' of the dual norm, must not overflow or underflow. The messages contain
+    `kind`, the name of the relaxation. If `ends` is True, p may also be 1 or inf.
     """
     if exponent == 1 or exponent == math.inf:
         return

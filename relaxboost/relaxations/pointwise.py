@@ -88,7 +88,7 @@ class Pointwise:
 
 
 def _outside(constraint: Any) -> Any:
-    """Return the violation of `constraint`, a domain condition of an atom, at the current d."""
+    """Return by how much a condition on the domain, such as x >= 0 for log(x), is violated."""
     if not isinstance(constraint, cp.constraints.Equality):
         return constraint.violation()
     sides = [np.asarray(a.value, dtype=np.float64) for a in constraint.args]

@@ -150,7 +150,10 @@ class OverPrior(Relaxation, Bounds, Description):
         return self._zeros is None or not np.any(d[self._zeros])
 
     def _spread_out(self, inside: Vector) -> Vector:
-        """Return a vector with `inside` at the examples with π_i > 0, and zeros elsewhere."""
+        """Return a vector with an entry for each example, from the entries where π_i > 0.
+
+        `inside` contains these entries, and the others are zero.
+        """
         if self._zeros is None:
             return inside
         d = np.zeros(self._zeros.size)

@@ -57,9 +57,9 @@ class Spectrum:
         return f"{self.m} weights {sha256(text.encode()).hexdigest()}"
 
     def integers(self) -> Iterator[int]:
-        """Yield the numerators of the weights of the spectrum in decreasing order.
+        """Yield the integers to which the weights are proportional, in decreasing order.
 
-        The denominator of all weights is `below`.
+        A weight is its integer divided by `below`, the sum of all integers.
         """
         for top, count in zip(self.tops, self.counts, strict=True):
             yield from [top] * count
@@ -159,7 +159,11 @@ def of_weights(values: Sequence[Fraction]) -> Spectrum:
 
 
 def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
-    """Return the spectrum s_j = φ(j/m) − φ((j − 1)/m), or raise InputError if φ is not concave."""
+    """Return the weights of m sorted margins whose sums are given by the function φ = `phi`.
+
+    The j-th smallest margin has the weight φ(j/m) − φ((j − 1)/m). The function raises InputError if
+    φ is not concave, if it decreases, or if φ(0) is not 0 or φ(1) is not 1.
+    """
     given = [phi(Fraction(j, m)) for j in range(m + 1)]
     values = [exact(_OWNER, f"phi({j}/{m})", value) for j, value in enumerate(given)]
     if max(abs(values[0]), abs(values[-1] - 1)) > Fraction(1, 10**9):
@@ -183,15 +187,19 @@ def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
 
 
 def gini(m: int) -> Spectrum:
-    """Return the spectrum for the integrated spectrum φ(t) = 1 − (1 − t)².
+    """Return the weights of m sorted margins in the risk `SpectralRisk.gini`.
 
-    The weights of the m sorted margins are (2m − 1, ..., 3, 1)/m².
+    The weights are (2m − 1, ..., 3, 1)/m². The j smallest margins have the total weight φ(j/m) with
+    φ(t) = 1 − (1 − t)².
     """
     return Spectrum(range(2 * m - 1, 0, -2))
 
 
 def extremile(m: int, r: Fraction) -> Spectrum:
-    """Return the spectrum of m weights for the integrated spectrum φ(t) = 1 − (1 − t)^r."""
+    """Return the weights of m sorted margins in the risk `SpectralRisk.extremile` of order r.
+
+    The j smallest margins have the total weight φ(j/m) with φ(t) = 1 − (1 − t)^r.
+    """
     # The weights are exact if r is an integer and all powers of j surely have at most 4096 bits.
     # Larger integers would make every operation with the weights slow.
     if r.denominator == 1 and r.numerator * m.bit_length() <= 4096:
@@ -202,19 +210,29 @@ def extremile(m: int, r: Fraction) -> Spectrum:
 
 
 def power(m: int, r: Fraction) -> Spectrum:
-    """Return the m weights φ(i/m) − φ((i−1)/m) of the integrated spectrum φ(t) = t^r."""
+    """Return the weights of m sorted margins in the risk `SpectralRisk.power` with exponent r.
+
+    The j smallest margins have the total weight φ(j/m) with φ(t) = t^r.
+    """
     return _rounded([_DIGITS.subtract(after, here) for here, after in pairwise(_powers(m, r))])
 
 
 def exponential(m: int, c: Fraction) -> Spectrum:
-    """Return the spectrum for the integrated spectrum φ(t) = (1 − e^(−ct)) / (1 − e^(−c))."""
+    """Return the weights of m sorted margins in the risk `SpectralRisk.exponential` for given c.
+
+    The j smallest margins have the total weight φ(j/m) with φ(t) = (1 − e^(−ct)) / (1 − e^(−c)).
+    """
     # s_j is proportional to e^(−cj/m).
     ratio = _DIGITS.exp(_DIGITS.divide(-c.numerator, c.denominator * m))
     return _rounded(list(accumulate([decimal.Decimal(1), *[ratio] * (m - 1)], _DIGITS.multiply)))
 
 
 def mean_cvar(m: int, weight: Fraction, fraction: Fraction) -> Spectrum:
-    """Return the spectrum of φ(t) = (1 − weight) t + weight min(1, t/fraction)."""
+    """Return the weights of m sorted margins in the risk `SpectralRisk.mean_cvar`.
+
+    The j smallest margins have the total weight φ(j/m) with
+    φ(t) = (1 − weight) t + weight min(1, t/fraction).
+    """
     return of_mixture(m, [(Fraction(m), 1 - weight), (fraction * m, weight)])
 
 
@@ -268,13 +286,19 @@ class Rule:
 
     @classmethod
     def named(cls, name: str, *parameters: Any) -> Rule:
-        """Return the rule for the named function in `_RULES`, which computes spectra for any m."""
+        """Return the rule that computes a spectrum for any number of examples.
+
+        It calls the function with the name `name` in `_RULES` with the given parameters.
+        """
         texts = (spell(x) if isinstance(x, Fraction) else repr(x) for x in parameters)
         return cls(name, parameters, f"{name}({', '.join(texts)})")
 
     @classmethod
     def only(cls, spectrum: Spectrum, shown: str) -> Rule:
-        """Return the rule that contains one spectrum, valid for a single number m of examples."""
+        """Return the rule that always yields the given spectrum.
+
+        It is valid only for the number of examples for which this spectrum has weights.
+        """
         return cls("", (spectrum,), shown)
 
     @property
@@ -400,9 +424,11 @@ def _network(m: int) -> Iterator[tuple[int, int]]:
 
 
 def common_level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:
-    """Return the level τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`.
+    """Return the level τ >= 0 to which several supplies fall when a total of `need` is taken.
 
-    The result is 0 if no such level exists.
+    `left` contains the size of each supply in units of its cap in `caps`. At most one unit is taken
+    from each supply, so that τ solves Σ cap · min(1, [left − τ]_+) = `need`. The result is 0 if
+    there is no such τ.
     """
     # The sum is piecewise linear in τ. τ falls from one end of a piece to the next.
     ends = sorted({*left, *(max(x - 1, Fraction(0)) for x in left), Fraction(0)}, reverse=True)

@@ -362,9 +362,9 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return found[0] if found else numerical.programs(self, m).interior
 
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
-        """Return those of the given points that are near a point at which both terms have bounds.
+        """Return those `points` near which both terms of the sum have upper bounds.
 
-        The l1 distance between the two points is at most `within`.
+        The bounds are valid at a point whose l1 distance is at most `within`.
         """
         found = []
         for d in points:

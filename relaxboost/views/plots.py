@@ -259,12 +259,16 @@ def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[fl
 
 
 def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
-    """Draw brackets of the regret over time, and the bounds from theorems. Return the Axes.
+    """Draw the regret of online learners against the number of examples, and return the Axes.
+
+    An area between the lower and the upper bound shows the regret of a learner. Thin lines show the
+    upper bounds on the regret that theorems give.
 
     Parameters
     ----------
     *regrets : Regret
-        Results of calls of `online.regret` with ``at=``.
+        Results of calls of `online.regret`, one for each learner. The argument ``at`` of such a
+        call sets the numbers of examples for which the regret is drawn.
     title : str
         The title of the picture.
     axes : Axes, optional

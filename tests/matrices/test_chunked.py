@@ -157,7 +157,7 @@ def test_a_certificate_of_it_holds_for_the_data_in_memory(inline, made):
     for A in (matrix, stumps(X, y)):
         assert certificate.check(A)
     few = chunked(X, y, max_cuts=3)
-    with pytest.raises(rb.InputError, match="with max_cuts the pages contain the bin"):
+    with pytest.raises(rb.InputError, match="files of this matrix contain the bin"):
         few.data()
 
 

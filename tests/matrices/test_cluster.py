@@ -135,7 +135,7 @@ def assert_failed_with_bracket(solution, X, y, message):
     """The run of three rounds, evaluated here, and one error that says what happened."""
     assert solution.status == "failed"
     assert re.search(message, solution.message)
-    assert "further passes run in this process; the bracket is valid" in solution.message
+    assert "in this process if it is used again; the bracket is valid" in solution.message
     short = solved(chunked(X, y), rounds=3)
     assert (solution.lower, solution.upper) == (short.lower, short.upper)
     assert solution.game.matrix.cluster is None

@@ -36,10 +36,11 @@ from relaxboost.matrices.stumps import StumpBulk, StumpMatrix, stump_digest
 class ChunkedMatrix(StumpMatrix):
     """The margin matrix of all decision stumps of data on disk.
 
-    The matrix has the same columns and the same digest as the `StumpMatrix` of the same data. For
-    each bin of a feature, a pass sums the numbers y_i d_i of the examples in this bin. The sums are
-    sums of integers, so they do not depend on the blocks of the source, the workers, or the
-    threads. Features are processed one at a time, so that no array with an entry for each stump is
+    The matrix has the same columns and the same digest as the `StumpMatrix` of the same data. The
+    edges of the stumps of a feature follow from sums: for each bin of the feature, the products
+    y_i d_i are summed over the examples in this bin. The products are rounded to integer multiples
+    of a unit, so that the order of a sum does not matter, and results do not depend on threads or
+    workers. Features are processed one at a time, so that no array with an entry for each stump is
     in memory unless the caller requests one. Use `chunked` to create such a matrix.
 
     The files are deleted when the matrix is deleted. An unpickled copy of the matrix reads the same
@@ -71,10 +72,11 @@ class ChunkedMatrix(StumpMatrix):
         return low, high
 
     def _each(self, d: Vector, reduced: Callable[[int, Whole], Any]) -> tuple[list[Any], float]:
-        """For each feature, sum the products y_i d_i over the examples of each bin.
+        """Return a list with a result for each feature, such as the largest edge of its stumps.
 
-        Return a list of what the function `reduced` returns for these sums, and the unit of the
-        sums.
+        For each bin of a feature, the products y_i d_i are summed over the examples in this bin.
+        The function `reduced` computes the result of the feature from the sum of all products and
+        the array of these sums, as integer multiples of a unit. Also return this unit.
         """
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)
@@ -84,7 +86,10 @@ class ChunkedMatrix(StumpMatrix):
                 return cluster.each(q, then), unit
             except ClusterError as error:
                 self.cluster = None
-                raise ClusterError(f"{error}; further passes run in this process") from error
+                raise ClusterError(
+                    f"{error}; this matrix no longer uses the cluster, and is computed in this "
+                    "process if it is used again"
+                ) from error
         pool, threads = thread_pool()
 
         def some(features: range) -> list[Any]:
@@ -123,9 +128,9 @@ class ChunkedMatrix(StumpMatrix):
         """
         if self._max_cuts is not None:
             raise InputError(
-                "with max_cuts the pages contain the bin of each value instead of the value; to "
-                "store the data in a certificate, use stumps(X, y, max_cuts=...), which gives the "
-                "same game"
+                "max_cuts was passed, so the files of this matrix contain the bin of each value "
+                "instead of the value; to store the data in a certificate, use "
+                "stumps(X, y, max_cuts=...), which gives the same game"
             )
         out = np.empty((self.m, 1 + len(self._codes)), order="F")
         out[:, 0] = self._y
@@ -172,21 +177,22 @@ def chunked(
         The labels, which have two values. The values −1 and +1 are kept, and `datasets.labels` maps
         others. For Parquet, `y` is the name of the label column. For an iterator, it is None.
     directory : path, optional
-        The directory for the files of binned features, which are called pages. They are written to
-        a subfolder, which is deleted with the matrix. The default is the directory for temporary
-        files. The workers of a cluster must be able to read the directory under the same path.
+        The directory for the files of binned features. The files are written to a subfolder, which
+        is deleted with the matrix. The default is the directory for temporary files. The workers of
+        a cluster must be able to read the directory under the same path.
     max_cuts : int, optional
         The maximum number of thresholds for a feature, as in `stumps`. With fewer thresholds the
-        game has a different digest and optimum. With at most 255 thresholds, a code takes one byte.
+        game has a different digest and optimum. If no feature has more than 255 thresholds, a value
+        takes one byte.
     feature_names : sequence of str, optional
         The names of the features. By default they are those of the source, or x0, x1, ...
     page : int
         The number of rows that are read and written at a time. The results do not depend on it.
     client : dask.distributed.Client, optional
-        The client whose workers run the passes. The workers may be threads or a cluster. This
-        parameter requires ``pip install '.[dask]'`` in a checkout. Workers read the pages from
-        `directory`, and receive vectors of length m as a file in the same directory. If a worker
-        dies, another worker repeats its tasks.
+        The client whose workers compute the sums over the examples. The workers may be threads or a
+        cluster. This parameter requires ``pip install '.[dask]'`` in a checkout. Workers read the
+        binned features from `directory`, and receive vectors of length m as a file in the same
+        directory. If a worker dies, another worker repeats its tasks.
 
     Returns
     -------
@@ -200,7 +206,7 @@ def chunked(
         label (the message names the block and the row); if all features are constant; or if the
         directory is not writable.
     ClusterError
-        If the workers cannot read the pages. If the cluster becomes unavailable while a game is
+        If the workers cannot read the files. If the cluster becomes unavailable while a game is
         solved, the run ends with the status "failed" and the best bounds so far.
     """
     if max_cuts is not None:

@@ -77,10 +77,7 @@ class Pages:
     folder: Path
     m: int
     page: int
-    """The number of rows in a page, which is a block of rows in the files.
-
-    A task on a cluster reads whole pages.
-    """
+    """The number of rows in a block of rows. A task on a cluster processes whole blocks."""
     bins: tuple[int, ...]
     """The number of codes (bins) of each feature. A feature with b bins has b − 1 cuts."""
     kind: str
@@ -96,21 +93,22 @@ class Pages:
             found = _sums(self.folder)
         except OSError as error:
             raise InputError(
-                f"the pages in {self.folder} cannot be read ({error.strerror}). Pages are deleted "
-                "together with their matrix; for a cluster, directory= must be a directory that "
-                "all workers can read"
+                f"the files of a matrix in {self.folder} cannot be read ({error.strerror}). The "
+                "files are deleted together with their matrix; for a cluster, directory= must be a "
+                "directory that all workers can read"
             ) from None
         if found != self.sums:
             raise InputError(
-                f"the pages in {self.folder} have changed since they were written; create the "
-                "matrix again"
+                f"the files of a matrix in {self.folder} have changed since they were written; "
+                "create the matrix again"
             )
 
     def codes(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
-        """Map the codes at the positions first, ..., last − 1 of the file into memory.
+        """Return the entries first, ..., last − 1 of the file ``codes`` as a memory-mapped array.
 
-        The file contains the codes of the first feature, then those of the second feature, and so
-        on.
+        An entry is the number of cuts below the value of an example. The file contains the entries
+        of all examples for the first feature, then for the second feature, and so on. By default
+        all entries are returned.
         """
         last = len(self.bins) * self.m if last is None else last
         start = np.dtype(self.kind).itemsize * first

@@ -16,9 +16,9 @@ from relaxboost._core.errors import InputError
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
-    """Return integers q, their sum, and a unit s.
+    """Return the products of `signs` and `d` as integer multiples of a unit, up to rounding.
 
-    The numbers s · q equal the products `signs` · `d` up to rounding.
+    The results are the vector of integers, the sum of the integers, and the unit.
     """
     # The unit s is a power of two, and s·q equals `signs` · `d` up to rounding. If Σ|d| is in
     # [2^(e−1), 2^e), then s is 2^(e−61), and each entry is rounded by at most s/2. Hence Σ|q| is
@@ -45,11 +45,12 @@ def _scaled(signs: Vector, d: Vector, scale: float, q: Whole) -> int:
 def each_feature(
     codes: Iterable[NDArray[Any]], bins: Sequence[int], q: Whole, then: Callable[[Whole], Any]
 ) -> list[Any]:
-    """For each feature, sum the vector `q` over the examples of each bin, and return a list of what
-    the function `then` returns for these sums.
+    """Return a list with a result for each feature, such as the largest edge of its stumps.
 
-    `codes` has the bin of each example for each feature, and `bins` has the number of bins. All
-    calls of `then` receive the sums in the same array, and must not keep this array.
+    For each bin of a feature, the vector `q` is summed over the examples in this bin. The
+    function `then` computes the result of the feature from the array of these sums. It must not
+    keep the array, which is reused for the next feature. `codes` yields an array with the bin of
+    each example for each feature, and `bins` contains the number of bins of each feature.
     """
     # Dask workers return freed memory to the operating system, and allocating it again for each
     # feature would take longer than a pass.

@@ -82,7 +82,7 @@ def batches(source: Any) -> Iterator[Batch]:
             did = "no data" if more else "data"
             raise InputError(
                 f"next() provided {did} for block {number} and returned {more!r}; it must provide "
-                "a batch and return True, or do neither at the end"
+                "a batch and return True, or provide nothing and return False at the end"
             )
         if not more:
             return

@@ -53,7 +53,10 @@ def logistic_distribution(
 
 
 def _clipped(m: int) -> float:
-    """Return the sum of m weights with the smallest logit. Smaller sums are inaccurate."""
+    """Return the sum of m weights with the smallest logit, −MAX_EXPONENT.
+
+    Sums below this number are inaccurate, because smaller logits are clipped.
+    """
     return m * math.exp(-MAX_EXPONENT)
 
 
@@ -70,7 +73,7 @@ def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[floa
 
 
 def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float, float]:
-    """Return a reference margin near the multiplier γ, and a guess of γ minus this margin."""
+    """Return the ceil(k)-th smallest margin, and a guess of the multiplier γ minus this margin."""
     j = math.ceil(k) - 1
     last = min(j + 1, u.size - 1)
     ordered = np.partition(u, (j, last))
@@ -103,11 +106,12 @@ class _Equation:
         """
 
     def miss(self, delta: float) -> tuple[float, float]:
-        """Compute the logistic weights x for the multiplier γ = `delta`.
+        """Compute the logistic weights x for a multiplier, and return the error of Σx = k.
 
-        Return the logarithm of the right side over the left side of the equation in the module's
-        docstring, and the slope for the next step of Newton's method. The slope is nan if no
-        further step is needed.
+        `delta` is the multiplier γ minus the reference that was subtracted from the margins. The
+        docstring of the module writes the equation Σx = k with two positive sides. The error is the
+        logarithm of the right side over the left side. Also return the slope for the next step of
+        Newton's method, which is nan if no further step is needed.
         """
         change = (delta - self._last) / self._temperature
         given = self._v, delta, self._temperature, self._share, change

@@ -84,7 +84,10 @@ def _sum_above(e: Vector, u: Vector, last: float) -> tuple[float, int]:
 
 @njit(error_model="numpy")
 def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tuple[float, int]:
-    """Set e_i = exp((last − u_i)/β). Return the sum and the count that `_sum_above` returns."""
+    """Set e_i = exp((last − u_i)/β) for the margins u, and return the sum of some of these e_i.
+
+    The sum is over the margins that exceed `last`. Also return the number of the other margins.
+    """
     # The second pass over a chunk finds it in the cache.
     total = 0.0
     upto = 0
@@ -101,7 +104,10 @@ def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tup
 def _cut(
     u: Vector, last: float, pivot: float, beta: float, cap: float, scale: float, d: Vector
 ) -> None:
-    """Replace d = exp((last − u)/β) by min{cap, scale · exp((pivot − u)/β)}."""
+    """Replace the weights d = exp((last − u)/β) by min{cap, scale · exp((pivot − u)/β)}.
+
+    u contains the margins, `last` and `pivot` are two of them, and `scale` is at most the cap.
+    """
     apart = (last - pivot) / beta
     # The factor e^30 between the two references leaves all exponentials in the range of doubles.
     if apart <= 30.0:

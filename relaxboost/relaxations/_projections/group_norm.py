@@ -51,11 +51,13 @@ def _evaluate(
     work: Vector,
     sums: Vector,
 ) -> tuple[float, float, float]:
-    """Return q g/β + log(μ q/β), and the errors of the two equations for the multipliers g and μ.
+    """Compute the weights t of one group from two multipliers g and μ, and return three numbers.
 
-    The errors are log Σt and log (c N^{−q}/μ), where t is the vector of weights. The function
-    stores y, ω and t in `work`, and the sums of `wright.sweep` in `sums`. `problem` is (log c, q,
-    β), and `last` is the first result of the previous call.
+    The first number is x = q g/β + log(μ q/β). The next call uses it as the argument `last`. The
+    second number is log Σt, the error of the equation Σt = 1. The third number is
+    log(c N^{−q}/μ), the error of the equation μ = c N^{−q} for the norm N of t. The argument
+    `problem` is (log c, q, β). The rows 2, 3 and 4 of `work` receive log ω, ω and t, where ω are
+    the values of the Wright function. `sums` receives the sums that `wright.add` computes.
     """
     log_c, q, beta = problem
     z = work[0]
@@ -78,9 +80,9 @@ def _evaluate(
 
 @njit(error_model="numpy")
 def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, float]:
-    """Return Newton's step for the multipliers g/β and log μ of one group.
+    """Return the changes of g/β and of log μ in a step of Newton's method, for one group.
 
-    The arguments `miss` and `other` are the errors of the two equations for these multipliers.
+    The arguments `miss` and `other` are the errors of the equations Σt = 1 and μ = c N^{−q}.
     """
     a1 = sums[2]
     energy = sums[4]
@@ -140,7 +142,11 @@ def _bracketed(
 def _group(
     u: Vector, problem: tuple[float, float, float], state: Vector, work: Vector, p: Vector
 ) -> None:
-    """Compute the distribution p within one group, and update `state`, the row of this group."""
+    """Compute the distribution p within one group of examples.
+
+    The argument `state` contains the multipliers from which Newton's method starts, and receives
+    the solution. The docstring of `norm_penalties` lists its five numbers.
+    """
     log_c, q, beta = problem
     sums = np.empty(5)
     low = log_c - 1e-9
@@ -195,11 +201,13 @@ def norm_penalties(
     y: Vector,
     p: Vector,
 ) -> None:
-    """Compute the distributions p within all groups, and update `states`.
+    """Compute the minimising distribution within each group, and write it to `p`.
 
-    Group r has the margins u[starts[r] : starts[r + 1]]. Row r of `states` contains five numbers:
-    g, log μ, q g/β + log(μ q/β) at p (inf before the first call), and the derivatives of g and of
-    log μ in log c. The next call starts from `states` and from the logarithms `y` of ω.
+    Group r has the margins u[starts[r] : starts[r + 1]]. The arrays `states` and `y` contain the
+    results of the previous call, from which Newton's method starts, and receive the new results.
+    Row r of `states` contains five numbers about group r: the multipliers g and log μ, the number
+    q g/β + log(μ q/β) at the last evaluation (inf before the first call), and the derivatives of g
+    and of log μ in log c. `y` contains the logarithms of the values ω of the Wright function.
     """
     most = 0
     for r in range(starts.shape[0] - 1):
@@ -285,10 +293,10 @@ class Spreading:
         decreasing_root(miss, 0.0, 1e-17, 1e-14)
 
     def _share(self, onwards: float) -> tuple[float, float]:
-        """Compute and store the total weights of the groups for the penalty weight λ · e^`onwards`.
+        """Compute and store the total weights of the groups for a penalty weight.
 
-        λ is the penalty weight in the last call of `move`. The function returns the same two
-        numbers as `move`.
+        The logarithm of the penalty weight is that of the last call of `move` plus `onwards`.
+        Return log Σ a_g ‖d_g‖ and its derivative in the logarithm of the penalty weight.
         """
         states = self._states
         g = int(np.argmin(states[:, 0]))
@@ -303,7 +311,7 @@ class Spreading:
         return math.log(size), float(parts @ slopes) / size
 
     def distribution(self) -> Vector:
-        """Return the minimiser d for the penalty weight λ in the last call of `move`."""
+        """Return the minimiser d that the last call of `move` or `settle` has computed."""
         d = np.empty(self._u.size)
         d[self._norm.order] = np.repeat(self._shares, np.diff(self._norm.starts)) * self._p
         return d / d.sum()

@@ -35,9 +35,9 @@ class Highest(NamedTuple):
     size: float
     """The logarithm of the norm a_g ‖d_g‖ of the weights d in the group."""
     dual_slope: float
-    """The derivative of `dual` in log s, for the threshold γ = min u + s."""
+    """The derivative of the logarithm `dual` with respect to log s, where γ = min u + s."""
     size_slope: float
-    """The derivative of `size` in log s, for the threshold γ = min u + s."""
+    """The derivative of the logarithm `size` with respect to log s, where γ = min u + s."""
 
 
 @njit(error_model="numpy")
@@ -88,9 +88,9 @@ def _highest(
 class Levels:
     """The group that has all the weight, as a function of the threshold γ = min u + e^x.
 
-    The distance e^x is measured in a unit that suits the margins u. The unit is a power of two near
-    the mean of u − min u or near `weight`, whichever is larger. In this unit no square of a margin
-    underflows.
+    The distance e^x is measured in a unit in which no square of a margin underflows. The unit is a
+    power of two near the mean of u − min u or near `weight`, whichever is larger. Here u are the
+    margins, and `weight` is the weight of the penalty, or 0 for a ball.
     """
 
     def __init__(self, u: Vector, norm: Grouping, weight: float = 0.0) -> None:
@@ -103,7 +103,10 @@ class Levels:
         self._v = np.ldexp(v, -self._exponent)
         self._least = np.minimum.reduceat(self._v, norm.starts[:-1])
         self.log_weight = math.log(math.ldexp(weight, -self._exponent)) if weight else -math.inf
-        """The logarithm of the penalty's weight `weight`, in the unit of e^x."""
+        """The logarithm of the penalty's weight, in the unit in which e^x is measured.
+
+        It is −inf for a ball.
+        """
         spread = math.ldexp(spread, -self._exponent)
         self.start = math.log(spread) if spread > 0.0 else 0.0
 

@@ -28,9 +28,10 @@ MIN_TEMPERATURE = math.ulp(0.0)
 """The minimum temperature T of a tilt. It replaces temperatures that would underflow to 0."""
 
 SMALL_CHANGE = 1e-2
-"""Below this number, the largest exponent (g − min g)/T of a tilt and the radius r of a ball are
-small. Values near 1 are then computed as differences from 1 by expm1 and log1p. Otherwise exp and
-log are used, which are faster, and lose at most two digits to cancellation for larger exponents."""
+"""The bound below which all exponents are small, so that exponentials and their sums are near 1.
+It applies to the exponents (g − min g)/T of a tilt, and to the radius r of a ball. Below the bound,
+differences from 1 are computed by expm1 and log1p. Above the bound, the faster functions exp and
+log are used, which lose at most two digits to cancellation."""
 
 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:

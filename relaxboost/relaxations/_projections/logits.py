@@ -70,9 +70,10 @@ def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
 def _entries(
     logits: Vector, share: float, small: Vector, slope: Vector, turn: Vector, x: Vector
 ) -> None:
-    """Compute the weights x from their logits, and three vectors with the same number of entries.
+    """Compute the weights x of the examples from their logits, and the derivatives of x.
 
-    `small` becomes the smaller of x and 1 − x, `slope` becomes T dx/dγ, and `turn` T² d²x/dγ².
+    `slope` receives the scaled first derivative T dx/dγ of each weight, `turn` receives the second
+    derivative T² d²x/dγ², and `small` receives min(x, 1 − x).
     """
     bend = 1.0 - share
     for i in range(logits.shape[0]):
@@ -125,12 +126,18 @@ def weigh(
     logits: Vector,
     x: Vector,
 ) -> Vector:
-    """Compute the weights x at the multiplier γ = `delta`, and return seven sums.
+    """Compute the weights x of the examples at a multiplier γ, and return seven sums.
 
-    T is `temperature`, and a is `share`. If a < 1, the logits are computed too. The sums are Σ x
-    over x <= 1/2 and Σ (1 − x) over x > 1/2, then T Σ dx/dγ over the same two sets, T² Σ d²x/dγ²
-    over the same two sets, and the number of x > 1/2. `logits` was set by the previous call, and
-    `change` is the change of w since then.
+    The examples are divided into those with x <= 1/2 and those with x > 1/2. The sums are
+
+    - Σ x over the first set, and Σ (1 − x) over the second set,
+    - T Σ dx/dγ over the first set, and over the second set,
+    - T² Σ d²x/dγ² over the first set, and over the second set,
+    - the number of examples in the second set.
+
+    `delta` is γ, `temperature` is T, and `share` is a. If a < 1, the function also computes
+    `logits`, and starts from the logits of the previous call. `change` is the change of
+    w = (γ − v)/T since the previous call.
     """
     sums = np.zeros(7)
     n = min(ENTRIES_PER_CHUNK, v.shape[0])
@@ -162,7 +169,10 @@ def weigh(
 
 @njit(error_model="numpy", fastmath={"contract"})
 def nudge(x: Vector, step: float, share: float) -> None:
-    """Update the weights x from γ to γ + T · `step` by a second-order Taylor expansion."""
+    """Update the weights x in place after a small increase of the multiplier γ by T · `step`.
+
+    The update is a Taylor expansion of second order.
+    """
     bend = 1.0 - share
     for i in range(x.shape[0]):
         rest = 1.0 - x[i]

@@ -24,9 +24,10 @@ from relaxboost.relaxations._projections.capped import capped_distribution
 
 
 def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
-    """Return the number y with Σ [y − v_i]_+ / a_i = c > 0, and the smallest v_i >= y.
+    """Return the threshold y that solves Σ [y − v_i]_+ / a_i = c for a vector v and a number c > 0.
 
-    `inverse` contains the numbers 1/a_i. If all v_i are below y, the second result is inf.
+    Also return the smallest v_i >= y, or inf if all v_i are below y. The vector `inverse` contains
+    the numbers 1/a_i.
     """
     order = np.argsort(v)
     keys = v[order]

@@ -68,12 +68,15 @@ class _Entries:
         self._log_omega = np.empty(u.size)
         self._last = math.inf
         self.sums = [0.0] * 5
-        """The sums Σt, Σa, Σaω, Σaω² and Σtω of the last pass, with a = t/(1 + ω) = β dt/dg."""
+        """Five sums over all examples: Σt, Σa, Σaω, Σaω² and Σtω, with a = t/(1 + ω) = β dt/dg.
+
+        The last call of `sweep` computed them. The docstring of the module defines t and ω.
+        """
 
     def sweep(self, g: float, shift: float) -> None:
-        """Compute t, the values ω of the Wright function, and all sums at the multiplier g.
+        """Compute the weights t of all examples at the multiplier g, the numbers ω, and `sums`.
 
-        The numbers K_i of the module's docstring satisfy log K_i = log κ_i + shift.
+        The argument `shift` is log(μ |q| / β). The docstring of the module defines t and ω.
         """
         x = self.q * g / self.beta + shift
         change = x - self._last
@@ -83,9 +86,9 @@ class _Entries:
         self.sums = sweep(*given, self._log_omega, self.omega, self.t).tolist()
 
     def log_sum_exp(self, x: Vector) -> float:
-        """Return log Σ exp(x_i) over all examples.
+        """Return log Σ exp(x_i), summed over all examples.
 
-        `x` has one entry for each example, or a single entry if all examples have the same x_i.
+        If all examples have the same x_i, the argument `x` may have a single entry.
         """
         return log_sum_exp(x) + math.log(self.u.size / x.size)
 
@@ -159,10 +162,10 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, log_mu: float, power: float, error: float) -> tuple[float, float]:
-        """Return a lower and an upper bound on the multiplier g with Σt = 1.
+        """Return a lower and an upper bound on the multiplier g at which the weights t sum to one.
 
-        `power` is the term μ κ_i t_i^q at the vector t for which this term is the same for all
-        examples i. `error` is the relative error of `power`.
+        For some t of sum one, the product μ κ_i t_i^q is the same number for all examples i. The
+        argument `power` is this number, and `error` is its relative error.
         """
         # Some entry of t is at least as large as that of the flattest t, because both have the same
         # sum, and some entry is at most as large. No entry exceeds 1, nor does that of the least
@@ -263,9 +266,10 @@ class _Equations:
 def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations], None]
 ) -> Vector:
-    """Return the distribution d at the multipliers to which the function `solve` moves equations.
+    """Return the distribution d that satisfies two equations for its multipliers.
 
-    The other arguments define the equations, as in `power_penalty`.
+    The function `solve` gets the equations and changes the multipliers until both equations hold.
+    For the other arguments, see `power_penalty`.
     """
     # The difference g − min u may be less than a rounding of min u, but not of 0.
     equations = _Equations(_Entries(u - u.min(), kappa, q, beta))

@@ -26,10 +26,11 @@ MIN_DISTANCE = math.sqrt(MIN_NORMAL)
 def _sums(
     v: Vector, kappa: Vector, s: float, q: float, t: Vector
 ) -> tuple[float, float, float, float]:
-    """Compute the vector t divided by e^top at the distance s, for a suitable number top.
+    """Compute the unnormalised weights t of all examples at the distance s, and three sums of them.
 
-    Return top, and three sums divided by e^top: the sum Σt, the derivative of Σt in s, and the
-    energy Σ κ t^{q+1}. The vector v contains the margins minus the smallest margin.
+    The sums are Σt, its derivative in s, and the energy Σ κ t^{q+1}. The weights and the sums are
+    divided by e^top, so that no weight overflows. Return the number top and the three sums. The
+    vector v contains the margins minus the smallest margin.
     """
     h = np.maximum(s - math.copysign(1.0, q) * v, 0.0)
     top = 0.0
@@ -47,7 +48,10 @@ def _sums(
 
 
 class _Level:
-    """The unnormalised weights t of the examples, and sums over them, as functions of x = log s."""
+    """The unnormalised weights t of the examples, and sums of them, as functions of x = log s.
+
+    The distance s is |g − min u| for the multiplier g and the margins u.
+    """
 
     def __init__(self, u: Vector, kappa: Vector, q: float) -> None:
         self.low = float(u.min())
@@ -66,9 +70,10 @@ class _Level:
         self._start = math.log(spread) if spread > 0.0 else 0.0
 
     def solve(self, miss: Callable[[float], tuple[float, float]]) -> float:
-        """Return the root x = log s of the decreasing function `miss`.
+        """Return the number x = log s at which the function `miss` is zero.
 
-        The weights t are computed at this root.
+        `miss` returns the value of a decreasing function of x, and the derivative of this function.
+        The weights t at the result are stored.
         """
         x = decreasing_root(miss, self._start, 2.0, 1e-15)
         if x != self._last:
@@ -109,10 +114,11 @@ class _Level:
         self.t[least] = np.exp(logs - logs.max())
 
     def refine(self, x: float, miss: Callable[[], float]) -> None:
-        """Interpolate t between the doubles g on both sides of the root, so that `miss` is zero.
+        """Change the weights t slightly, so that the function `miss` is zero up to rounding.
 
-        The interpolation is needed for q > 1, because t then changes a lot between adjacent
-        doubles g.
+        The argument x is a root of `miss` up to the rounding of doubles. For q > 1 this can be
+        inaccurate, because t then changes a lot between adjacent doubles g. So t is interpolated
+        between the weights at two doubles g, one on each side of the root.
         """
         # For q > 1 the entries rise steeply from zero: to 0.15 at g − u = 1e-16 for q = 19. So no
         # double g may have the right sum.

@@ -46,7 +46,10 @@ def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> None:
-    """Set the weights t = (w / e^k)^{1/q}, which also equal exp(z − w/q)."""
+    """Compute the weights t of the examples from the numbers w and y = log w of `omegas`.
+
+    A weight is (w / e^k)^{1/q}, which equals exp(z − w/q).
+    """
     # The second form cancels for a large w, and the first one for a small w.
     for i in range(z.shape[0]):
         t[i] = exp(z[i] - w[i] / q if w[i] <= 1.0 else (y[i] - k[i]) / q)
@@ -54,7 +57,10 @@ def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def add(t: Vector, w: Vector, sums: Vector) -> None:
-    """Add Σt, Σa, Σaω, Σaω² and Σtω to `sums`, where ω is `w` and a = t / (1 + ω)."""
+    """Add five sums over the examples to `sums`: Σt, Σa, Σaω, Σaω² and Σtω.
+
+    The vector t contains the weights, ω is the vector `w`, and a = t / (1 + ω).
+    """
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0
@@ -87,12 +93,13 @@ def sweep(
     omega: Vector,
     t: Vector,
 ) -> Vector:
-    """Compute ω, its logarithm y and the weights t of all examples, and return five sums.
+    """Compute the weights t of all examples at the multiplier g, and return five sums of them.
 
-    The sums are those of `add`. For margins u and the multiplier g, the number ω of an example
-    solves ω + log ω = q (g − u)/β + log κ + shift, and t is as in `power`. `logk` contains the
-    numbers log κ, or a single entry if all are equal. `y` was set by the previous call, and
-    `change` is the change of q (g − u)/β + shift since then.
+    The sums are those of `add`. For an example with the margin u and the factor κ, the number ω
+    solves ω + log ω = q (g − u)/β + log κ + shift. The docstring of `power` defines t by ω. The
+    vector `logk` contains the numbers log κ, or a single entry if all of them are equal. The vector
+    `y` contains log ω from the previous call, and receives the new log ω. The argument `change` is
+    the change of q (g − u)/β + shift since the previous call, or inf at the first call.
     """
     sums = np.zeros(5)
     z = np.empty(ENTRIES_PER_CHUNK)
