@@ -19,7 +19,8 @@ from relaxboost.functional.schedules import Schedule
 
 @dataclass(frozen=True)
 class BoostState:
-    """The state of a run after boosting round t: the predictions f_t, and the step of the round."""
+    """The state of a run after a boosting round: the predictions, their risk and its subgradient,
+    and the direction and the step of the round."""
 
     round: int
     """The number t of the boosting round; 0 before the first step."""
@@ -51,13 +52,28 @@ def rounds(
     first: int = 0,
     clock: Clock | None = None,
 ) -> Iterator[BoostState]:
-    """Yield the state at the start and after each boosting round.
+    """Run a boosting algorithm, and yield its state at the start and after each round.
 
-    The generator ends when every hypothesis is orthogonal to the function that the algorithm
-    projects. The risk is a `Risk` or any object with `measure` and `evaluate`. The schedule of
-    steps is created by `schedules.make`. The predictions on the training set are `start` after
-    round `first`, and the next round is `first` + 1. If the clock has no time left, the generator
-    raises `TimeUp` between two projections.
+    The generator ends when every hypothesis is orthogonal to the gradient that the algorithm
+    projects onto the hypotheses. If the clock has no time left, it raises `TimeUp` between two
+    projections.
+
+    Parameters
+    ----------
+    risk : Risk
+        The risk, or any object with the attribute `measure` and the method `evaluate`.
+    pool : Pool
+        The weak learner, prepared for the training set.
+    algorithm : Algorithm
+        The boosting algorithm, in the state in which the run starts.
+    schedule : callable
+        The step sizes, as `schedules.make` returns them.
+    start : array of the shape of the predictions
+        The predictions on the training set at the start.
+    first : int
+        The number of the last round before the start; 0 for a new run.
+    clock : Clock, optional
+        The clock that limits the time.
     """
     project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)

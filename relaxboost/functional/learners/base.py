@@ -89,8 +89,10 @@ class Pool(ABC):
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the hypothesis of which a multiple is nearest to a target, and the outputs of the
-        hypothesis on the training rows.
+        """Return the hypothesis that fits a target best, and its outputs on the training rows.
+
+        The best hypothesis is the one with the multiple nearest to the target, or the one with the
+        smallest angle to the target; see the argument `projection` of `WeakLearner.prepare`.
 
         Parameters
         ----------
@@ -244,9 +246,10 @@ def check_width(X: Any, width: int, owner: str) -> None:
 
 
 def numbers(name: str, given: Any, *shape: int) -> Array:
-    """Return a value that was read from JSON as an array of finite numbers of the given shape.
+    """Convert a value that was read from JSON to an array of doubles, and return this array.
 
-    Otherwise raise a ValueError, whose message begins with `name`.
+    A ValueError is raised if the value does not consist of finite numbers in the given shape. Its
+    message begins with `name`.
     """
     # NumPy would turn strings and booleans into numbers.
     made = np.array(given, dtype=object)
