@@ -29,9 +29,9 @@ MULTIPLES = np.concatenate([8.0 * 2.0 ** -np.arange(8), *2 * [256.0 * 4.0 ** -np
 """The step sizes η of the 16 learners of `HedgedDescent`. A step of size 1 moves the prediction of
 the example by at most 1 for labels, and by at most the bound on the targets for numbers.
 
-The first eight learners have constant steps, which are suitable for data that change over time. The
-steps of the other learners are divided by the square root of the number of examples, and are
-therefore larger. They are suitable for data that do not change."""
+The first eight learners have constant steps, which are suitable for data whose distribution changes
+over time. The steps of the other learners are later divided by the square root of the number of
+examples, and are therefore larger. They are suitable if the distribution does not change."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,9 @@ class HedgedDescent(OnlineMethod):
         is_bounded = math.isfinite(loss.loss.gradient_bound) or loss.task != "binary"
         if not is_bounded or not (loss.task == "binary" or loss.loss.of_differences):
             raise InputError(
-                f"{loss!r} has unbounded slopes; use a method with a radius, such as radius=1"
+                f"{loss!r} "
+                f"{'is not a function of <w, h> − y' if is_bounded else 'has unbounded slopes'}; "
+                "use a method with a radius, such as radius=1"
             )
         if loss.task != "binary" and math.isinf(self.targets):
             raise InputError(
