@@ -427,8 +427,9 @@ class Refitted(Naive):
       number that decreases the risk most.
 
     With η <= 1, or η <= 1/K for a loss of K outputs, a round never increases the risk. For the two
-    hinges, this holds for the smooth risk. A round may increase the risk of the ranking hinge,
-    because its pairs connect different leaves. This algorithm is not in Grubb & Bagnell (2011).
+    hinges, this holds for the smooth risk. There are two exceptions: the ranking hinge, because its
+    pairs connect different leaves, and trees with monotone constraints, because these change the
+    values of leaves. This algorithm is not in Grubb & Bagnell (2011).
 
     Parameters
     ----------

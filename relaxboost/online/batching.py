@@ -112,11 +112,10 @@ class BatchHypothesis:
     examples: int
     """The number m of examples in the stream from which the hypothesis was learned."""
     among: int
-    """The number of iterates of the learner from which the hypothesis was made, for example as
-    their mean."""
+    """The number of iterates that the rule used, for example the number of those that voted."""
     loss: float
-    """The mean loss of the iterates from which the hypothesis was made. The loss of an iterate is
-    that on the next example."""
+    """The mean of the losses of the iterates that the rule used. Each iterate is evaluated on the
+    example that follows it in the stream."""
     wrong: float | None
     """The fraction of the iterates that misclassify the next example. An iterate w misclassifies an
     example with the label y and the values h of the base functions if y<w, h> <= 0. The fraction is

@@ -318,7 +318,7 @@ class Learner:
         weights that predict it, and w are fixed weights. After t examples, the bound is β_t V(w) +
         Σ ‖u_i‖²/(2αβ_{i−1}). Here V is the proxy, α its modulus, β_i the temperature after example
         i, and u_i the gradient of l_i. For greedy steps with varying temperatures, V(w) is replaced
-        by the largest Bregman divergence of the proxy. It is inf for proxies such as the entropy.
+        by the largest Bregman divergence of the proxy, which is inf for the entropy, for example.
 
         Parameters
         ----------
@@ -405,7 +405,7 @@ class Learner:
         return sizes
 
     def compiled(self) -> kernels.Codes | None:
-        """Return the method's options as numbers for compiled code, or None without such code."""
+        """Return the options as numbers for compiled code, or None if there is no such code."""
         method = self.method
         loss = method.loss
         law = method.schedule.law(self.constants)

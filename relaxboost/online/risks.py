@@ -107,8 +107,8 @@ def expected_excess_bound(
     The bound holds for the average of the iterates, and for a random iterate. Let L bound the
     gradients, and let the proxy have the maximum V_max and the modulus α. The bound is
     L√(2V_max/(αt)) for ``Horizon(t)``, and 2L√(V_max/α) √(t + 1)/t for `MirrorDescent` with the
-    schedule "growing". For `MirrorSteps` with "growing" the bound is larger. It is inf if the
-    Bregman divergences of the proxy are unbounded.
+    schedule "growing". For methods with greedy steps, such as `MirrorSteps`, the bound for
+    "growing" is larger. It is inf if the Bregman divergences of the proxy are unbounded.
 
     Parameters
     ----------

@@ -358,7 +358,7 @@ class Nested(Experts):
 def test_digests_know_where_parts_end():
     assert Nested(((1,), (2,))).digest() != Nested(((1, (2,)),)).digest()
     assert Nested((1, 2)).digest() == Nested((1, 2)).digest() != Nested((12,)).digest()
-    with pytest.raises(InputError, match="must be arrays, numbers, strings, or lists"):
+    with pytest.raises(InputError, match="must return arrays, numbers, strings, or lists"):
         Nested((object(),)).digest()
 
 

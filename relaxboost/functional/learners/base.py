@@ -237,9 +237,9 @@ def check_rows(X: Any, measure: Empirical) -> None:
 
 
 def check_width(X: Any, width: int, owner: str) -> None:
-    """Raise an InputError unless X has `width` features.
+    """Raise an InputError unless X is a matrix with `width` columns, one for each feature.
 
-    The error message begins with `owner`, as in "the tree was".
+    The argument `owner` is the beginning of the error message, such as "the tree was".
     """
     if np.ndim(X) != 2 or np.shape(X)[1] != width:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")

@@ -16,7 +16,8 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True)
 class Column(Hypothesis):
-    """A hypothesis of a `FiniteSet`. Its outputs are the column `index` of the array X."""
+    """A hypothesis of a `FiniteSet`. It is called with the outputs of all hypotheses, and returns
+    those in the column `index`."""
 
     index: int
 

@@ -24,7 +24,7 @@ HINGE_TEMPERATURE = 0.5
 examples a margin of exactly 1, where the hinge has its corner, and later rounds would not change
 them."""
 MAX_LOG_SLOPE = 350.0
-"""The number from which on the exponential loss exp(u) of u = −y f continues as a straight line, so
+"""If u = −y f exceeds this number, the exponential loss exp(u) continues as a straight line, so
 that it does not overflow. The slope of the line is exp(350), whose square is still a finite
 double."""
 

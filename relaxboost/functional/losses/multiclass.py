@@ -19,8 +19,8 @@ from relaxboost.functional.losses.margins import HINGE_TEMPERATURE
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
-"""A function that returns a number for each leaf of a tree. The number is added to one output of
-the examples in the leaf, that of a given class. The arguments are the index of the class, the
+"""A function that returns a number for each leaf of a tree. For the examples in the leaf, the
+number is added to the output of a given class. The arguments are the index of the class, the
 weights of the examples, the leaf of each example, and the number of leaves."""
 
 
@@ -96,8 +96,8 @@ class MulticlassLoss(Loss, ABC):
 
     task: ClassVar[str] = "multiclass"
     two_classes: ClassVar[str] = ""
-    """The name of the two-class loss that this loss generalises. If there are more than two
-    classes, this name selects this loss."""
+    """The name of a loss for two classes. If a user passes this name to an estimator, and there are
+    more than two classes, the estimator uses this multiclass loss."""
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
@@ -267,8 +267,9 @@ def _softer(F: Array, y: Whole) -> Array:
 
 
 def _distributions(Z: Array, y: Whole) -> Flags:
-    """Return whether each row z of Z satisfies a condition: z + e_y must be a probability
-    distribution, up to rounding. Here y is the class of the row, and e_y the unit vector of y.
+    """For each row z of Z, return whether z + e_y is a probability distribution, up to rounding.
+
+    Here y is the class of the row, and e_y the unit vector with the entry 1 for this class.
     """
     rows = np.arange(len(y))
     others = Z.copy()

@@ -111,9 +111,9 @@ def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock:
 def _quadratic_model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, QuadraticLosses]:
     """Return the quadratic function that approximates the cumulative loss near the weights w.
 
-    The function is returned as a matrix and a one-dimensional quadratic function for each row of
-    the matrix. Its value at some weights is the sum of the one-dimensional functions, each
-    evaluated at the inner product of its row and the weights.
+    It is returned as a matrix, and a quadratic function of one number for each row of the matrix.
+    To evaluate it at other weights, multiply the matrix by these weights, apply the functions to
+    the entries of the product, and sum the results.
     """
     bulk = _Replayed(problem.replay)
     curvature = sums.curvature

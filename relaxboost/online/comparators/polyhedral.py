@@ -136,12 +136,12 @@ def check_piecewise_linear(loss: OnlineLoss) -> None:
     if not (has_corners(loss) or isinstance(loss, Inner)):
         raise InputError(
             f"{loss!r} is not piecewise linear, so its comparator has no exact certificate; "
-            "use a hinge, absolute, quantile or inner loss, or rely on the bracket"
+            "use a hinge, absolute, quantile or inner loss, or rely on the bounds lower and upper"
         )
 
 
 class LossGame:
-    """The game whose value ρ determines the minimum of a cumulative loss, which is −scale · ρ."""
+    """A game with a value ρ such that the minimum of a cumulative loss is −`scale` · ρ."""
 
     def __init__(self, problem: Cumulative) -> None:
         check_piecewise_linear(problem.loss)

@@ -29,8 +29,8 @@ NEGLIGIBLE_EXPONENT = 60.0
 exp(−60) is below the roundoff of such sums, and computations with far smaller numbers are slow."""
 
 Steps = tuple[Vector, Vector]
-"""The steps of the K learners, as two arrays with an entry for each learner: the step size η for a
-loss of slope 1, and the code of the kind of steps."""
+"""The steps of the K learners, as two arrays with an entry for each learner. The first contains the
+step sizes η, by which gradients are multiplied, and the second the codes of the kinds of steps."""
 
 
 @njit(fastmath=ENTRIES)

@@ -18,7 +18,7 @@ from relaxboost.online.streams.words import HASH, TableColumns
 READ_BYTES = 2**20
 """The number of bytes of a CSV file that are read and parsed at a time."""
 MAX_ROW_BYTES = 2**24
-"""The maximum number of bytes of a row of a CSV file in which quotes may contain line breaks. In a
+"""The maximum number of bytes of a CSV row in which a quoted cell may contain line breaks. In a
 longer row, the next line break ends the row even if a closing quote is missing. Otherwise a missing
 quote would turn the rest of the file into one row, which may not fit into memory."""
 

@@ -126,7 +126,6 @@ class _Run:
         return bool(self.learner.method.loss.task == "binary")
 
     def record(self) -> ProgressRecord:
-        """Return a record of the progress of the run so far."""
         return ProgressRecord(
             self.kept.at - self._begin,
             self.learner.loss - self._loss_before,
@@ -351,8 +350,8 @@ class _Run:
 
 
 def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
-    """Divide groups of consecutive rows of a stream, so that a group ends at every multiple of
-    `every` rows."""
+    """Divide the pages of a stream, which are groups of consecutive rows, so that a page ends at
+    every multiple of `every` rows."""
     for first, H, y, X in pages:
         a = 0
         while a < len(H):

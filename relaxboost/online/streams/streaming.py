@@ -78,10 +78,10 @@ class Stream:
             yield page.H, page.y
 
     def pages(self, start: int = 0) -> Iterator[Page]:
-        """Yield the pages of the stream, which are groups of consecutive rows, from row `start` of
-        the source.
+        """Yield the pages of the stream, which are groups of consecutive rows.
 
-        If `Stream.start` is a later row, the first page starts there.
+        The first page begins at the row with the index `start` or `Stream.start`, whichever is
+        larger.
 
         Raises
         ------
