@@ -1,4 +1,4 @@
-"""The algorithms of restricted gradient descent, their options, and the work of one round.
+"""The boosting algorithms: how each of them finds its direction in a round, and their options.
 
 `Naive`, `Repeated` and `Residual` are the three algorithms of Grubb & Bagnell (2011), abbreviated
 as GB11. `Refitted` is TreeBoost (Friedman 2001).
@@ -51,11 +51,13 @@ class Projected(NamedTuple):
 
     hypothesis: Hypothesis
     coefficient: float
-    """The coefficient <h, v>/‖h‖² by which the projection of v multiplies the hypothesis h."""
+    """The coefficient of the hypothesis h in the projection of the vector v: <h, v>/‖h‖²."""
     point: Array
-    """The values of the projection on the training set: the coefficient times the outputs of h."""
+    """The values of the projection on the training set: the coefficient times the outputs of the
+    hypothesis."""
     edge: float
-    """The edge |<h, v>|/(‖h‖‖v‖) of the hypothesis, called γ in GB11's Definition 1."""
+    """The edge |<h, v>|/(‖h‖‖v‖) of the hypothesis h with respect to the projected vector v. It is
+    the number γ in Definition 1 of Grubb & Bagnell (2011)."""
 
 
 Project: TypeAlias = Callable[[Array], Projected | None]
@@ -75,7 +77,8 @@ class Direction:
     values: Array
     """The values of the round's direction on the training set, in the shape of the gradient."""
     waits: bool = False
-    """Whether boosting continues even if this boosting round found no hypothesis."""
+    """Whether boosting continues if this round found no hypothesis. It does if a later round may
+    find one."""
 
     @property
     def edges(self) -> tuple[float, ...]:
@@ -96,16 +99,17 @@ class Algorithm(ABC):
         The step size: a number > 0, a function of the round t = 1, 2, ..., or a name. "1/Lambda"
         needs the smoothness Λ of the risk (GB11, Theorem 3). "2/(lambda t)" and "1/(lambda t)" need
         its strong convexity λ (Theorems 4 and 6). "1/sqrt(t)" needs no constant (Theorems 5 and 7).
-        "line-search" takes the best step along the direction that is at most 2^40. The default is
-        the step in the theorem on the algorithm and the risk. There is no theorem on `Naive` for
-        risks that are not both smooth and strongly convex.
+        "line-search" takes the step in [0, 2^40] with the least risk. The default is the step for
+        which GB11 proves convergence. For `Naive`, GB11 proves convergence only if the risk is
+        smooth and strongly convex.
     scale : float, optional
-        A positive number that multiplies every step; by default 1. The steps 1/√t suit functions
-        and gradients of size one. If targets are in the hundreds, the scale should also be in the
-        hundreds; otherwise `boost` warns.
+        A positive number that multiplies every step; by default 1. The steps 1/√t are too short for
+        large targets. If targets are in the hundreds, the scale should also be in the hundreds;
+        otherwise `boost` warns.
     projection : {"least-squares", "inner"}, optional
-        The rule that selects a hypothesis: GB11, Eq. 4 and Eq. 3, respectively. The default is the
-        first rule in `WeakLearner.projections`.
+        The rule that selects a hypothesis. "least-squares" selects the hypothesis with the multiple
+        nearest to the gradient (GB11, Eq. 4). "inner" selects the hypothesis with the smallest
+        angle to the gradient (Eq. 3). The default is the first rule in `WeakLearner.projections`.
     iterate : {"last", "best", "average"}, optional
         The function that is used for predictions. Let f_t be the function after round t, and T the
         last round. "last", the default, is f_T. "best" is the f_t of least validation risk, or of
@@ -164,16 +168,17 @@ class Algorithm(ABC):
         """
 
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
-        """Return the function that is projected onto the hypotheses, as values on the training set.
+        """Return the vector that the round projects onto the hypotheses.
 
-        By default this is the given subgradient of the risk at the predictions F.
+        The vector contains the values of a function on the training set. By default it is the given
+        subgradient of the risk at F, the predictions before the round.
         """
         return gradient
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return the direction with new leaf values, if the algorithm computes new values.
+        """Return the direction of a round after changing the leaf values of its trees.
 
-        By default the direction is returned without changes.
+        By default no values are changed. `Refitted` fits the values to the loss.
         """
         return direction
 
@@ -190,7 +195,10 @@ class Algorithm(ABC):
         return self
 
     def filled(self, **options: Any) -> Algorithm:
-        """Return a copy of the algorithm, with the given values for options that are None."""
+        """Return a copy of the algorithm in which the given options are set.
+
+        An option that the user has already set keeps its value.
+        """
         made = copy.copy(self)
         for option, value in options.items():
             if getattr(self, option) is None:
@@ -199,9 +207,10 @@ class Algorithm(ABC):
         return made
 
     def projection_for(self, learner: WeakLearner) -> str:
-        """Return the name of the projection for a learner.
+        """Return the name of the rule by which a weak learner selects hypotheses.
 
-        If the learner does not support the option `projection`, raise an InputError.
+        The rule is the option `projection` of the algorithm, or else the learner's default. An
+        InputError is raised if the learner does not support the rule.
         """
         if self.projection is None:
             return learner.projections[0]
@@ -337,12 +346,12 @@ class Repeated(Algorithm):
     step, scale, projection, iterate
         See `Algorithm`.
     threshold : float, optional
-        A number in (0, 1). If it is set, a round ends when the norm of the remainder ∇' is at most
-        the threshold times the norm of the gradient, and not after t projections (GB11, Sec. 4.2,
-        last paragraph on Theorem 5).
+        A number in (0, 1). If it is set, the number of projections in a round is not t. Instead,
+        the round ends when the norm of the remainder ∇' is at most the threshold times the norm of
+        the gradient (GB11, Sec. 4.2, last paragraph on Theorem 5).
     most : int, optional
         The maximum number of projections in a round. If a threshold is set, the default is 1000,
-        because the span of H may contain no point within the threshold.
+        because sums of hypotheses may not come close enough to the gradient.
     """
 
     name = "repeated"
@@ -419,15 +428,22 @@ class Refitted(Naive):
     """Friedman's TreeBoost: project the gradient onto a tree, then fit the value of each leaf to
     the loss.
 
-    Round t adds η v_j to the prediction for each x in leaf j of the tree, where η is the step and
-    v_j the value of the leaf. For regression, v_j minimises the loss of the examples in leaf j: it
-    is a weighted mean, median or quantile, or Huber's estimate. The logistic and exponential losses
-    may have no minimum in a leaf. For them v_j is a damped Newton step for each class. With all
-    these losses the risk R never increases if η <= 1 (1/K for K classes). For hinges, the algorithm
-    decreases a smooth risk R' with R <= R' <= R + (log K)/2, and R' never increases. With the
-    ranking hinge R may increase, because its pairs connect different leaves. If a loss has no rule
-    for leaf values, the step is the multiple of the projection that decreases R most. This
-    algorithm is not in GB11.
+    Each round adds η v to the predictions in every leaf, where η is the step and v the value of the
+    leaf. The value depends on the loss:
+
+    * In regression, v minimises the loss of the examples in the leaf. It is a weighted mean, median
+      or quantile, or Huber's estimate.
+    * The logistic and exponential losses may have no minimum in a leaf. For these losses, v is a
+      damped Newton step.
+    * The hinge and the multiclass hinge are replaced by smooth losses. If there are K classes, the
+      smooth risk exceeds the risk by at most (log K)/2.
+    * If a loss has no rule for leaf values, the leaf values of the projection are multiplied by the
+      number that decreases the risk most.
+
+    With η <= 1, or η <= 1/K for a loss of K outputs, a round never increases the risk. For the two
+    hinges, this holds for the smooth risk. There are two exceptions: the ranking hinge, because its
+    pairs connect different leaves, and trees with monotone constraints, because these change the
+    values of leaves. This algorithm is not in Grubb & Bagnell (2011).
 
     Parameters
     ----------

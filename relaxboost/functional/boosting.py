@@ -31,13 +31,14 @@ from relaxboost.functional.schedules import make
 from relaxboost.functional.stopping import Stopping
 
 CHECKED_ROWS = 8
-"""The number of training rows on which `boost` compares the predictions of a hypothesis with the
-outputs that the learner returned for them. A few rows suffice to find a learner that returns other
-outputs than it predicts."""
+"""The number of training rows on which `boost` tests the hypotheses of a weak learner. On these
+rows, the predictions of a hypothesis must agree with the training outputs that the learner has
+returned together with the hypothesis."""
 
 
 STOPPING = "pass the number of rounds as stopping=, as in boost(X, risk, learner, stopping=100)"
-"""The remedy for users who pass a number of rounds under another name."""
+"""The advice in the error message if a user passes the number of rounds to `boost` by a wrong
+argument name, such as `n_estimators`."""
 
 
 @accepts_seed
@@ -64,17 +65,19 @@ def boost(
     Parameters
     ----------
     X : array
-        Rows of features, shape (N, d). For `FiniteSet`, the outputs of the hypotheses.
+        The features, with shape (N, d): a row for each training example. For the learner
+        `FiniteSet`, the array contains the outputs of the hypotheses instead.
     risk : Risk
         A loss bound to targets, as in ``Hinge().bind(y)``. The risk also contains the weights and
         the queries, if there are any.
     learner : WeakLearner
         The weak learner, which finds a hypothesis in each round.
     algorithm : {"residual", "repeated", "naive", "refitted"} or Algorithm
-        The algorithm: GB11's Algorithms 3, 2 and 1, or `Refitted`. To set the step, the projection
-        or the iterate, pass an object, as in ``Residual(step=0.1)``. ``"naive"`` may stop far from
-        the optimum if the risk is not smooth. With a warm start, a name selects the algorithm of
-        the earlier run with its options.
+        The boosting algorithm. The first three names select Algorithms 3, 2 and 1 of Grubb &
+        Bagnell (2011), and ``"refitted"`` selects TreeBoost. To set options such as the step, pass
+        an object, as in ``Residual(step=0.1)``. ``"naive"`` may stop far from the optimum if the
+        risk is not smooth. With a warm start, pass the name of the algorithm of the earlier run;
+        its options are then used again.
     stopping : int or Stopping
         The number of rounds, or all limits of the run.
     warm_start : Boosted, optional

@@ -16,9 +16,10 @@ from relaxboost.functional.losses.targets import decided
 
 
 class BoostRecord(NamedTuple):
-    """The record of the boosting round t, after which the function is f_t.
+    """A record of the risk, the step and other numbers of a boosting round.
 
-    Round 0 is the state before the first step.
+    The function after round t is called f_t. The record of round 0 describes the function before
+    the first step.
     """
 
     round: int
@@ -47,10 +48,8 @@ class BoostRecord(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A hypothesis in the sum that `boost` returns, with its coefficient and its round.
-
-    The round is the one that added the hypothesis.
-    """
+    """A hypothesis in the sum that `boost` returns, with its coefficient and the number of the
+    round that added the hypothesis."""
 
     round: int
     coefficient: float
@@ -71,15 +70,16 @@ class Boosted:
     rounds : int
         The number T of the last round.
     chosen : int
-        The round that is used for predictions: T for "last" and "average", and the round of least
-        risk for "best". If `stopping` has a patience, "average" also uses the round of least risk,
-        and takes the mean over the rounds up to this round.
+        The round whose function is used for predictions. For the iterate "last" it is T, and for
+        "best" it is the round of least risk. For "average", the predictions are those of the mean
+        of f_1, ..., f_t, where t is `chosen`: the last round, or the round of least risk if the run
+        had a patience.
     iterate : str
         The function that predicts: "last", "best" or "average"; see `Algorithm`.
     status : str
         The reason why the run ended: "max_rounds", "max_learners", "early stopping", "time_limit",
-        "callback", "interrupted", or "stationary" if every hypothesis is orthogonal to the function
-        that is projected.
+        "callback" or "interrupted". It is "stationary" if all hypotheses are orthogonal to the
+        gradient that they should approximate, so that no further step is possible.
     """
 
     loss: Loss

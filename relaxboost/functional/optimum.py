@@ -23,9 +23,9 @@ from relaxboost.solvers.external import ask, check_solver
 from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
 
 SEPARATED_MARGIN = 50.0
-"""The margin to which separable examples are moved if the risk has no minimiser, because larger
-margins always have a smaller risk. The loss exp(−50) that remains is below the tolerance of every
-solver."""
+"""The margin that separable examples get if the risk has no minimiser. Larger margins would
+decrease the risk further, but the loss at this margin, exp(−50), is already below the tolerance of
+every solver."""
 
 
 @dataclass(frozen=True)
@@ -44,23 +44,24 @@ class LossOptimum:
     lower, upper : float
         The bounds −R*(Z) and R[F], each widened by an allowance for rounding errors.
     radius : float
-        The lower bound holds for all α with |α_j| ‖h_j‖ <= radius for every j. The radius is at
-        least ten times the largest |α_j| ‖h_j‖ of `alpha`. For a ranking, ‖h_j‖ is the norm of the
-        differences in pairs. The radius must be finite, because <Z, h_j> is zero only up to
-        rounding, and the bound is therefore lowered by |<Z, h_j>|/‖h_j‖ times the radius. If the
-        largest |α_j| ‖h_j‖ of some α is ρ > radius, convexity gives R >= upper − (upper − lower) ρ
-        / (0.9 radius).
+        The lower bound is proved for all coefficients α with |α_j| ‖h_j‖ <= radius for every j. The
+        reason for this limit is that <Z, h_j> is zero only up to rounding. The radius is at least
+        ten times the largest |α_j| ‖h_j‖ of `alpha`. For a ranking, ‖h_j‖ is the norm of the
+        differences in pairs. For larger coefficients, let ρ be the largest |α_j| ‖h_j‖. Then
+        convexity gives the lower bound upper − (upper − lower) ρ / (0.9 radius).
     attained : bool
-        Whether R has a minimiser on the span. For example, the logistic loss has no minimiser on
-        separable data, and `upper` is then near the infimum. For `falling` losses, a linear program
-        with a tolerance of 1e-9 decides this. A user-defined loss declares it.
+        Whether the risk R has a minimiser on the span. For example, the logistic loss has no
+        minimiser on separable data, and `upper` is then near the infimum. For losses whose
+        attribute `falling` is True, the answer comes from a linear program with a tolerance of
+        1e-9. For a user-defined loss, it comes from the attribute `attained` of the loss.
     level : {"rounded", "numerical"}
-        "rounded" means that the bounds are computed from closed forms in doubles, and widened by
-        Higham's γ_k for k rounding errors. Because the widening holds only to first order, this is
-        not an exact proof. "numerical" means that a solver computes R*, as for `CustomLoss`.
+        How the bounds were computed. "rounded" means that R and R* are formulas, evaluated in
+        doubles, and that the bounds are widened by an estimate of the rounding errors (Higham's
+        γ_k). Because the estimate holds only to first order, this is not an exact proof.
+        "numerical" means that a solver computes R*, as for `CustomLoss`.
     solver, status : str
-        The solver that found the points, and its final status. The validity of the bounds does not
-        depend on the solver.
+        The solver that found the points, and its final status. With the level "rounded", the bounds
+        are valid even if the solver failed.
     """
 
     alpha: Array
@@ -81,14 +82,17 @@ class LossOptimum:
 
 
 def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
-    """Compute a lower and an upper bound on the least risk R[H α] over all coefficients α.
+    """Compute a lower and an upper bound on the least risk of sums of given hypotheses.
 
-    H contains the outputs of hypotheses h, and R* is the conjugate of the risk R. A solver proposes
-    α and multipliers. The upper bound is R[H α]. Every Z with <Z, h> = 0 for all h in H gives a
-    lower bound: by the Fenchel–Young inequality, R[H α] >= <Z, H α> − R*(Z) = −R*(Z). To obtain Z,
-    the multipliers, or the subgradient at H α, are moved into the domain of R*, and then corrected
-    to satisfy <Z, h> = 0. The correction of each entry is proportional to `Risk.room`. For Z = 0
-    the bound is the infimum of R over all functions.
+    The array H contains the outputs of the hypotheses. With coefficients α, the sum of the
+    hypotheses has the predictions H α and the risk R[H α]. A solver proposes coefficients, whose
+    risk is the upper bound.
+
+    The lower bound is −R*(Z), where R* is the conjugate of R, and Z is an array that is orthogonal
+    to all hypotheses. The Fenchel–Young inequality R[H α] >= <Z, H α> − R*(Z) proves this bound for
+    all α, because <Z, H α> = 0. The array Z is computed from the multipliers of the solver, or from
+    the subgradient of R at H α. The array Z = 0, which is also tried, gives the infimum of R over
+    all functions.
 
     Parameters
     ----------
@@ -128,8 +132,9 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
         wanted = (inner.zero().size, len(flat))
         if D.shape != wanted:
             raise InputError(
-                f"parts of {risk!r} must return a matrix D of shape {wanted}, with a column for "
-                f"each entry of F and a row for each prediction of Q, but D has shape {D.shape}"
+                f"parts of {risk!r} must return a matrix D and a risk Q. D must have shape "
+                f"{wanted}: a row for each prediction of Q, and a column for each entry of the "
+                f"predictions F. But D has shape {D.shape}"
             )
         flat = D @ flat
     space = _Space(inner, flat)
@@ -216,10 +221,11 @@ class _Space:
         return (self.H @ alpha).reshape(self.shape)
 
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
-        """Return the tightest bounds on the least risk that several solvers give.
+        """Return a lower and an upper bound on the least risk, from the solver whose bounds differ
+        least.
 
-        If the array `ray` is not 0, it is a direction of coefficients along which the risk
-        decreases forever.
+        The array `ray` is 0, or a direction of coefficients along which the risk has no minimum and
+        always decreases.
         """
         # Some solvers report success far from the optimum. If the gap is large, the next one is
         # tried.

@@ -19,7 +19,8 @@ from relaxboost.functional.schedules import Schedule
 
 @dataclass(frozen=True)
 class BoostState:
-    """The state of a run after boosting round t: the predictions f_t, and the step of the round."""
+    """The state of a run after a boosting round: the predictions, their risk and its subgradient,
+    and the direction and the step of the round."""
 
     round: int
     """The number t of the boosting round; 0 before the first step."""
@@ -51,27 +52,28 @@ def rounds(
     first: int = 0,
     clock: Clock | None = None,
 ) -> Iterator[BoostState]:
-    """Yield the state at the start and after each boosting round.
+    """Run a boosting algorithm, and yield its state at the start and after each round.
 
-    The generator ends when every hypothesis is orthogonal to the function that the algorithm
-    projects. If the clock has no time left, it raises `TimeUp` between two projections.
+    The generator ends when every hypothesis is orthogonal to the vector that the algorithm
+    projects onto the hypotheses. If the clock has no time left, it raises `TimeUp` between two
+    projections.
 
     Parameters
     ----------
     risk : Risk
-        The risk to minimise, or any object with the attribute `measure` and the method `evaluate`.
+        The risk, or any object with the attribute `measure` and the method `evaluate`.
     pool : Pool
         The weak learner, prepared for the training set.
     algorithm : Algorithm
-        The boosting algorithm. It may keep a state from round to round.
-    schedule : Schedule
-        The step sizes, created by `schedules.make`.
-    start : array
-        The predictions on the training set after round `first`.
+        The boosting algorithm, in the state in which the run starts.
+    schedule : callable
+        The step sizes, as `schedules.make` returns them.
+    start : array of the shape of the predictions
+        The predictions on the training set at the start.
     first : int
-        The number of the rounds that were run before. The next round is `first` + 1.
+        The number of the last round before the start; 0 for a new run.
     clock : Clock, optional
-        The clock of the time limit. By default the time is not limited.
+        The clock that limits the time.
     """
     project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)

@@ -71,7 +71,8 @@ class _Validation:
         return self.risk.value(self._total / self._seen if average and self._seen else self.F)
 
     def watch(self, risk: float) -> None:
-        """Update the number `stale` after a round with the given validation risk."""
+        """Set `stale` to 0 if the given validation risk of a round is the lowest so far, and
+        otherwise increase `stale` by 1."""
         if risk < self._lowest:
             self._lowest = risk
             self.stale = 0

@@ -44,8 +44,9 @@ RULES: dict[str, Callable[[Risk], Schedule]] = {
     "1/sqrt(t)": lambda risk: lambda t, F, direction: 1.0 / math.sqrt(t),
     "line-search": lambda risk: lambda t, F, direction: line_search(risk, F, direction),
 }
-"""For each name of a step, the function that returns the schedule for a risk. The first three are
-the schedules of GB11's Theorems 3, 4 and 6, and "1/sqrt(t)" is the schedule of Theorems 5 and 7."""
+"""The named schedules of steps. Each value of the dictionary is a function that returns the
+schedule for a risk. The first three schedules are those of Theorems 3, 4 and 6 of Grubb & Bagnell
+(2011), and "1/sqrt(t)" is that of Theorems 5 and 7."""
 
 
 def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 1.0) -> Schedule:

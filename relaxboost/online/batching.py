@@ -26,9 +26,9 @@ from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, va
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
 ROWS_PER_PIECE = 1024
-"""The maximum number of rows of the stream that the learner learns at a time, and the maximum
-number of iterates whose losses one pass computes. A matrix of that many rows and columns takes 8
-MB."""
+"""The maximum number of examples from which the learner learns at a time. It is also the maximum
+number of iterates whose losses are computed in one pass through the stream. The losses of these
+iterates for these examples take at most 8 MB."""
 
 
 class _Piece(NamedTuple):
@@ -56,10 +56,11 @@ class _Pass:
         self.wrong = 0
 
     def pieces(self, stops: Iterable[int]) -> Iterator[_Piece]:
-        """Yield consecutive rows of the stream, and learn from them after they have been yielded.
+        """Divide the stream into pieces of consecutive rows, and yield each piece before the
+        learner learns from it.
 
-        The argument `stops` contains increasing indices of rows. At each index i in `stops`, new
-        rows begin, so that the caller can read the weights w_i.
+        The argument `stops` contains increasing indices of rows. At each of these indices i a new
+        piece begins, so that the caller can read the weights w_i.
         """
         # The stops are read one by one, because they may come from an infinite iterator such as
         # `reservoir`.
@@ -111,11 +112,10 @@ class BatchHypothesis:
     examples: int
     """The number m of examples in the stream from which the hypothesis was learned."""
     among: int
-    """The number of iterates of the learner from which the hypothesis was made, for example as
-    their mean."""
+    """The number of iterates that the rule used, for example the number of those that voted."""
     loss: float
-    """The mean loss of the iterates from which the hypothesis was made. The loss of an iterate is
-    that on the next example."""
+    """The mean of the losses of the iterates that the rule used. Each iterate is evaluated on the
+    example that follows it in the stream."""
     wrong: float | None
     """The fraction of the iterates that misclassify the next example. An iterate w misclassifies an
     example with the label y and the values h of the base functions if y<w, h> <= 0. The fraction is
@@ -141,8 +141,9 @@ class BatchHypothesis:
     def predict(self, H: Any) -> Any:
         """Return the prediction <w, h> for an example, or for each row of a block of examples.
 
-        For the rule "majority", return the mean of the votes sign <w_i, h> of the iterates w_i. The
-        entries of an example h are the values of the base functions.
+        The entries of an example h are the values of the base functions. For the rule "majority",
+        each iterate w_i has the vote −1, 0 or +1, the sign of <w_i, h>, and the result is the mean
+        of the votes.
         """
         given = doubles("H", H)
         W = self.w if self.voters is None else self.voters
@@ -159,16 +160,16 @@ class BatchHypothesis:
     def risk_bound(self, delta: float, assumptions: Assumptions) -> float:
         """Return an upper bound on the risk of the hypothesis, with probability at least 1 − δ.
 
-        For "mean" and "uniform" the bound is Eq. 1 of Dekel (2011), and the risk of "uniform" is
-        averaged over the random draw. For "majority" the risk is the probability of an error, and
-        a tie is treated as an error. The bound is then twice Eq. 1 for the 0-1 loss. For
-        "validation" the bound is the score.
+        The bound depends on the rule that made the hypothesis. For "mean" and "uniform" it is
+        Eq. 1 of Dekel (2011). It holds for the risk of the mean, and for the mean risk of a random
+        iterate. For "majority", the risk is the probability of an error or a tie, and the bound is
+        twice Eq. 1 for the 0-1 loss. For "validation", the bound is the attribute `score`.
 
         Raises
         ------
         InputError
-            If an assumption is missing, or if `batch` was called with a different δ or a smaller
-            c.
+            If an assumption is missing. For "validation", also if δ is not the `delta` with which
+            `batch` was called, or if the range of the losses is larger than its `loss_range`.
         """
         if self.rule == "validation":
             assert self.score is not None
@@ -209,18 +210,18 @@ def batch(
         The examples. The stream is read once for "mean" and "uniform", and if `snapshots` contains
         indices. Otherwise it is read repeatedly.
     rule : str
-        The rule that makes the hypothesis. "mean" is the mean of w_0, ..., w_{m−1}, and "uniform"
-        is a random iterate. Both need O(M) memory. "majority" predicts the sign of the sum of the
-        signs of the predictions of all iterates. "validation" is the iterate w_{i−1} with the
-        least mean loss on examples i, ..., m plus `validation_radius`. This rule computes m²
-        losses.
+        The rule that makes the hypothesis from the iterates w_0, ..., w_{m−1}, the weights of the
+        learner before each of the m examples. "mean" returns the mean of the iterates, and
+        "uniform" a random iterate. "majority" stores all iterates, and predicts the class for which
+        most of them vote. "validation" returns the iterate with the least mean loss on the examples
+        that follow it, plus `validation_radius`. It computes about m² losses.
     snapshots : int or increasing integers, optional
-        For "majority" and "validation": a number k of evenly spread iterates, or the indices i of
-        the iterates w_i. By default all iterates are used. With k snapshots, bounds on the risk
-        are computed for k iterates.
+        For "majority" and "validation": the number k of evenly spaced iterates that are used
+        instead of all m iterates, or a list of their indices. The bounds on the risk then depend on
+        k.
     delta, loss_range : float, optional
-        For "validation": the probability δ with which the bound may fail, and a number c such that
-        all losses are in [0, c].
+        For "validation": the probability δ with which the bound on the risk may fail, and a number
+        c such that all losses are in [0, c].
     rng : int, numpy.random.Generator or None
         The seed of the random draw for "uniform": an integer >= 0, a generator, or None for a new
         seed. The draw does not depend on how the stream is divided into blocks.
@@ -311,10 +312,11 @@ def _streamed(one: _Pass, rule: Rule, rng: np.random.Generator) -> BatchHypothes
 
 
 def reservoir(rng: Rng) -> Iterator[int]:
-    """Draw a random row from a stream of unknown length, by yielding increasing indices of rows.
+    """Yield increasing random indices, with which one can draw a random row of a stream.
 
-    The first index is 0. If the stream has m rows, the last index below m is the drawn row. It is
-    uniformly distributed on 0, ..., m − 1, up to 2^−53.
+    The number m of rows need not be known in advance. The drawn row is the one with the last
+    yielded index below m. It is uniformly distributed on 0, ..., m − 1, up to an error of 2^−53.
+    The first index is always 0.
     """
     rng = generator(rng)
     i = 1
@@ -331,7 +333,8 @@ class _Plan(NamedTuple):
     places: list[int]
     """The indices i of the iterates w_i that vote in a majority or are compared by validation."""
     together: int
-    """The number of iterates that validation compares in one pass through the stream."""
+    """The maximum number of iterates that validation compares in one pass through the stream. If
+    there are more iterates, the stream is read repeatedly."""
     rows: int | None
     """The number m of examples in the stream, or None if the examples were not counted."""
 
@@ -351,8 +354,11 @@ class _Plan(NamedTuple):
 
 
 def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
-    """Return the iterates that vote or are compared, given their indices or the number of evenly
-    spaced iterates."""
+    """Return the indices of the iterates that vote or are compared by validation.
+
+    The argument `snapshots` contains these indices, or is the number of evenly spaced iterates. If
+    it is None, all iterates are used.
+    """
     if isinstance(snapshots, Iterable):
         places = [natural("snapshots", i) for i in snapshots]
         if not places or any(a >= b for a, b in itertools.pairwise(places)):
@@ -431,9 +437,11 @@ def _validated(
 def _later_losses(
     one: _Pass, group: list[int], c: float, next_losses: list[float]
 ) -> tuple[list[Vector], Vector]:
-    """Return the weights of each iterate in a group, and the sum of its losses on later examples.
+    """Return the weights of several iterates, and for each iterate the sum of its losses on all
+    later examples.
 
-    The loss of each iterate on the next example is appended to the list `next_losses`.
+    The argument `group` contains the indices of the iterates. The loss of each iterate on its next
+    example is also appended to the list `next_losses`.
     """
     W: list[Vector] = []
     sums = np.zeros(len(group))

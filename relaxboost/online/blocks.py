@@ -16,8 +16,8 @@ def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterabl
     """Return a function that opens a stream of blocks of examples, and whether the stream is in
     memory.
 
-    `remedy` is the advice in the error message for a stream that can be read only once. Without
-    advice, such a stream is accepted.
+    If the argument `remedy` is a text, an InputError is raised if the stream can be read only once,
+    and `remedy` is the advice in its message. If `remedy` is None, such a stream is accepted.
     """
     # A tuple that starts with a matrix is a single block and not an iterable of blocks.
     is_pair = isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) == 2
@@ -62,13 +62,12 @@ def checked_weights(weight: Any, rows: int) -> Vector:
 
 
 def pieces(weights: Vector) -> Iterator[tuple[int, int, Vector]]:
-    """Divide a block of examples into ranges of rows, so that the compiled code takes at most
-    `ROWS_PER_BLOCK` steps for each range.
+    """Divide the rows of a block of examples into ranges for which a learner takes at most
+    `ROWS_PER_BLOCK` steps.
 
-    Each range is yielded as its first row, the row after its last, and the weights of its rows.
-
-    A row with a larger weight is in several ranges, one after the other. The weights subtracted
-    from it are integers, so the remainders are exact.
+    A row of weight s takes s steps, rounded up. Each range is yielded as the index of its first
+    row, the index after its last row, and the weights of its rows. If the weight of a row exceeds
+    `ROWS_PER_BLOCK`, the row is yielded several times, each time with a part of its weight.
     """
     start = 0
     while start < weights.size:

@@ -16,14 +16,13 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class ScheduledHedge(Method):
-    """Online mirror descent on the distribution d of a game, against an exact weak learner.
+    """Hedge with a schedule of temperatures, as a method of `solve`.
 
-    Let A be the margin matrix of the game, and f its relaxation. For f = 0 the method is Hedge.
-    Round t has the loss <d, A w_t> + f(d), where w_t is the best hypothesis for the distribution
-    d_t of the round. The next distribution minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) +
-    β_t h(d), where h is the relative entropy and β_t the temperature. `Relaxation.distribution`
-    computes it from t/(t + 1) times the margins of the mean of the w_t, with the parameter
-    β_t/(t + 1). The duality gap is at most the mean regret of the distributions; see
+    Let A be the margin matrix of a game, and f its relaxation. In round t, the weak learner returns
+    the best hypothesis w_t for the distribution d_t. The loss of the round is <d_t, A w_t> +
+    f(d_t). The next distribution minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where
+    h is the relative entropy and β_t the temperature. If f = 0, this is the algorithm Hedge. If the
+    weak learner is exact, the duality gap is at most the mean regret of the distributions; see
     docs/mathematics.md.
 
     The method is passed to `solve` as an object, ``method=rb.online.ScheduledHedge()``. The name
@@ -33,9 +32,9 @@ class ScheduledHedge(Method):
     Parameters
     ----------
     schedule : str or Schedule
-        "growing", "adaptive", "horizon" or an object. With "horizon", β is constant, and optimal
-        for the number of rounds that guarantees the requested tolerance. `Domain.reach` is used as
-        the bound L on the gradients.
+        The schedule of the temperatures: "growing", "adaptive", "horizon" or an object. With
+        "horizon", the temperature is constant. It is the best one for the number of rounds after
+        which the requested tolerance is guaranteed.
 
     Raises
     ------
@@ -56,11 +55,11 @@ class ScheduledHedge(Method):
             object.__setattr__(self, "schedule", as_schedule(self.schedule))
 
     def chosen(self, game: Game, tol: float) -> ScheduledHedge:
-        """Return the method with the number of rounds set for which its constant temperature is
-        optimal.
+        """Return the method with the schedule that it uses for a game and a tolerance.
 
-        The horizon is 2 D (L/tol)² rounds, after which the bound on the gap is `tol`. L bounds the
-        margins, and D is the range of the entropy.
+        The schedule "horizon" becomes `Horizon(t)` for t = 2 D (L/tol)² rounds. After these rounds,
+        the duality gap is at most `tol`. Here L bounds the margins of the game, and D is the range
+        of the entropy over the permitted distributions. Other schedules are not changed.
         """
         if self.schedule != "horizon":
             return self
@@ -81,10 +80,14 @@ class ScheduledHedge(Method):
         """Return a number of rounds after which the mean regret of the distributions is at most
         `tol`.
 
-        For β_i = c √(i + 1) and for `Adaptive`, the regret after t rounds is at most (cD + L²/c)
-        √t. L bounds the margins, and D is the range of the entropy. The result also counts the
-        rounds that only evaluate the mean of all d. The result is nan for other schedules with
-        increasing β_i, and for weak learners that are not exact.
+        Let L bound the margins, let D be the range of the entropy, and let β_0 be the first
+        temperature. With the schedules "growing" and "adaptive", the regret after t rounds is at
+        most (β_0 D + L²/β_0) √t. The result also counts the rounds that only evaluate the mean of
+        all distributions.
+
+        The result is nan if no bound is known. This is the case for other schedules with increasing
+        temperatures, for constant temperatures that are too low for `tol`, and for weak learners
+        that are not exact.
         """
         known = _constants(game)
         schedule = self.chosen(game, tol).schedule
@@ -110,9 +113,10 @@ class ScheduledHedge(Method):
 
 
 def _constants(game: Game) -> Constants:
-    """Return the constants of the game on which a schedule depends.
+    """Return the constants that a schedule needs to compute the temperatures for a game.
 
-    They are the bound L on the margins, the modulus 1, and the range D of the entropy.
+    They are a bound on the margins, the modulus 1 of the entropy, and the range of the entropy over
+    the permitted distributions.
     """
     spread = game.entropy_range
     # If f allows one distribution only (m = 1, or k = m), the range is 0 and any β is good.

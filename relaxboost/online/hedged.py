@@ -20,41 +20,47 @@ from relaxboost.online.schedules import Constants
 
 PREDICTION_LIMIT = 16.0
 """The limit R of the predictions of `HedgedDescent` if the targets are labels. Predictions are
-clipped to [−R, R]. At this prediction, the logistic loss of a correct label is only 1e-7."""
+clipped to [−R, R]. The limit is so large that it hardly changes the loss: if the prediction R has
+the correct sign, its logistic loss is 1e-7."""
 KINDS = np.repeat([shares.CONSTANT, shares.FADING, shares.AVERAGED], [8, 4, 4])
 """The kind of steps that each of the 16 learners of `HedgedDescent` takes, as a code from
 `kernels.shares`."""
 MULTIPLES = np.concatenate([8.0 * 2.0 ** -np.arange(8), *2 * [256.0 * 4.0 ** -np.arange(4)]])
-"""The step sizes η of the 16 learners of `HedgedDescent`. A step of size 1 moves a prediction by at
-most the range of the targets.
+"""The step sizes η of the 16 learners of `HedgedDescent`. A step of size 1 moves the prediction of
+the example by at most 1 for labels, and by at most the bound on the targets for numbers.
 
-The constant steps follow drift in the data at eight speeds. The other steps are suitable for
-streams without drift. They start large, because they are divided by the square root of the number
-of examples."""
+The first eight learners have constant steps, which are suitable for data whose distribution changes
+over time. The steps of the other learners are later divided by the square root of the number of
+examples, and are therefore larger. They are suitable if the distribution does not change."""
 
 
 @dataclass(frozen=True)
 class HedgedDescent(OnlineMethod):
-    """Gradient descent with 16 step sizes at once, whose predictions AdaHedge averages.
+    """Gradient descent with 16 step sizes at once. The algorithm AdaHedge averages the predictions.
 
-    The method needs neither a radius nor a step size. It runs K = 16 learners. Eight of these have
-    constant steps η, four have steps η/√i, and four use dual averaging with the steps η/√i. Each
-    prediction is clipped to [−R, R], where R is 16 for labels and `targets` for numbers. The
-    clipped predictions are averaged with the shares p_k of AdaHedge. A learner whose prediction is
-    outside [−R, R] learns only from examples that move the prediction inwards.
+    The method needs neither a radius nor a step size. It runs K = 16 learners. For example i, eight
+    of these have constant steps η, four have steps η/√i, and four use dual averaging with the steps
+    η/√i. Each prediction is clipped to [−R, R], where R is 16 for labels and `targets` for numbers.
+    AdaHedge gives a share p_k to learner k, and the prediction of the method is the average of the
+    clipped predictions with these shares. A learner whose prediction is outside [−R, R] learns only
+    from examples that move the prediction towards this interval.
 
-    If the loss is never negative, then for all examples and all weights w the regret
-    Σ l_i(w_{i−1}) − l_i(w) is at most
+    The regret is the cumulative loss of the method minus that of fixed weights w. If losses are
+    never negative, the regret after t examples is at most
 
         min over k of ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + 2√(V log K) + S (4/3 log K + 2) + tε.
 
-    The minimum is over the learners k with constant steps or dual averaging. For dual averaging,
-    the step in the first term is η_k/√t. The vector u_ki is the gradient of learner k for example
-    i. V is the sum of the variances of the K losses under p, and is at most S²t/4. S is the
-    largest difference of two losses of an example. The number ε is the loss of a correct
-    prediction at the limit R. It is 0 except for losses without a minimum, such as the logistic
-    loss, for which it is 1.1e-7. `Learner.regret_bound` uses the observed losses of the learners
-    instead of the bound of AdaHedge.
+    * The minimum is over the learners k with constant steps or dual averaging. Here η_k is the
+      constant step, or η/√t for dual averaging.
+    * The sum is over the examples i. In it, η_ki is the step of learner k for example i, and u_ki
+      the gradient of its loss.
+    * S is the largest difference between the losses of two learners for the same example. V is the
+      sum over the examples of the variance of the K losses with the shares p_k, at most S²t/4.
+    * ε is the loss of the prediction R or −R if it has the correct sign. It is 1.1e-7 for the
+      logistic loss, and 0 for losses that attain their minimum in [−R, R].
+
+    The bound of `Learner.regret_bound` is smaller, because it contains the observed losses of the
+    learners instead of the terms with V and S.
 
     Parameters
     ----------
@@ -78,12 +84,16 @@ class HedgedDescent(OnlineMethod):
 
     Notes
     -----
-    The proof has three parts. By convexity, the loss of the mean prediction is at most the mean of
-    the K losses, and AdaHedge bounds the difference to the loss of learner k. Let learner k predict
-    F, clipped to C, and let s be the slope at C. If s pulls F inwards or F = C, then the loss at C
-    minus that of w is at most s (C − <w, h>), and this is at most s (F − <w, h>). Otherwise the
-    learner takes s = 0, and its loss is at most ε. The sum of s (F − <w, h>) is the regret of
-    gradient descent for linear losses, which the first two terms bound.
+    The proof has three parts. First, by convexity, the loss of the mean prediction is at most the
+    mean of the K losses. Second, the terms with V and S bound the sum of these means minus the sum
+    of the losses of learner k (de Rooij et al. 2014).
+
+    Third, learner k is compared with the weights w. For an example with the values h of the base
+    functions, let F be its prediction, C the clipped prediction, and s the slope of the loss at C.
+    If F = C, or if the slope moves F towards the interval, then the loss at C minus the loss of w
+    is at most s (C − <w, h>), and this is at most s (F − <w, h>). Otherwise the learner does not
+    change, and its loss is at most ε. The sum of s (F − <w, h>) over the examples is the regret of
+    gradient descent for linear losses, which is at most the sum of the first two terms.
 
     References
     ----------
@@ -117,7 +127,9 @@ class HedgedDescent(OnlineMethod):
         is_bounded = math.isfinite(loss.loss.gradient_bound) or loss.task != "binary"
         if not is_bounded or not (loss.task == "binary" or loss.loss.of_differences):
             raise InputError(
-                f"{loss!r} has unbounded slopes; use a method with a radius, such as radius=1"
+                f"{loss!r} "
+                f"{'is not a function of <w, h> − y' if is_bounded else 'has unbounded slopes'}; "
+                "use a method with a radius, such as radius=1"
             )
         if loss.task != "binary" and math.isinf(self.targets):
             raise InputError(
@@ -134,11 +146,12 @@ class HedgedDescent(OnlineMethod):
 
 
 class HedgedLearner(Learner):
-    """The online learner of `HedgedDescent`, which averages K learners. The weights `w` are the
-    mean of their weights.
+    """The online learner of `HedgedDescent`. Its weights `w` are the mean of the weights of K
+    learners, with the shares of AdaHedge.
 
-    In the average, the weights after example i count i times (Lacoste-Julien, Schmidt & Bach 2012),
-    because some of the first steps are far too large.
+    The attribute `average` is a mean over the examples so far. In this mean, the weights that
+    predict example i have a share proportional to i (Lacoste-Julien, Schmidt & Bach 2012), because
+    some of the first steps are far too large.
     """
 
     def __init__(self, method: HedgedDescent, size: int) -> None:

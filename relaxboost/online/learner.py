@@ -51,8 +51,8 @@ class OnlineMethod(ABC):
     schedule : str or Schedule
         The schedule of the temperatures β_i.
     bound : float
-        A bound K between 1e-100 and 1e100. The base functions have values between −K and K. If the
-        proxy is strongly convex in the l2 norm, K bounds ‖h‖_2.
+        A number K between 1e-100 and 1e100. The values h of the base functions must be in [−K, K].
+        If the proxy is strongly convex in the l2 norm, ‖h‖_2 must be at most K instead.
     targets : float
         A bound on |y|, which is needed if the slopes of the loss depend on the targets. By default
         it is inf.
@@ -157,7 +157,7 @@ class Learner:
     constants : Constants
         The gradient bound L, the modulus α and the range V_max of the proxy.
     origin : dict
-        The base functions and columns of earlier streams; see `Stream.origin`.
+        A description of the base functions and columns of the stream; see `Stream.origin`.
     """
 
     def __init__(self, method: OnlineMethod, size: int) -> None:
@@ -312,14 +312,13 @@ class Learner:
         return float(predictions[0]) if given.ndim == 1 else predictions
 
     def regret_bound(self, w: Any = None) -> float:
-        """Return a bound on the regret Σ l_i(w_{i−1}) − l_i(w) that holds for arbitrary examples.
+        """Return an upper bound on the regret of the learner, which holds for arbitrary examples.
 
-        Here l_i is the loss of example i, and w_{i−1} are the weights that predict it. For mirror
-        descent with averaging (Eq. 11) the bound is β_t V(w) + Σ ‖u_i‖²/(2αβ_{i−1}), where V is the
-        proxy, α its modulus, β_i the temperatures, and t the number of examples. This is Prop. 2
-        with the observed gradients u_i. Greedy steps with a constant temperature have the same
-        bound. For greedy steps with varying temperatures, the largest Bregman divergence of the
-        proxy, which may be inf, replaces V(w).
+        The regret is Σ l_i(w_{i−1}) − l_i(w), where l_i is the loss of example i, w_{i−1} are the
+        weights that predict it, and w are fixed weights. After t examples, the bound is β_t V(w) +
+        Σ ‖u_i‖²/(2αβ_{i−1}). Here V is the proxy, α its modulus, β_i the temperature after example
+        i, and u_i the gradient of l_i. For greedy steps with varying temperatures, V(w) is replaced
+        by the largest Bregman divergence of the proxy, which is inf for the entropy, for example.
 
         Parameters
         ----------
@@ -406,7 +405,7 @@ class Learner:
         return sizes
 
     def compiled(self) -> kernels.Codes | None:
-        """Return the method as numbers for compiled code, or None if there is no such code."""
+        """Return the options as numbers for compiled code, or None if there is no such code."""
         method = self.method
         loss = method.loss
         law = method.schedule.law(self.constants)
@@ -443,9 +442,9 @@ class Learner:
         return predictions
 
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
-        """Change the learner's weights for a loss with the given value and subgradient at them.
+        """Take one step, given the loss `value` of an example and its subgradient `u` in w.
 
-        The number `step` is the weight of the example, which is at most 1.
+        The argument `step` is the weight of the example, which is at most 1.
         """
         method = self.method
         sums = self._sums

@@ -128,8 +128,8 @@ class Inner(OnlineLoss):
 
 
 def as_online_loss(given: Any) -> OnlineLoss:
-    """Return the loss for online learning that a name, a `PointwiseLoss` or an `OnlineLoss`
-    specifies."""
+    """Convert the argument `loss` of an online method, which may be a name or a `PointwiseLoss`, to
+    an `OnlineLoss`."""
     if isinstance(given, str):
         kinds = {name: kind for name, kind in LOSSES.items() if issubclass(kind, PointwiseLoss)}
         if given == "inner":

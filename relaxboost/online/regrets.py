@@ -45,8 +45,8 @@ class Regret:
     learner: str
     """The representation (`repr`) of the method of the learner whose regret this is."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The regrets after the numbers of examples that the caller of `regret` requested by `at`, in
-    ascending order."""
+    """The bounds on the regret after smaller numbers of examples, in ascending order. They are
+    computed if these numbers were passed to `regret` as the argument `at`."""
 
     @property
     def examples(self) -> int:

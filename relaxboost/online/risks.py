@@ -21,9 +21,9 @@ class Assumptions:
     ----------
     iid_order : bool
         Whether the examples are independent draws from one distribution, in an order that does not
-        depend on their values. If the order depends on the values, for example because examples
-        are sorted by label, the bounds are false (claim DEK11-T2-order), and functions raise an
-        InputError.
+        depend on their values. If it is False, for example because the examples are sorted by
+        label, the functions that compute bounds raise an InputError. The claim DEK11-T2-order
+        shows that the bounds can then be wrong.
     loss_range : float, optional
         A number c > 0 such that the loss of each example is in [0, c] for all weights of the
         domain. Bounds in expectation do not need this number.
@@ -85,7 +85,8 @@ def excess_risk_bound(regret: float, m: int, delta: float, assumptions: Assumpti
     Parameters
     ----------
     regret : float
-        A bound on the regret, such as LB√m for `GradientDescent`, or `Learner.regret_bound`.
+        A bound on the regret, for example from `Learner.regret_bound`. For `GradientDescent` it is
+        LB√m if the gradients have at most the norm L, and the domain is a ball of radius B.
     m, delta, assumptions
         See `risk_bound`.
 
@@ -106,7 +107,8 @@ def expected_excess_bound(
     The bound holds for the average of the iterates, and for a random iterate. Let L bound the
     gradients, and let the proxy have the maximum V_max and the modulus α. The bound is
     L√(2V_max/(αt)) for ``Horizon(t)``, and 2L√(V_max/α) √(t + 1)/t for `MirrorDescent` with the
-    schedule "growing". Greedy steps with "growing" have a larger bound, which may be inf.
+    schedule "growing". For methods with greedy steps, such as `MirrorSteps`, the bound for
+    "growing" is larger. It is inf if the Bregman divergences of the proxy are unbounded.
 
     Parameters
     ----------
@@ -128,18 +130,19 @@ def expected_excess_bound(
 
 
 def validation_radius(left: int, among: int, delta: float, assumptions: Assumptions) -> float:
-    """Return the confidence radius c √(log(2k/δ)/(2n)) of mean losses on n later examples.
+    """Return the confidence radius c √(log(2k/δ)/(2n)) of the mean loss on n later examples.
 
     With probability at least 1 − δ, the mean losses of all k hypotheses differ from their risks by
-    at most this radius. Dekel (2011) has log(m/δ), which covers deviations in one direction only
-    (claim DEK11-radius).
+    at most their radii. The formula of Dekel (2011) has log(m/δ) instead of log(2k/δ). It bounds
+    only the differences of one sign; see the claim DEK11-radius.
 
     Parameters
     ----------
     left : int
-        The number n of later examples. Of m examples, n = m − i + 1 follow the iterate w_{i−1}.
+        The number n of examples on which the mean loss of the hypothesis was computed. For the
+        iterate w_{i−1} of a stream of m examples, these are the examples i, ..., m.
     among : int
-        The number k of hypotheses that are compared: all m iterates, or the snapshots.
+        The number k of hypotheses that are compared: all m iterates, or fewer snapshots.
     delta, assumptions
         See `risk_bound`.
     """
@@ -149,11 +152,11 @@ def validation_radius(left: int, among: int, delta: float, assumptions: Assumpti
 
 
 def validation_excess_bound(m: int, among: int, delta: float, assumptions: Assumptions) -> float:
-    """Return a bound on the excess risk of the choice by validation: 2c √(log(2k/δ)/m).
+    """Return the bound 2c √(log(2k/δ)/m) for the hypothesis that is chosen by validation.
 
-    With probability at least 1 − δ, the risk of the chosen hypothesis exceeds the least risk of
-    the hypotheses from the first half of the stream by at most this bound. The number k counts all
-    hypotheses that are compared.
+    Validation chooses among k iterates by their losses on later examples. With probability at least
+    1 − δ, the risk of the chosen hypothesis exceeds the least risk of the iterates from the first
+    half of the stream by at most this bound.
 
     Parameters
     ----------
@@ -170,10 +173,10 @@ def validation_excess_bound(m: int, among: int, delta: float, assumptions: Assum
 
 
 def ordered(what: str, assumptions: Any) -> Assumptions:
-    """Return the declared assumptions about the examples.
+    """Return the given assumptions, after checking that they declare a random order of examples.
 
-    An InputError is raised if the assumptions do not exclude that the order of the examples depends
-    on their values.
+    An InputError is raised if `assumptions` is not an `Assumptions`, or if its `iid_order` is
+    False. The message begins with the argument `what`, the name of the bound.
     """
     if not isinstance(assumptions, Assumptions):
         raise InputError(
@@ -204,12 +207,19 @@ def ranged(what: str, assumptions: Any) -> float:
 def promised(learner: Learner, t: int) -> float:
     """Return a bound on the expected excess risk after t independent examples.
 
-    The bound holds for the average of the iterates, and for a random iterate. For the schedule
-    "growing" it is Eq. 33 (Thms 1 and 2) of Juditsky et al. (2005), and for "adaptive" the same
-    argument applies. For other schedules it is their Eq. 25, which is Eq. 38 for ``Horizon(t)``.
-    For greedy steps it is the regret bound of Dekel's Thms 1 and 3, divided by t. For a
-    schedule without a formula, the last β is computed for gradients of size L, and the other β for
-    gradients of size 0. The result is inf for `HedgedDescent`.
+    The bound holds for the average of the iterates, and for a random iterate. It depends on the
+    method:
+
+    * Mirror descent with the schedule "growing": Eq. 33 of Juditsky et al. (2005). The same proof
+      gives the bound for "adaptive".
+    * Mirror descent with another schedule: Eq. 25. For ``Horizon(t)`` this is Eq. 38.
+    * Greedy steps: the regret bound of Dekel (2011), Thms 1 and 3, divided by t.
+    * `HedgedDescent`: inf, because no bound is known.
+
+    The bounds are computed for gradients of the largest possible size L. If the method `law` of a
+    user-defined schedule returns None, smaller gradients may lead to lower temperatures. Then only
+    the last temperature is computed for gradients of size L, and the others for gradients of size
+    0.
 
     Parameters
     ----------

@@ -31,7 +31,8 @@ class Constants(NamedTuple):
 
     @property
     def balance(self) -> float:
-        """The number √(αV_max), which divides the bound L in the default temperatures."""
+        """The number √(αV_max). The temperatures of "growing" and "adaptive" contain the quotient
+        of the bound L on the gradients and this number."""
         return math.sqrt(self.modulus * self.largest)
 
 
@@ -67,11 +68,11 @@ class Schedule(ABC):
         """
 
     def law(self, known: Constants) -> tuple[float, float, float, float] | None:
-        """Return the numbers b, p, q and r of the formula β_i = b √(p + q i + r squares) for the
-        temperatures.
+        """Return the numbers b, p, q and r for which β_i = b √(p + q i + r squares).
 
-        Here `squares` is the sum of the squared norms of the gradients. Compiled rounds need this
-        formula. The result is None if β_i has another formula.
+        Here β_i is the temperature after i examples, and `squares` is the sum of the squared norms
+        of their gradients. If the temperatures have another formula, the result is None. Then
+        learners with this schedule cannot use compiled code, and are slower.
         """
         return None
 

@@ -154,7 +154,7 @@ def test_parts_of_a_risk_with_several_outputs(rng):
     assert found.Z.shape == (20, 2)
     np.testing.assert_allclose(np.einsum("n,nk,nkj", risk.measure.p, found.Z, H), 0.0, atol=1e-9)
     risk.D = risk.D.tocsr()[:, :39]
-    with pytest.raises(InputError, match=r"D of shape \(60, 40\), with a column .*\(60, 39\)"):
+    with pytest.raises(InputError, match=r"D must have shape \(60, 40\): .* a column .*\(60, 39\)"):
         fn.optimum(risk, H)
 
 

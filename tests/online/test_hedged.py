@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 import relaxboost as rb
 from relaxboost import InputError
-from relaxboost.functional import Logistic, Squared
+from relaxboost.functional import Absolute, Logistic, Squared
 from relaxboost.online import HedgedDescent, MirrorDescent, batch, load, progressive, regret
 from relaxboost.online.hedged import KINDS, MULTIPLES
 from relaxboost.online.risks import promised
@@ -25,6 +25,12 @@ def examples(loss, rows=60, size=5, seed=0):
     H[rng.random(H.shape) < 0.3] = 0.0
     y = H @ rng.normal(size=size) + rng.normal(size=rows)
     return H, np.sign(y) if loss.task == "binary" else np.clip(y, -2.0, 2.0)
+
+
+class Shifted(Absolute):
+    """A loss for numbers with bounded slopes that does not depend on differences only."""
+
+    of_differences = False
 
 
 class Twin:
@@ -281,6 +287,7 @@ def test_the_regret_holds_for_the_losses_of_the_predictions(loss):
     ("make", "message"),
     [
         (lambda: HedgedDescent("exponential"), "has unbounded slopes; use a"),
+        (lambda: HedgedDescent(Shifted(), targets=1.0), "is not a function of <w, h> − y; use a"),
         (lambda: HedgedDescent("inner"), "needs a PointwiseLoss, but .* is not one; use a"),
         (lambda: HedgedDescent("squared"), "pass targets=, an upper bound on .y."),
         (

@@ -105,7 +105,7 @@ def test_what_can_be_read_once_says_so():
     X, y = made(20)
     once = stream(zip(X, y, strict=True))
     assert repr(once) == "Stream(zip, experts, to be read once)"
-    with pytest.raises(InputError, match="so its width is unknown before the run"):
+    with pytest.raises(InputError, match="so the number M of its base functions is unknown"):
         progressive(METHOD, once)
     progressive(METHOD.start(5), once)
     with pytest.raises(
@@ -358,7 +358,7 @@ class Nested(Experts):
 def test_digests_know_where_parts_end():
     assert Nested(((1,), (2,))).digest() != Nested(((1, (2,)),)).digest()
     assert Nested((1, 2)).digest() == Nested((1, 2)).digest() != Nested((12,)).digest()
-    with pytest.raises(InputError, match="must be arrays, numbers, strings, or lists"):
+    with pytest.raises(InputError, match="must return arrays, numbers, strings, or lists"):
         Nested((object(),)).digest()
 
 

@@ -89,8 +89,10 @@ class Pool(ABC):
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the hypothesis of which a multiple is nearest to a target, and the outputs of the
-        hypothesis on the training rows.
+        """Return the hypothesis that fits a target best, and its outputs on the training rows.
+
+        The best hypothesis is the one with the multiple nearest to the target, or the one with the
+        smallest angle to the target; see the argument `projection` of `WeakLearner.prepare`.
 
         Parameters
         ----------
@@ -235,18 +237,19 @@ def check_rows(X: Any, measure: Empirical) -> None:
 
 
 def check_width(X: Any, width: int, owner: str) -> None:
-    """Raise an InputError unless X has `width` features.
+    """Raise an InputError unless X is a matrix with `width` columns, one for each feature.
 
-    The error message begins with `owner`, as in "the tree was".
+    The argument `owner` is the beginning of the error message, such as "the tree was".
     """
     if np.ndim(X) != 2 or np.shape(X)[1] != width:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
 
 
 def numbers(name: str, given: Any, *shape: int) -> Array:
-    """Return a value that was read from JSON as an array of finite numbers of the given shape.
+    """Convert a value that was read from JSON to an array of doubles, and return this array.
 
-    Otherwise raise a ValueError, whose message begins with `name`.
+    A ValueError is raised if the value does not consist of finite numbers in the given shape. Its
+    message begins with `name`.
     """
     # NumPy would turn strings and booleans into numbers.
     made = np.array(given, dtype=object)

@@ -16,7 +16,8 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True)
 class Column(Hypothesis):
-    """A hypothesis of a `FiniteSet`. Its outputs are the column `index` of the array X."""
+    """A hypothesis of a `FiniteSet`. It is called with the outputs of all hypotheses, and returns
+    those in the column `index`."""
 
     index: int
 
@@ -27,11 +28,12 @@ class Column(Hypothesis):
 class FiniteSet(WeakLearner):
     """A finite class of hypotheses h_j, given by the array X of their outputs.
 
-    The entry X[n, j] is the output of h_j for example n. If there are several outputs, the entry
-    X[n, k, j] is output k. For the target v, the projection ``"inner"`` chooses the hypothesis h
-    with the largest <v, h>/‖h‖; the class need not contain −h. ``"least-squares"`` chooses the
-    hypothesis with the largest |<v, h>|/‖h‖, of which a multiple is nearest to v. Among equally
-    good hypotheses, the search returns the first.
+    The entry X[n, j] is the output of the hypothesis h_j for example n. If there are several
+    outputs, the entry X[n, k, j] is output k. Let v be the target of a search. With the projection
+    ``"inner"``, the search returns the hypothesis h with the largest <v, h>/‖h‖. With
+    ``"least-squares"``, it returns the hypothesis with the largest |<v, h>|/‖h‖, because the
+    nearest multiple of h may be a negative one. If several hypotheses attain the maximum, the first
+    is returned.
     """
 
     def prepare(
@@ -42,9 +44,11 @@ class FiniteSet(WeakLearner):
 
 
 def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
-    """Return the outputs H of n >= 1 hypotheses as an array of finite doubles.
+    """Return the outputs H of several hypotheses as an array of doubles.
 
-    Its shape is `shape`, which is that of the outputs of one hypothesis, followed by n.
+    The last axis of H has an entry for each hypothesis. The other axes must have the lengths in
+    `shape`, which is the shape of the outputs of one hypothesis. An InputError is raised if H has
+    another shape, or contains nan or inf.
     """
     H = np.asarray(H, dtype=np.float64)
     if H.shape[:-1] != shape or H.shape[-1] < 1:

@@ -19,9 +19,9 @@ class Bins:
     """The possible splits of a training set, and the bin of each row in each feature.
 
     Bin b of a feature contains the rows whose value is above threshold b − 1 and at most threshold
-    b. Every bin contains rows of positive weight. A feature has at most `most` bins. If `most` is
-    None, there is a split between any two neighbouring values. Constant features are left out of
-    all attributes.
+    b. Every bin contains rows of positive weight. The argument `most` is the maximum number of bins
+    of a feature. If it is None, there is a split between any two neighbouring values. The
+    attributes describe only the features that are not constant.
 
     Attributes
     ----------
@@ -82,20 +82,26 @@ def _cuts(x: Array, p: Array, most: int | None) -> Array:
 
 
 def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]:
-    """Return the best split over all features, as a tuple of three entries.
+    """Return the split of a feature whose two leaves have the largest total score.
 
-    The entries are the feature's row in `bins.codes`, the last bin of the left leaf, and the sums
-    of the target in both leaves. Among splits that are equal up to rounding, the first is returned.
+    If several splits have the same total score up to rounding errors, the first of them is
+    returned.
 
     Parameters
     ----------
     bins : Bins
         The bins of each feature, with the bin of each row.
     target : array of shape (N, K)
-        The target times the weights of the rows.
+        For each row and output, the target multiplied by the weight of the row.
     signs : bool
-        If true, the score of a leaf with the sum s is |s|. Otherwise it is ‖s‖² divided by the
-        weight of the leaf.
+        The rule for the score of a leaf. Let s be the sum of the target over the rows of the leaf.
+        The score is |s| if `signs` is True. Otherwise it is ‖s‖² divided by the weight of the leaf.
+
+    Returns
+    -------
+    tuple
+        The index of the feature in `bins.features`, the last bin of the left leaf, and the sums of
+        the target over both leaves.
     """
     pool, threads = thread_pool()
     d, rows = bins.codes.shape
@@ -156,7 +162,7 @@ def _score(s: Array, weight: float, signs: bool) -> float:
 
 @njit(nogil=True)
 def _scan(sums: Array, before: Array, after: Array, signs: bool, tie: float) -> tuple[float, int]:
-    """Return the largest score of a feature, and the last bin of the left leaf in its split."""
+    """Return the largest score of a split of one feature, and the last bin in its left leaf."""
     size, outputs = sums.shape
     scores = np.empty(size - 1)
     # Subtracting the left sum from the total would lose the digits of a light right leaf.

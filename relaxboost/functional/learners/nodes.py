@@ -54,15 +54,17 @@ class Nodes(NamedTuple):
     """
 
     table: Array
-    """A table of shape (nodes, 6): the feature, gain, threshold, kind, left child and right child
-    of each node.
+    """A table with a row for each node, and the columns feature, gain, threshold, kind, left child
+    and right child.
 
-    A child is the index of a later node, or ~i for leaf i. The gain of a split is the number of
-    rows times the decrease in the mean squared error.
+    The gain of a split is the number of rows times the decrease in the mean squared error. The kind
+    is LightGBM's code for the type of the split. A child is the index of a later node if it is
+    >= 0, and leaf i is stored as the negative number −i − 1.
     """
     sets: Whole
-    """The start and the end (exclusive) of each node's category set in `words`. The shape is
-    (nodes, 2), and nodes without a category set have zeros."""
+    """The place of each node's category set in the array `words`, as a row of two indices. The set
+    starts at the first index, and ends before the second. Both are 0 if the node has no category
+    set."""
     words: Whole
     """The category sets of all nodes as bit masks, with 32 categories in each word."""
     rows: Whole
@@ -71,9 +73,9 @@ class Nodes(NamedTuple):
     for a tree with one leaf."""
 
     def weighted(self, shares: Array) -> Nodes:
-        """Return the nodes of the tree with new weights of its leaves for SHAP values.
+        """Return a copy of the nodes with other leaf weights, which are used for SHAP values.
 
-        The argument `shares` contains the weights, which sum to 1.
+        The argument `shares` contains the new weight of each leaf. These weights sum to 1.
         """
         if self.leaves == 1:
             return self

@@ -146,16 +146,17 @@ class _Fitter(Pool):
 class Networks(Regressor):
     """A weak learner whose hypotheses are networks with one hidden layer of tanh units.
 
-    Figure 1 of Grubb & Bagnell (2011) shows networks with five units.
     scikit-learn's `MLPRegressor` fits each network by L-BFGS without a penalty. Before each fit the
     features are standardised to mean 0 and variance 1, and the target is scaled to a fixed norm.
-    Therefore the units of the data have an effect only by rounding errors, which may lead to
-    another local optimum. Because the problem is not convex, there is no guarantee on the edges.
+    Therefore the result does not depend on the units of measurement of the data, except for
+    rounding errors. Because the fit is not a convex problem, L-BFGS may end at a local optimum, and
+    there is no guarantee on the edges.
 
     Parameters
     ----------
     hidden : int
-        The number of units, >= 1.
+        The number of units, >= 1. The default 5 is the number in Figure 1 of Grubb & Bagnell
+        (2011).
     iterations : int
         The maximum number of iterations of L-BFGS for each target, >= 1.
 

@@ -116,12 +116,11 @@ def _finite_column(X: Any, feature: int, width: int) -> Array:
 class RegressionStumps(WeakLearner):
     """A weak learner whose class contains all stumps with any number, or any vector, in each leaf.
 
-    The search compares all splits. The values of the leaves of the nearest stump are the weighted
-    means of the target v. The split of this stump has the largest sum of ‖Σ p v‖²/Σ p over both
-    leaves, where p are the weights. Because multiples of stumps are stumps, both projections,
-    "least-squares" and "inner", choose the same stump. Among splits that are equal up to rounding,
-    the first feature is chosen, then the least threshold. If all features are constant, the stump
-    is constant too.
+    The search compares all splits, and returns the stump that is nearest to the target. The value
+    of each leaf of this stump is the weighted mean of the target over the rows of the leaf. Because
+    multiples of stumps are stumps, both projections, "least-squares" and "inner", choose the same
+    stump. If several splits are equally good up to rounding errors, the first feature is chosen,
+    and then the least threshold. If all features are constant, the stump is constant too.
 
     Parameters
     ----------
@@ -140,14 +139,15 @@ class RegressionStumps(WeakLearner):
     # The shrinkage is larger than for trees, because a stump fits a target less well than a tree.
     shrinkage = 0.3
     signs: ClassVar[bool] = False
-    """Whether the leaves of the stumps in the class can only have the values −1 and +1."""
+    """Whether every leaf value of the stumps in this class is −1 or +1. Otherwise leaf values are
+    arbitrary numbers."""
 
     def __init__(self, bins: int | None = 255) -> None:
         self.bins = None if bins is None else count("bins", bins)
         if self.bins == 1:
             raise InputError(
-                "bins must be at least 2, because each leaf needs one; use None to allow "
-                "every split"
+                "bins must be at least 2, because a split needs a bin on each side; use None to "
+                "allow every split"
             )
 
     def prepare(
@@ -164,11 +164,12 @@ class ClassificationStumps(RegressionStumps):
     """A weak learner whose class contains all stumps with −1 or +1 in each leaf, and the constants
     ±1.
 
-    If a stump h is in the class, so is −h, and ‖h‖ = 1. Therefore both projections, "least-squares"
-    and "inner", choose the stump with the largest inner product <v, h> with the target v. This
-    stump has the smallest error in classifying the signs of v_n with the weights p_n |v_n|. Among
-    equal splits, the first feature is chosen, then the least threshold. If the target sums to 0 in
-    a leaf, the value of the leaf is +1.
+    The search returns the stump h with the largest inner product <v, h> with the target v. Both
+    projections, "least-squares" and "inner", choose this stump, because ‖h‖ = 1 for every h, and
+    the class also contains −h. The stump has the least weighted error as a classifier of the sign
+    of the target, where the weight of an example is multiplied by the absolute value of its target.
+    If several splits are equally good, the first feature is chosen, and then the least threshold.
+    If the weighted sum of the target over a leaf is 0, the value of the leaf is +1.
 
     Parameters
     ----------

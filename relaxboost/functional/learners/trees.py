@@ -32,8 +32,9 @@ from relaxboost.functional.measure import Empirical
 MAX_LIGHTGBM_LEAVES = 131_072
 """The maximum number of leaves that LightGBM accepts."""
 NEGLIGIBLE_LEARNING_RATE = 2.0**-120
-"""The learning rate that LightGBM gets. LightGBM treats numbers below 1e-35 as 0. With this rate,
-its own predictions therefore stay 0, and each tree is fitted to the target alone."""
+"""The learning rate that is passed to LightGBM. It is so small that LightGBM's own predictions stay
+0, because LightGBM treats numbers below 1e-35 as 0. Therefore each tree is fitted to the target
+alone, and not to the remainder that earlier trees left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,9 +394,10 @@ def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tupl
 def searched_both_ways(
     rows: Array, weights: Array, options: dict[str, Any], categorical: list[int]
 ) -> tuple[Array, Array, dict[str, Any]]:
-    """Return the rows, weights and options with two more rows of weight 0.
+    """Append two rows of weight 0 to the training rows, so that LightGBM searches all splits.
 
-    With these rows, LightGBM searches all splits of each feature.
+    Return the rows, their weights, and LightGBM's options for them. Without the two rows, LightGBM
+    may stop a search too early and miss splits at small values.
     """
     # LightGBM estimates the number of rows in a bin by round(weight · N / total). It searches the
     # cuts of a feature from the largest value down, and stops when the sum of these estimates

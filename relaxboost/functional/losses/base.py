@@ -20,14 +20,17 @@ from relaxboost.functional.measure import Empirical
 class Risk(ABC):
     """The risk R[f] = Σ p_n l(f(x_n), y_n) of a function f: the weighted mean of a loss l on data.
 
-    The data are examples x_n with targets y_n and weights p_n. Methods get the function f as the
-    array F of its predictions for the examples. F has shape (N,) if `outputs` is None, and
-    (N, `outputs`) otherwise. A subgradient ∇ satisfies R[g] >= R[f] + <∇, g − f> for all g, where
-    the inner product is that of `measure`. Hence ∇(x_n) is a subgradient of l(·, y_n) without the
-    factor p_n.
+    The data are examples x_n with targets y_n and weights p_n. The methods of a risk get the array
+    F of the function's predictions for the examples. F has shape (N,) for N examples, or (N, K) if
+    the function has K outputs.
 
-    A loss of K numbers for each example needs a subclass with `outputs` = K. The constructor of a
-    subclass must set `measure`.
+    A subgradient of the risk is an array ∇ of the same shape such that R[g] >= R[f] + <∇, g − f>
+    for all functions g. The inner product is weighted with the p_n; see `Empirical`. Therefore the
+    entry of ∇ for example n is a subgradient of the loss of this example, and is not multiplied by
+    its weight p_n.
+
+    The constructor of a subclass must set `measure`. A subclass for functions with several outputs
+    must also set `outputs`.
     """
 
     measure: Empirical
@@ -36,12 +39,14 @@ class Risk(ABC):
     For example, it is ``Empirical(N)`` for N examples of equal weight.
     """
     loss: Any = None
-    """The `Loss` of this risk, whose `bind` also creates the risk on a validation set."""
+    """The `Loss` whose weighted mean is this risk. `boost` uses it to compute the risk on a
+    validation set. It may be None if there is no validation set."""
     outputs: int | None = None
     """The number K of outputs of the predicting function f. It is None if f(x) is a number."""
     classes: Any = None
-    """The labels of the classes in the order of the outputs. The second of two labels stands for
-    the target +1. The attribute is None if the targets are numbers."""
+    """The labels of the classes in the order of the outputs. If there are two classes and a single
+    output, the first label has the target −1, and the second label the target +1. The attribute is
+    None if the targets are numbers."""
     strong_convexity: float = 0.0
     """The strong convexity λ of the risk R: R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖² for all
     functions f and g, where ∇ is a subgradient at f. It is 0 if R is not strongly convex."""
@@ -90,15 +95,16 @@ class Risk(ABC):
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
         """Return an array near Z at which the conjugate R* of the risk is finite.
 
-        By default this is the last such array on the segment from 0 to Z.
+        By default the result is Z multiplied by the largest number in [0, 1] for which R* is
+        finite.
 
         Parameters
         ----------
         Z : array of the shape of the predictions
-            The array near which the conjugate shall be finite.
+            The given array, at which R* may be infinite.
         snap : float
-            A distance. If a subclass knows the boundary of the set on which R* is finite, it moves
-            each entry of Z that is nearer to the boundary than this distance onto the boundary.
+            A distance. A subclass that knows the boundary of the set on which R* is finite moves
+            an entry of Z onto the boundary if the entry is nearer to it than this distance.
         """
         # The domain is convex and contains 0: bisection finds its end on the way to Z.
         if math.isfinite(self.conjugate(Z)):
@@ -114,38 +120,42 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return each entry's distance from the boundary of the set on which R* is finite.
+        """Return how far each entry of Z can change while the conjugate of the risk stays finite.
 
-        The entries are those of Z, and R* is the conjugate of the risk.
-
-        Distances above 1 become 1. If the distances are unknown, the result is None. The function
-        `optimum` changes the entries in proportion to these distances.
+        The result contains the distance of each entry from the boundary of the set on which the
+        conjugate is finite, but at most 1. If the distances are unknown, the result is None. When
+        the function `optimum` has to correct Z, it changes entries with a large distance more than
+        entries near the boundary.
         """
         return None
 
     def margins(self) -> Any:
-        """Return a matrix C such that the risk R decreases in the margins C F of predictions F.
+        """Return the matrix C that computes the margins C F of the predictions F.
 
-        R decreases along every direction G with C G >= 0 and C G ≠ 0. R has a minimiser on every
-        subspace that contains no such direction. C may be sparse, and has a column for each entry
-        of F, row by row. If R has a minimiser on every subspace, or if no such matrix is known, the
-        result is None.
+        The risk must decrease if some margins increase and the others stay the same. The function
+        `optimum` uses C to find out whether the risk has a minimiser. On a subspace there is a
+        minimiser if the subspace contains no direction G with C G >= 0 and C G ≠ 0.
+
+        The columns of C belong to the entries of F, row by row. C may be sparse. If the risk has a
+        minimiser on every subspace, or if no such matrix is known, the result is None.
         """
         return None
 
     def parts(self) -> tuple[Any, Risk] | None:
-        """Return a matrix D and a simpler risk Q, such that Q of D F is the risk of predictions F.
+        """Return a matrix D and a risk Q such that this risk at the predictions F is Q at D F.
 
-        D may be sparse, and has a column for each entry of F, row by row. The function `optimum`
-        minimises Q instead of this risk. If there is no simpler risk, the result is None.
+        The function `optimum` minimises Q instead of this risk if Q is simpler. For example, the
+        risk of the ranking hinge is the mean hinge loss of the differences of scores in pairs, and
+        D computes these differences. The columns of D belong to the entries of F, row by row. D may
+        be sparse. If there is no simpler risk, the result is None.
         """
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
         """Return the gradient that the algorithm `Refitted` projects onto the hypotheses.
 
-        By default it is the given subgradient of the risk at the predictions F. For hinges, it is
-        the gradient of a smooth risk that approximates the risk.
+        By default it is the given subgradient of the risk at the predictions F. For the hinge and
+        the multiclass hinge, it is the gradient of a smooth approximation of the risk.
         """
         return gradient
 
@@ -211,8 +221,9 @@ class Loss:
     """Whether the loss is −log p, where p is the probability of the label. The logistic function or
     softmax computes p from the outputs."""
     of_differences: ClassVar[bool] = False
-    """Whether the loss depends only on the difference of the prediction and the target. If True,
-    estimators start at the best constant, and online learners accept the loss for numbers."""
+    """Whether the loss depends only on the difference of the prediction and the target. If this is
+    True, the estimators begin with the best constant prediction, and the online method
+    `HedgedDescent` accepts the loss for numeric targets."""
     strong_convexity: float = 0.0
     smoothness: float = math.inf
     gradient_bound: float = math.inf
@@ -259,9 +270,10 @@ class Loss:
         return self._risk(targets, Empirical(len(targets), weights), known, groups)
 
     def softened(self, F: Array, y: Any, slopes: Array) -> Array:
-        """Return the function that the algorithm `Refitted` projects onto the hypotheses.
+        """Return the gradient that the algorithm `Refitted` projects onto the hypotheses.
 
-        By default this is the subgradient of the loss at the predictions F, given as `slopes`.
+        The argument `slopes` is the subgradient of the loss at the predictions F. By default it is
+        returned unchanged. Losses with corners may return the gradient of a smooth approximation.
         """
         return slopes
 
@@ -418,9 +430,12 @@ class PointwiseLoss(Loss, ABC):
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
         """For each leaf, return the number that the algorithm `Refitted` adds to the predictions.
 
-        By default this number minimises the loss; see `minimisers`. If the loss is `falling` and
-        has second `derivatives`, the number is the step of `leaves.damped`. This step requires that
-        the absolute value of the third derivative of the loss is at most the second derivative.
+        By default this number minimises the loss of the examples in the leaf; see `minimisers`.
+
+        If the attribute `falling` of the loss is True, there may be no minimum. Then the number is
+        a damped Newton step, provided that the method `derivatives` returns second derivatives.
+        The step decreases the loss if the absolute value of the third derivative is nowhere larger
+        than the second derivative.
         """
         if self.falling:
             # A leaf of one class has no minimiser.

@@ -31,12 +31,13 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
 
 
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
-    """For each leaf, return a weighted quantile of the corners of its examples' losses.
+    """For each leaf of a tree, return a weighted quantile of numbers k, one for each example.
 
-    The quantile is the number v that minimises Σ w max(q (k − v), (q − 1)(k − v)). The sum is over
-    the examples of the leaf, with the weights w >= 0 and the corners k in `kinks`. If there are
-    several minimisers, the result is the one nearest to 0. The array `low` contains, for each leaf,
-    the product q Σ w. If a leaf has weight 0, the result is 0.
+    The array `kinks` contains the numbers k, which are the corners of the losses of the examples.
+    The q-quantile is the number v that minimises Σ w max(q (k − v), (q − 1)(k − v)), where the sum
+    is over the examples of the leaf, and w >= 0 are their weights. If there are several minimisers,
+    the result is the one nearest to 0. If a leaf has weight 0, the result is 0. Instead of q, the
+    function gets the product q Σ w of each leaf, in the array `low`.
     """
     order = np.argsort(leaf, kind="stable")
     ends = np.bincount(leaf, minlength=low.size).cumsum()
@@ -90,13 +91,14 @@ def roots(
     leaves: int,
     far: float = 1e100,
 ) -> Array:
-    """For each leaf, return the number v at which the weighted slopes of a convex loss sum to zero.
+    """For each leaf, return the number v that minimises the weighted sum of convex losses.
 
-    The function `slopes` gets an array with the number v of each example, which is added to the
-    prediction of the example. It returns the slopes of the losses, and their second derivatives.
-    If the second derivatives are unknown, it returns None instead of them. If the sum of the slopes
-    jumps over 0, the result is the position of the jump, up to rounding. If no v between −`far` and
-    `far` satisfies the condition, the result is −`far` or `far`.
+    The sum is over the examples of the leaf, and v is added to their predictions. If there is no
+    minimum between −`far` and `far`, the result is −`far` or `far`.
+
+    The argument `slopes` is a function of an array, which contains the number v for each example.
+    The function returns the slopes of the losses after the numbers were added, and their second
+    derivatives, or None if the second derivatives are unknown.
     """
     # The method is Newton's, safeguarded by a bracket. If there are no derivatives, or if Newton's
     # step leaves the bracket, steps double until the sign changes, and bisection follows.

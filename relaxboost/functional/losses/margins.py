@@ -19,11 +19,14 @@ from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
 
 HINGE_TEMPERATURE = 0.5
-"""The temperature τ of the softened hinge τ log(1 + exp((1 − y f)/τ)). `Refitted` minimises this
-loss instead of the hinge, whose exact minimiser would put examples on the corner of the hinge."""
+"""The temperature τ of the softened hinge τ log(1 + exp((1 − y f)/τ)), which the algorithm
+`Refitted` minimises instead of the hinge. With the hinge itself, leaf values would give some
+examples a margin of exactly 1, where the hinge has its corner, and later rounds would not change
+them."""
 MAX_LOG_SLOPE = 350.0
-"""The logarithm of the steepest slope of the loss `Exponential`. If −y f is larger, the loss
-continues as a straight line. The square of the slope, exp(700), is still a finite double."""
+"""If u = −y f exceeds this number, the exponential loss exp(u) continues as a straight line, so
+that it does not overflow. The slope of the line is exp(350), whose square is still a finite
+double."""
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from relaxboost.functional.losses.margins import HINGE_TEMPERATURE
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
-"""A function that returns, for each leaf, the number to add to the output of a class. Its arguments
-are the index of the class, the weights of the examples, the leaf of each example, and the number of
-leaves."""
+"""A function that returns a number for each leaf of a tree. For the examples in the leaf, the
+number is added to the output of a given class. The arguments are the index of the class, the
+weights of the examples, the leaf of each example, and the number of leaves."""
 
 
 class MulticlassRisk(MeanRisk):
@@ -96,8 +96,8 @@ class MulticlassLoss(Loss, ABC):
 
     task: ClassVar[str] = "multiclass"
     two_classes: ClassVar[str] = ""
-    """The name of the two-class loss that this loss generalises. If there are more than two
-    classes, this name selects this loss."""
+    """The name of a loss for two classes. If a user passes this name to an estimator, and there are
+    more than two classes, the estimator uses this multiclass loss."""
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
@@ -108,11 +108,11 @@ class MulticlassLoss(Loss, ABC):
         """
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function that computes how far to move the output of one class in each leaf.
+        """Return a function that computes, for a given class, a number for each leaf of a tree.
 
-        For each leaf, the function returns the number v that minimises the weighted sum of the
-        losses of the examples in the leaf, if v is added to their outputs for the class. This
-        default implementation is slow, but works for any loss.
+        The number of a leaf is added to the outputs of its examples for this class. It minimises
+        the weighted sum of their losses. This default implementation is slow, but works for any
+        loss.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -245,8 +245,8 @@ class MultinomialLogistic(MulticlassLoss):
 
 
 def _softmax(F: Array) -> tuple[Array, Array, Array]:
-    """Return the softmax π of each row of F, the array 1 − π, and the logarithm of each row's
-    maximum of π.
+    """Return three arrays: the softmax π of each row of F, the differences 1 − π, and the logarithm
+    of the largest entry of π in each row.
 
     Small numbers keep their relative accuracy, and nothing overflows.
     """
@@ -267,8 +267,9 @@ def _softer(F: Array, y: Whole) -> Array:
 
 
 def _distributions(Z: Array, y: Whole) -> Flags:
-    """For each row of Z, return whether it becomes a probability distribution, up to rounding, if 1
-    is added to the entry of the class y.
+    """For each row z of Z, return whether z + e_y is a probability distribution, up to rounding.
+
+    Here y is the class of the row, and e_y the unit vector with the entry 1 for this class.
     """
     rows = np.arange(len(y))
     others = Z.copy()

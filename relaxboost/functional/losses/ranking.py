@@ -21,18 +21,19 @@ NORMALISE = ("pairs", "queries")
 
 
 class Queries(NamedTuple):
-    """The documents of a ranking, sorted by query and grade for the loop over pairs."""
+    """The documents of a ranking as arrays, from which compiled code computes the sums over all
+    pairs of documents."""
 
     weights: Array
     """The weight of each document, shape (N,)."""
     grades: Whole
-    """The rank 0, 1, ... of each document's grade among the different grades of its query, shape
-    (N,)."""
+    """The number of lower grades that occur in the query of each document, shape (N,). It replaces
+    the grade of the document, because it starts at 0 and has no gaps."""
     order: Whole
     """The indices of the documents, sorted by query and grade, shape (N,)."""
     starts: Whole
-    """The position in `order` at which each query begins, and finally the number N of documents.
-    The shape is (Q + 1,) for Q queries."""
+    """The positions in the array `order` at which the Q queries begin, followed by the number N of
+    all documents. The shape is (Q + 1,)."""
 
 
 @dataclass(frozen=True)

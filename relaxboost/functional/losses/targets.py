@@ -48,8 +48,8 @@ def _numbers(y: Any, loss: Any) -> Array:
 def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
     """Return the index of each label in the list of classes, and the list of classes.
 
-    If `classes` is None, the list contains the sorted labels without repetitions. The `loss` is
-    only named in errors.
+    If `classes` is None, the list contains the sorted labels without repetitions. The argument
+    `loss` is needed only for error messages.
     """
     y = _array(y)
     if y.ndim != 1:

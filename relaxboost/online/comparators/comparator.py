@@ -26,9 +26,9 @@ from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.losses import Inner, as_online_loss
 
 MAX_NEWTON_ORDER = 2000
-"""The maximum order of the matrices that Newton's method factorises to find the best fixed weights.
-The order is the number of examples or the number of weights, whichever is smaller. For larger
-orders, the level method finds the weights, because it factorises no such matrix."""
+"""The maximum order of the matrices that Newton's method and the interior point method may
+factorise. The order is the number of examples or the number of weights, whichever is smaller. If it
+is larger, the level method finds the best weights without factorising such a matrix."""
 
 
 class Proved(NamedTuple):
@@ -36,12 +36,12 @@ class Proved(NamedTuple):
     anyone can check."""
 
     certificate: Certificate
-    """The certificate of the value ρ of a game, from which the minimum of the cumulative loss
-    follows."""
+    """The certificate for the value ρ of the game. The minimum of the cumulative loss is ρ times
+    −`scale`."""
     game: Game
     scale: Fraction
-    """The positive factor for which −scale · ρ is the minimum of the cumulative loss, if ρ is the
-    value of the game."""
+    """The positive number that converts the value of the game to a loss: the minimum of the
+    cumulative loss is the value of the game times −`scale`."""
     lower: Fraction
     upper: Fraction
 
@@ -73,8 +73,9 @@ class Comparator:
     seconds: float
     _problem: Cumulative = field(repr=False)
     _slopes: Vector | None = field(repr=False)
-    """The slopes z of the losses that prove a lower bound on the cumulative loss. They are None if
-    no lower bound has such a proof."""
+    """The slopes of the losses, one for each example, from which `certificate` computes a
+    distribution of the game. They are None if the method that found the weights computes no
+    slopes."""
 
     @property
     def gap(self) -> float:
@@ -83,7 +84,7 @@ class Comparator:
 
     @property
     def examples(self) -> int:
-        """The number of examples for which the weights are best."""
+        """The number of examples whose cumulative loss was minimised."""
         return self._problem.m
 
     def __str__(self) -> str:
@@ -91,7 +92,9 @@ class Comparator:
         return f"{self.status}: {lower} <= least loss of {self.examples} examples <= {upper}"
 
     def game(self) -> LossGame:
-        """Return the game whose value determines the minimum of the loss; see `certificate`.
+        """Return a game with a value ρ such that the minimum of the cumulative loss is −scale · ρ.
+
+        The number `scale` is an attribute of the result.
 
         Raises
         ------
@@ -103,9 +106,10 @@ class Comparator:
     def certificate(self) -> Proved:
         """Return both bounds as fractions, with a certificate that anyone can check.
 
-        For hinge, absolute, quantile and inner losses, the minimum follows from the value of a
-        game. The certificate of this game is exact over polytopes, and enclosed over an L2Ball.
-        All examples are read into memory.
+        The minimum of a hinge, absolute, quantile or inner loss is a multiple of the value of a
+        game. The certificate proves bounds on this value. Over a simplex or an l1 ball they are
+        checked in exact arithmetic, and over an l2 ball in interval arithmetic. All examples are
+        read into memory.
 
         Raises
         ------
@@ -155,12 +159,12 @@ def hindsight(
         numbers and one block. For hinge, absolute and quantile losses it also needs memory for ten
         numbers per example.
     tol : float
-        The requested difference between the two bounds relative to the loss, between 0 and 1. If
-        the minimum is near 0, the difference is relative to 1e-6 times the loss of the prediction 0
-        instead. For a user-defined loss without a prediction <w, h>, it is the loss at the center
-        of the domain.
+        The requested difference between the two bounds as a fraction of the minimum, between 0 and
+        1. For minima near 0, it is a fraction of 1e-6 times a typical loss instead. The typical
+        loss is that of the prediction 0, or that of the center of the domain for a user-defined
+        loss that is not a function of <w, h>.
     start : Comparator or array of shape (M,), optional
-        A warm start, such as the comparator of a part of the stream.
+        Weights at which the method starts, for example the result for a part of the stream.
     time_limit : float, optional
         The time limit in seconds. When it is reached, the best bounds so far are returned.
     first : int, optional
@@ -240,10 +244,10 @@ class _Best:
         self._rounds = 0
 
     def keep(self, state: State) -> str:
-        """Store the weights or the lower bound of a round of `hindsight` if they are the best so
-        far.
+        """Compare the weights and the lower bound of a round with the best so far, and store those
+        that are better.
 
-        Return "optimal" if the two bounds are close enough.
+        Return "optimal" if the two bounds are close enough to end the run, and "" otherwise.
         """
         self._rounds += 1
         # The run ends if a number overflows, because every later bound would be useless.

@@ -81,12 +81,11 @@ class Cumulative:
         return self.feasible(np.full(self.M, over.scale / (self.M + over.holds_zero)))
 
     def scale(self) -> float:
-        """Return the weighted sum of the absolute losses for the prediction 0, which serves as a
-        unit for losses near 0.
+        """Return a typical cumulative loss. The tolerance of a minimum near 0 is a fraction of it.
 
-        The center of the domain replaces the prediction 0 if the losses do not depend on a
-        prediction only, or if the sum is 0 or infinite. If the sum is again 0 or infinite, the
-        result is 0.
+        It is the weighted sum of the absolute losses for the prediction 0. If this sum is 0 or
+        infinite, or if the loss is not a function of a prediction, it is the sum at the center of
+        the domain instead. The result is 0 if neither sum is positive and finite.
         """
         # The center is only the second choice, because the loss is huge at the center of a large
         # simplex.
@@ -196,10 +195,14 @@ class Cumulative:
     def lower(self, at: Vector | None = None, z: Vector | None = None) -> float:
         """Return a lower bound on the minimum of the cumulative loss, rounded down.
 
-        The bound follows from a line below the loss of each example, as a function of the
-        prediction F. The lines are the tangents at the predictions of the weights `at`. If a slope
-        for each example is passed in `z` instead, the lines are z (F − y), where y is the target.
-        In this case the loss must be a hinge, absolute or quantile loss.
+        For each example, the loss is replaced by a line that is nowhere above it. The sum of these
+        lines is a linear function of the weights, and its minimum is the bound. Pass one of the
+        arguments, which determine the lines:
+
+        * The weights `at`. The lines are the tangents of the losses at the predictions of these
+          weights.
+        * The slopes `z`, one for each example. The lines are z (F − y), where F is the prediction
+          and y the target. The loss must be a hinge, absolute or quantile loss.
         """
         loss = self.pointwise
         assert loss is not None

@@ -27,21 +27,22 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class State(NamedTuple):
-    """The weights after a round of a method that minimises the cumulative loss, and estimates of
-    the bounds on the minimum.
+    """The weights after a round of a method that minimises the cumulative loss, and bounds on the
+    minimum.
 
-    If both `at` and `z` are None, the lower bound is already proved and rounded.
+    The bounds are estimates that may contain rounding errors. `Cumulative.lower` computes a proved
+    lower bound from `at` or `z`. If both are None, the attribute `lower` is already proved.
     """
 
     w: Vector
     upper: float
     lower: float
     at: Vector | None = None
-    """The weights at which the tangents of the losses prove the lower bound on the minimum. The
-    argument of the same name of `Cumulative.lower` has the details."""
+    """The weights at which the tangents of the losses give the lower bound on the minimum, or
+    None."""
     z: Vector | None = None
-    """The slopes of the losses that prove the lower bound on the minimum. The argument of the same
-    name of `Cumulative.lower` has the details."""
+    """The slopes of the losses, one for each example, that give the lower bound on the minimum, or
+    None."""
 
 
 def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
@@ -108,10 +109,11 @@ def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock:
 
 
 def _quadratic_model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, QuadraticLosses]:
-    """Return the quadratic model of the cumulative loss near the weights w.
+    """Return the quadratic function that approximates the cumulative loss near the weights w.
 
-    The model consists of rows, and of a quadratic function for each row. Its value is the sum of
-    these functions, each evaluated at the inner product of its row and the weights.
+    It is returned as a matrix, and a quadratic function of one number for each row of the matrix.
+    To evaluate it at other weights, multiply the matrix by these weights, apply the functions to
+    the entries of the product, and sum the results.
     """
     bulk = _Replayed(problem.replay)
     curvature = sums.curvature

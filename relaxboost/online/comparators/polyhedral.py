@@ -1,16 +1,27 @@
-"""The minimum of a piecewise linear cumulative loss as a game, for exact certificates.
+"""The minimum of a piecewise linear cumulative loss as the value of a game, for exact certificates.
 
-Hinge, absolute and quantile losses are the maximum of z (F − y) over slopes a <= z <= b with
-a <= 0 <= b, where F is the prediction and y is the target. Such a loss is minus the minimum of
-d₊ (F − y) + d₋ (y − F) over 0 <= d₊ <= −a and 0 <= d₋ <= b. The caps −a and b are divided by a
-scale S, so that their sum over all examples is at most 1. A row of zeros gets the remaining weight.
-Then
+The hinge, absolute and quantile losses of a prediction F for a target y are the maximum of
+z (F − y) over the slopes z in an interval [a, b] with a <= 0 <= b. Hence such a loss is minus the
+minimum of d₊ (F − y) + d₋ (y − F) over the numbers 0 <= d₊ <= −a and 0 <= d₋ <= b.
 
-    −L(w)/S = min over d in the simplex, d <= caps, of Σ d (u + cost) = F(u),
+The cumulative loss L(w) is the weighted sum of the losses of all examples. Its game has two rows
+for each example. If h contains the values of the base functions for the example, y is its target
+and s its weight, then the rows are
 
-where u are the margins of the rows ±h_i, and the costs are ∓y_i. The rows are divided by a power of
-two, so that all entries are at most 1, and weights are multiplied by this power. The inner loss L =
-Σ s <w, h> has the rows −h_i and caps that sum to 1.
+* h, with the cost −y and the cap −s a,
+* −h, with the cost y and the cap s b.
+
+The caps are divided by a number S, so that they sum to less than 1. A further row of zeros has the
+cost 0 and the cap 1. Let u be the margins of the rows for the weights w. Then
+
+    −L(w)/S = min over d of Σ d (u + cost),
+
+where the minimum is over the distributions d on the rows that are at most the caps. Therefore the
+minimum of L is −S times the value of the game.
+
+For exact arithmetic, the rows are divided by a power of two so that all entries are at most 1, and
+the weights w are multiplied by it. The inner loss L(w) = Σ s <w, h> needs only one row −h for each
+example, and caps s/S that sum to 1.
 """
 
 from __future__ import annotations
@@ -36,11 +47,11 @@ from relaxboost.relaxations.description import Description
 
 @dataclass(frozen=True)
 class CapsWithCosts(Relaxation, Bounds, Description):
-    """The relaxation f(d) = <costs, d> of the game whose value gives the minimum of a piecewise
-    linear loss.
+    """The relaxation f(d) = <costs, d> for distributions d whose entries are at most given caps.
 
-    The distribution d is in the simplex, with the caps d_i <= c_i. The relaxed margin at u is the
-    relaxed margin of `Caps` at u + costs.
+    For other distributions, f is infinite. With this relaxation, the value of a game gives the
+    minimum of a piecewise linear loss. The costs are added to the margins u of a game: the relaxed
+    margin of f at u is the relaxed margin of `Caps` at u + costs.
     """
 
     family = "relaxboost.CapsWithCosts"
@@ -125,12 +136,12 @@ def check_piecewise_linear(loss: OnlineLoss) -> None:
     if not (has_corners(loss) or isinstance(loss, Inner)):
         raise InputError(
             f"{loss!r} is not piecewise linear, so its comparator has no exact certificate; "
-            "use a hinge, absolute, quantile or inner loss, or rely on the bracket"
+            "use a hinge, absolute, quantile or inner loss, or rely on the bounds lower and upper"
         )
 
 
 class LossGame:
-    """The game whose value ρ determines the minimum of a cumulative loss, which is −scale · ρ."""
+    """A game with a value ρ such that the minimum of a cumulative loss is −`scale` · ρ."""
 
     def __init__(self, problem: Cumulative) -> None:
         check_piecewise_linear(problem.loss)

@@ -13,8 +13,10 @@ from relaxboost.online.kernels.vectors import ENTRIES, scale, total
 
 @njit(fastmath=ENTRIES)
 def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector) -> None:
-    """Set `out` to exp((sign · z − top) · factor) for exponents <= 0, up to a few units in the last
-    place."""
+    """Set each entry of `out` to exp((sign · z_j − top) · factor), where z_j is the entry of z.
+
+    The exponents must be <= 0. The results have errors of a few units in the last place.
+    """
     # Calling numba's exp for each entry would take about 20 times as long. Here exp(x) = 2^n exp(r)
     # with |r| <= log(2)/2, and a Taylor polynomial of degree 12 replaces exp(r), with a relative
     # error of at most 2e-16. The integer n is added to the bits of the exponent.
@@ -48,10 +50,11 @@ def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector
 def entropy_mirror(
     radius: float, z: Vector, top: float, beta: float, w: Vector, has_zero: bool
 ) -> None:
-    """Set w to the mirror image of z for the entropy on the simplex, as `Entropy.mirror` does.
+    """Set w to the mirror image of z for the entropy on a simplex, as `Entropy.mirror` does.
 
-    The mirror image minimises <z, w> plus β times the entropy. If `has_zero` is True, the domain is
-    the full simplex. The argument `top` is max(−z).
+    The mirror image is the w that minimises <z, w> plus `beta` times the entropy. If `has_zero` is
+    True, the domain is the full simplex, which contains 0. The argument `top` must be the largest
+    entry of −z; it is passed to save time.
     """
     factor = 1.0 / beta
     rest = 0.0
@@ -69,8 +72,9 @@ def entropy_mirror_of_signs(
 ) -> None:
     """Set w to the mirror image of z for the entropy on the l1 ball, as `Entropy.mirror` does.
 
-    The mirror image minimises <z, w> plus β times the entropy. The argument `top` is max |z|, and
-    the array `spare` is scratch memory.
+    The mirror image is the w that minimises <z, w> plus `beta` times the entropy. The argument
+    `top` must be the largest absolute entry of z; it is passed to save time. The array `spare` has
+    the size of w, and is overwritten.
     """
     factor = 1.0 / beta
     _exponentials(z, -1.0, top, factor, w)

@@ -20,10 +20,12 @@ ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
 """The positions of the running totals in the array `sums`, which is part of a learner's state."""
 
 Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
-"""An online learning method, encoded as numbers for compiled rounds. The first entry is (b, p, q,
-r) of `Schedule.law`. The second holds the codes of the loss and the domain, and whether steps are
-greedy. The third holds the parameter of the loss, the radius of the domain and the modulus of the
-proxy."""
+"""The options of an online learning method as numbers, for compiled code. There are three entries:
+
+1. the four numbers of the formula for the temperatures; see `Schedule.law`,
+2. the code of the loss, the code of the domain, and whether steps are greedy,
+3. the parameter of the loss, the radius of the domain, and the modulus of the proxy.
+"""
 
 
 @njit(inline="always")
@@ -48,9 +50,9 @@ def rounds(
 ) -> Vector:
     """Learn from the rows of H in turn, and return the predictions made before learning each row.
 
-    `rows` contains the dual norms, the targets and the weights of the rows. For a row of weight
-    2.5, the learner takes two full steps and half a step. The arrays of `state` are changed in
-    place.
+    The tuple `rows` contains three vectors with an entry for each row: its dual norm, its target
+    and its weight. For a row of weight 2.5, the learner takes two full steps and half a step. The
+    tuple `state` contains the arrays of `Learner.arrays`, which are changed in place.
     """
     sizes, y, weight = rows
     w, z, mean, sums = state

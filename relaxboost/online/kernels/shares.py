@@ -14,23 +14,23 @@ from relaxboost.online.kernels.slopes import loss_and_slope
 from relaxboost.online.kernels.vectors import ENTRIES, average, inner
 
 CONSTANT, FADING, AVERAGED = range(3)
-"""The codes of the three kinds of steps, for a step size η. CONSTANT steps multiply each gradient
-by η. FADING steps multiply gradient i by η/√i. For example i, AVERAGED steps multiply the sum of
-the earlier gradients by η/√i, which is dual averaging."""
+"""The codes of the three kinds of steps. Let η be the step size and i the number of the example.
+CONSTANT steps multiply every gradient by η. FADING steps multiply the gradient by η/√i. AVERAGED
+steps are dual averaging: they multiply the sum of all earlier gradients by η/√i."""
 MIXABILITY = BETA + 1
-"""The index of the mixability gap Δ of AdaHedge in the array `sums` of running totals. The losses
-of the K learners follow it."""
+"""The index of AdaHedge's mixability gap in the array `sums` of a learner's running totals. The
+entries after this index are the losses of the K learners."""
 MIN_MIXABILITY = 1e-300
-"""The number that replaces the mixability gap Δ of AdaHedge if Δ is 0, because log(K) is divided by
-Δ. With so small a gap, the best learners get all of the weight. The number is a little larger than
-the smallest double, so that the quotient is finite."""
+"""The number that replaces AdaHedge's mixability gap Δ if Δ is 0, because the learning rate of
+AdaHedge for K learners is log(K)/Δ. The number is so small that the learners with the least loss
+get shares that sum to 1, and so large that the learning rate is a finite double."""
 NEGLIGIBLE_EXPONENT = 60.0
 """If x is at least this number, exp(−x) is treated as 0 in sums whose largest term is 1. The value
 exp(−60) is below the roundoff of such sums, and computations with far smaller numbers are slow."""
 
 Steps = tuple[Vector, Vector]
-"""The steps of the K learners, as two arrays with an entry for each learner: the step size η for a
-loss of slope 1, and the code of the kind of steps."""
+"""The steps of the K learners, as two arrays with an entry for each learner. The first contains the
+step sizes η, by which gradients are multiplied, and the second the codes of the kinds of steps."""
 
 
 @njit(fastmath=ENTRIES)
@@ -87,10 +87,10 @@ def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
 
 @njit()
 def _gap(sums: Vector, p: Vector, weight: float, values: Vector) -> float:
-    """Return the mixability gap of an example in AdaHedge, which is the mean loss of the learners
-    minus their mix loss.
+    """Return the mixability gap of an example, by which AdaHedge sets its learning rate.
 
-    Both losses are defined in de Rooij et al. (2014).
+    It is the mean of the losses of the learners, minus their mix loss, which is defined in de Rooij
+    et al. (2014).
     """
     losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
     rate = math.log(p.size) / max(sums[MIXABILITY], MIN_MIXABILITY)
@@ -119,8 +119,10 @@ def learn(
 ) -> None:
     """Update the state of the K learners with one example.
 
-    `example` contains h, its Euclidean norm, and a weight of at most 1. `found` contains the loss
-    of the mean prediction, the shares p, and the losses and the slopes of the K learners.
+    The tuple `example` contains the values h of the base functions, the Euclidean norm of h, and
+    the weight of the example, which is at most 1. The tuple `found` contains the loss of the mean
+    prediction, the shares of the learners, the losses of the learners, and the slopes of these
+    losses.
     """
     w, Z, mean, sums = state
     h, size, weight = example
@@ -162,9 +164,11 @@ def rounds(
 ) -> Vector:
     """Learn from the rows of H in turn, and return the predictions made before learning each row.
 
-    `rows` contains the Euclidean norms, the targets and the weights of the rows. The entry (j, k)
-    of the matrix Z in `state` belongs to base function j and learner k. `codes` contains the code
-    of the loss, its parameter, and the limit to which |predictions| are clipped.
+    The tuple `rows` contains three vectors with an entry for each row: its Euclidean norm, its
+    target and its weight. The tuple `state` contains the arrays of `Learner.arrays`, which are
+    changed in place. The second of them is a matrix with a row for each base function and a column
+    for each learner. The tuple `codes` contains the code of the loss, the parameter of the loss,
+    and the largest absolute value of a prediction.
     """
     sizes, y, weight = rows
     w, Z, _, sums = state

@@ -29,10 +29,12 @@ LOSS_CODES: dict[type, tuple[int, str]] = {
     Quantile: (6, "q"),
     Huber: (7, "delta"),
 }
-"""The code of each loss in the compiled rounds, and the name of its parameter. The losses that
-depend on the margin y F of a prediction F have the codes 0 to 3."""
+"""For each loss that compiled code can evaluate, the number by which this code knows the loss, and
+the name of the parameter of the loss. The numbers 0 to 3 belong to the losses that depend on the
+margin y F of a prediction F for the target y."""
 INNER = len(LOSS_CODES)
-"""The code of the linear loss <w, h>, named "inner", which follows those of the other losses."""
+"""The number by which compiled code knows the linear loss <w, h>, named "inner". It is the next
+number after those in `LOSS_CODES`."""
 
 
 @njit()

@@ -55,8 +55,10 @@ def average(w: Vector, mean: Vector, gain: float) -> None:
 
 @njit(fastmath=ENTRIES)
 def move(z: Vector, factor: float, h: Vector, both: bool) -> float:
-    """Add factor · h to the vector z, and return the largest entry of −z. If `both` is True, return
-    the largest absolute entry of z instead."""
+    """Add factor · h to the vector z in place, and return the largest entry of −z after that.
+
+    If `both` is True, return the largest absolute entry of z instead.
+    """
     # LLVM has vector instructions for the maximum of integers, but not for that of doubles. The
     # bits of a double without its sign, as an integer, are ordered like its absolute value.
     unsigned = np.int64(0x7FFFFFFFFFFFFFFF)

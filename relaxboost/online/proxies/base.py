@@ -41,8 +41,8 @@ class Proxy(ABC):
     """The classes of the domains on which the function V is a proxy."""
 
     steep: ClassVar[bool] = False
-    """Whether the gradient ∇V of the proxy is infinite at the boundary of the domain. If it is, ∇V
-    is −z at the mirror image of z for β = 1."""
+    """Whether the gradient ∇V of the proxy is infinite at the boundary of the domain. Then every
+    mirror image is in the interior, and for β = 1 the gradient at the mirror image of z is −z."""
 
     def __init_subclass__(cls) -> None:
         PROXIES.add(cls)

@@ -18,13 +18,16 @@ from relaxboost.online.proxies.roots import above_tangent
 
 @dataclass(frozen=True)
 class Entropy(Proxy):
-    """The entropy λ log(N/λ) + Σ v_j log v_j of a vector v >= 0 of N entries with Σv = λ.
+    """The entropy λ log(N/λ) + Σ v_j log v_j of a vector v >= 0, which represents the weights w.
 
-    The radius of the domain is λ. The modulus of strong convexity is 1/λ, and the maximum V_max is
-    λ log N. On the simplex of radius λ, v is the vector w of M weights (Eq. 8). On the full
-    simplex, v also has the entry λ − Σw. On the l1 ball, v consists of two vectors v⁺ and v⁻ with
-    w = v⁺ − v⁻, and V(w) is the minimum over all such v. This is the proxy of EG± (Kivinen &
-    Warmuth 1997).
+    Here λ is the radius of the domain, and N is the number of entries of v, which sum to λ. The
+    modulus of strong convexity is 1/λ, and the maximum V_max is λ log N. The vector v depends on
+    the domain:
+
+    * On the simplex, v is equal to w (Juditsky et al. 2005, Eq. 8).
+    * On the full simplex, v has one more entry than w, which is λ − Σw.
+    * On the l1 ball, v consists of two vectors v⁺ and v⁻ with w = v⁺ − v⁻. Of all such v, the one
+      with the least entropy is used. This is the proxy of EG± (Kivinen & Warmuth 1997).
 
     References
     ----------
@@ -94,20 +97,15 @@ class Entropy(Proxy):
 
 
 def _entries(w: Vector, domain: Any) -> Vector:
-    """Return the nonnegative vector v that represents the weights w; see `Entropy`.
-
-    On the l1 ball, several vectors v represent the same weights, and the vector with the least
-    value of the proxy is returned.
-
-    For this v, the products v⁺_j v⁻_j of all j are equal.
-    """
+    """Return the nonnegative vector v that represents the weights w; see `Entropy`."""
     radius = float(domain.radius)
     if isinstance(domain, Simplex):
         return np.maximum(w, 0.0)
     if isinstance(domain, FullSimplex):
         return np.append(np.maximum(w, 0.0), max(0.0, radius - float(w.sum())))
     sizes = np.abs(w)
-    # The sum of v is λ if the gap λ − Σ|w| is Σ (hypot(w, 2c) − |w|), which increases with c.
+    # For the v of least entropy, the product v⁺_j v⁻_j is the same number c² for all j. The sum of
+    # v is λ if the gap λ − Σ|w| is Σ (hypot(w, 2c) − |w|), which increases with c.
     gap = radius - float(sizes.sum())
     c = 0.0
 

@@ -21,12 +21,14 @@ from relaxboost.online.proxies.roots import above_tangent, mirror_of_powers
 class PNorm(Proxy):
     """The proxy ‖w‖_p²/(2λ²) minus its minimum.
 
-    Here λ is the radius of the domain and M the number of weights. The modulus in the l1 norm is
-    α = (p − 1) M^{2/p − 2}/λ². This follows from the modulus p − 1 of ‖·‖_p²/2 in the p-norm, and
-    from ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p. For even M, no larger α is possible. V_max is the maximum of
-    the proxy. With the default p, V_max/α is less than 3.7 λ² log M. As p decreases to 1, V_max/α
-    on the simplex converges to λ² log M, its value for the entropy. If M <= 3, it is smaller for
-    p = 2.
+    Here λ is the radius of the domain and M the number of weights. The modulus of strong convexity
+    in the l1 norm is α = (p − 1) M^{2/p − 2}/λ². This follows from the modulus p − 1 of ‖·‖_p²/2 in
+    the p-norm, and from ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p. If M is even, there is no larger modulus.
+
+    Bounds on the regret contain the ratio V_max/α, where V_max is the maximum of the proxy. With
+    the default p, the ratio is less than 3.7 λ² log M. On the simplex, the ratio converges to that
+    of the entropy, λ² log M, as p decreases to 1. For M <= 3 weights on the simplex, the ratio for
+    p = 2 is smaller than that of the entropy.
 
     Parameters
     ----------

@@ -21,13 +21,14 @@ from relaxboost.online.proxies.roots import above_tangent, mirror_of_powers
 class Power(Proxy):
     """The proxy λ² Σ |w_j/λ|^{s + 1}/(s(s + 1)) minus its minimum.
 
-    Here λ is the radius of the domain and M the number of weights. The Hessian is diag(|w_j/λ|^{s
-    − 1}). For s > 0, the modulus in the l1 norm is α = 1/max Σ |w_j/λ|^{1 − s} = M^{−s}, because
-    equal weights attain the maximum. On the simplex, the ratio V_max/α of the largest value to the
-    modulus is then λ² (M^s − 1)/(s(s + 1)). As s decreases to 0, the ratio converges to λ² log M,
-    its value for the entropy. If M <= 7, the ratio is smaller than this limit for some s. A
-    negative s is permitted on the simplex only, where α = 2^{−s}. The Tsallis entropy has
-    s = −1/2.
+    Here λ is the radius of the domain and M the number of weights. For s > 0, the modulus of strong
+    convexity in the l1 norm is α = M^{−s}. The reason is that the Hessian is diag(|w_j/λ|^{s − 1}),
+    so that α is the minimum of 1/Σ |w_j/λ|^{1 − s}, and equal weights attain it.
+
+    Bounds on the regret contain the ratio V_max/α, where V_max is the maximum of the proxy. For
+    s > 0 on the simplex, the ratio is λ² (M^s − 1)/(s(s + 1)). As s decreases to 0, it converges to
+    λ² log M, the ratio of the entropy. For M <= 7, some s have a smaller ratio than the entropy. A
+    negative s is permitted on the simplex only, where α = 2^{−s}. The Tsallis entropy has s = −1/2.
 
     Parameters
     ----------

@@ -13,19 +13,31 @@ from relaxboost.game.domains import L1Ball, Simplex
 
 
 def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool = False) -> Vector:
-    """Return weights proportional to (ν − z_j)_+^{1/s}, the mirror image of z for a power proxy.
+    """Return the weights that are the mirror image of z for the proxy `Power` or `PNorm`.
 
-    On the l1 ball, |z| replaces −z, and the weights have the signs of −z. Let b = (ν − z)_+/unit.
-    The weights are the radius times b^{1/s}. If `normed` is True, they are the radius times the
-    gradient of ‖b‖_q²/2 for q = 1 + 1/s, whose entries have the sum Σb^{q−1} ‖b‖_q^{2−q}. The
-    number ν is chosen such that the weights sum to the radius. The exponent s lies between −1 and
-    1, and is negative on the simplex only. The unit has the sign of s.
+    The weights are proportional to (ν − z_j)_+^{1/s} for a number ν. On the simplex, ν is such that
+    the weights sum to the radius. On other domains ν <= 0, and the weights sum to the radius or
+    less. On the l1 ball, |z_j| replaces −z_j, and the weights have the signs of −z_j.
 
-    The heights are −z, or |z| on the ball. Let e^{su} be the largest b. Then r_j = b_j/e^{su} is
-    (1 − (max height − height_j)/(unit e^{su}))_+. The code divides differences of heights instead
-    of heights, and computes powers by logarithms. Therefore heights of 1e12 and an s of 1e-9 lose
-    no digits.
+    Parameters
+    ----------
+    z : array
+        The vector z.
+    domain : Domain
+        A simplex, a full simplex or an l1 ball.
+    unit : float
+        The number by which ν − z_j is divided, with the sign of s. Let b be the vector of these
+        quotients, where negative quotients are replaced by 0.
+    s : float
+        A number in [−1, 1] other than 0. It must be positive unless the domain is a simplex.
+    normed : bool
+        If False, the weights are the radius times b^{1/s}, as `Power` requires. If True, they are
+        the radius times the gradient of ‖b‖_q²/2 with q = 1 + 1/s, as `PNorm` requires.
     """
+    # The heights are −z, or |z| on the ball. Let e^{su} be the largest b. Then r_j = b_j/e^{su} is
+    # (1 − (max height − height_j)/(unit e^{su}))_+. The code divides differences of heights instead
+    # of heights, and computes powers by logarithms. Therefore heights of 1e12 and an s of 1e-9 lose
+    # no digits. If `normed`, the entries of the gradient have the sum Σb^{q−1} ‖b‖_q^{2−q}.
     ball = isinstance(domain, L1Ball)
     heights: Vector = np.abs(z) if ball else -z
     top = float(heights.max())
@@ -74,9 +86,9 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
 def above_tangent(e: Vector, s: float) -> Vector:
     """Return ((1 + e)^{s + 1} − 1 − (s + 1)e)/(s(s + 1)) for e >= −1, or its limit for s = 0.
 
-    The formula is a term of the value of a power proxy. For s = 0 the limit is (1 + e) log(1 + e)
-    − e, and for s = 1 the result is e²/2. For e near 0, where the terms cancel, the result is
-    computed by Newton's series.
+    The values of several proxies are sums of such terms. The result is accurate also for e near 0,
+    where the terms of the formula cancel. For s = 0 the limit is (1 + e) log(1 + e) − e, and for
+    s = 1 the result is e²/2.
     """
     near = np.abs(e) < 0.05
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -85,7 +97,7 @@ def above_tangent(e: Vector, s: float) -> Vector:
         far = (np.where(e > -1.0, (1.0 + e) * slopes, 0.0) - e) / (s + 1.0)
     small = np.where(near, e, 0.0)
     series = np.zeros_like(small)
-    # The series is (s − 1)/3 e (1 + (s − 2)/4 e (1 + ...
+    # Newton's series is (s − 1)/3 e (1 + (s − 2)/4 e (1 + ...
     for k in range(14, 2, -1):
         series = (s + 2.0 - k) / k * small * (1.0 + series)
     return np.where(near, small * small / 2.0 * (1.0 + series), far)

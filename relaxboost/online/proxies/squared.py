@@ -74,7 +74,8 @@ class SquaredL2(Proxy):
 
 
 def _on_simplex(heights: Vector, beta: float, total: float) -> Vector:
-    """Return the projection of heights/β onto the simplex of all w >= 0 with Σw = total."""
+    """Return the point nearest to the vector `heights`/β in the simplex of all w >= 0 with
+    Σw = `total`."""
     # For x = heights/β the projection is max(0, x − ν). The sorted entries of x determine ν.
     with np.errstate(over="ignore"):
         # Adding a constant to x does not change the projection, and prevents cancellation.

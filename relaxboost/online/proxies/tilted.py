@@ -20,14 +20,17 @@ from relaxboost.online.proxies.roots import above_tangent
 
 @dataclass(frozen=True)
 class Tilted(Proxy):
-    """The proxy λ(1 − c)^{−2} KL(g ‖ u) for g = (1 − c)w/λ + cu and equal weights u.
+    """The proxy λ(1 − c)^{−2} KL(g ‖ u) of the mixture g = (1 − c)w/λ + cu of w and equal weights.
 
-    Here λ is the radius of the simplex and M the number of weights. The modulus in the l1 norm is
-    α = 1/λ, because the Hessian is diag(1/g)/λ and Σg = 1. The best c is 1/(M − 1), for which the
-    maximum V_max is λ (M − 1)² log(M − 1)/(M(M − 2)). This is less than the maximum λ log M of the
-    entropy: 0.924λ instead of 1.099λ for M = 3, and 2.225λ instead of 2.303λ for M = 10. For M = 2
-    the best c is 1. The proxy is then the limit M‖w − λu‖_2²/(2λ) for c → 1, and V_max is 0.5λ
-    instead of 0.693λ.
+    Here λ is the radius of the simplex, M the number of weights, and u the vector with the entries
+    1/M. The modulus of strong convexity in the l1 norm is 1/λ for every c, as for the entropy,
+    because the Hessian is diag(1/g)/λ and g sums to 1.
+
+    Bounds on the regret increase with the maximum V_max of the proxy. It is smallest for
+    c = 1/(M − 1), where it is λ (M − 1)² log(M − 1)/(M(M − 2)). The maximum λ log M of the entropy
+    is larger: 1.099λ instead of 0.924λ for M = 3, and 2.303λ instead of 2.225λ for M = 10. For
+    M = 2 the best c is 1. The proxy is then M‖w − λu‖_2²/(2λ), the limit for c → 1, and V_max is
+    0.5λ instead of 0.693λ.
 
     Parameters
     ----------

@@ -25,8 +25,9 @@ class BaseFunctions(ABC):
     """A set of M base functions. Each is a fixed function that maps an example's features to a
     number.
 
-    A subclass defines `name` and `values`. It also defines `size` if M is not the number of
-    features, and `parts` if values depend on parameters. Objects should be picklable.
+    A subclass defines the attribute `name` and the method `values`. If M is not the number of
+    features, it also defines `size`. If its constructor has parameters that change the values, it
+    also defines the method `parts`, which returns them. Objects should be picklable.
     """
 
     name: ClassVar[str]
@@ -256,8 +257,8 @@ def _encoded(part: Any) -> Iterator[bytes]:
             yield from _encoded(one)
     else:
         raise InputError(
-            "the parts of base functions must be arrays, numbers, strings, or lists of these, got "
-            f"{part!r:.60}"
+            "the method parts of base functions must return arrays, numbers, strings, or lists of "
+            f"these, but its result contains {part!r:.60}"
         )
 
 

@@ -18,9 +18,9 @@ from relaxboost.online.streams.words import HASH, TableColumns
 READ_BYTES = 2**20
 """The number of bytes of a CSV file that are read and parsed at a time."""
 MAX_ROW_BYTES = 2**24
-"""The maximum number of bytes of a row of a CSV file that has quotes. In a longer row, a line break
-ends the row although a quote is open, because a missing quote must not keep the whole file in
-memory."""
+"""The maximum number of bytes of a CSV row in which a quoted cell may contain line breaks. In a
+longer row, the next line break ends the row even if a closing quote is missing. Otherwise a missing
+quote would turn the rest of the file into one row, which may not fit into memory."""
 
 
 def csv_batches(name: str, file: Any, label: str | None, columns: TableColumns) -> Iterator[Batch]:
@@ -48,7 +48,8 @@ class _CsvRows:
         self._parser = CsvParser(self._header, columns.sep.replace("\\t", "\t"))
 
     def batches(self) -> Iterator[Batch]:
-        """Yield batches of examples from at most a megabyte of the CSV file each."""
+        """Yield a batch of examples for each piece of the CSV file that is read. The pieces have
+        about a megabyte or less, unless a row is longer."""
         before = 0
         for number, rows in enumerate(_complete_rows(self._file, self._parser)):
             try:

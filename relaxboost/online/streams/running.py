@@ -74,8 +74,10 @@ class Progressive:
 
 
 class _Kept(NamedTuple):
-    """A copy of the learner's state after the last group of rows that was learned completely. The
-    copy is always replaced as a whole."""
+    """A copy of the learner's state after the last group of rows that was learned completely.
+
+    The learner returns to this state if the run is interrupted.
+    """
 
     arrays: tuple[Vector, ...]
     """Copies of the arrays of the learner's state that `Learner.arrays` returns."""
@@ -124,7 +126,6 @@ class _Run:
         return bool(self.learner.method.loss.task == "binary")
 
     def record(self) -> ProgressRecord:
-        """Return a record of the progress of the run so far."""
         return ProgressRecord(
             self.kept.at - self._begin,
             self.learner.loss - self._loss_before,
@@ -235,9 +236,10 @@ class _Run:
         return trouble
 
     def refuse(self, error: InputError) -> None:
-        """Raise an error that says how many rows the run learned before an invalid row.
+        """Restore the last complete state, write the checkpoint, and raise an error.
 
-        If this run has not learned any row, no error is raised here.
+        The error names the row from which the run can continue. If this run has not learned any
+        row, no error is raised.
         """
         self.restore()
         unsaved = self.write()
@@ -348,7 +350,8 @@ class _Run:
 
 
 def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
-    """Yield the pages of a stream, divided at the multiples of `every` rows."""
+    """Divide the pages of a stream, which are groups of consecutive rows, so that a page ends at
+    every multiple of `every` rows."""
     for first, H, y, X in pages:
         a = 0
         while a < len(H):
@@ -420,13 +423,14 @@ def progressive(
     source : Stream, or an argument of `stream`
         The stream of examples.
     every : int, optional
-        The number of rows between two records. By default there is a record for each page.
+        The number of rows between two records. By default there is a record for each page. A page
+        is a group of rows that the stream reads together.
     checkpoint : path, optional
         A file that is written at most every half second, and at the end. If the file exists, the
         run resumes after the last row of the checkpoint, and the result is bitwise the same as
-        that of an uninterrupted run. The method, the columns, the base functions, and the first
-        and the last learned row must be those of the checkpoint. Changes in other rows are not
-        detected.
+        that of an uninterrupted run. The method, the columns and the base functions must be the
+        same as before. The last learned row is also compared, and the first one if the stream can
+        be read repeatedly. Changes in other rows are not detected.
     time_limit : float, optional
         The time limit in seconds.
     callback : callable, optional
@@ -489,7 +493,7 @@ def _started(learner: Any, source: Stream) -> Learner:
     # A stream that can be read only once would lose its first row.
     if not source.replayable:
         raise InputError(
-            f"{source.name} can be read only once, so its width is unknown before the run; pass a "
-            "learner, method.start(M)"
+            f"{source.name} can be read only once, so the number M of its base functions is "
+            "unknown before the run; pass a learner, method.start(M)"
         )
     return learner.start(source.base.size(source.head(1)[0].shape[1]))

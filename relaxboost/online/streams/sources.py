@@ -20,12 +20,19 @@ from relaxboost.online.streams.words import ENCODE, HASH, TableColumns, are_word
 
 
 class ExampleSource:
-    """A source of batches of examples, made from the arguments `given` and `y` of `stream`.
+    """A source from which a stream reads batches of examples, such as an array, a file or a pipe.
 
-    `name` is the name of the source in error messages. `once` is True if the source can be read
-    only once. `live` is True if batches are passed on without waiting for more rows. A live source
-    keeps its first rows in memory, so that they can be read again. The function `opened` opens the
-    source and returns an iterator over its batches.
+    Attributes
+    ----------
+    name : str
+        The name of the source in error messages.
+    once : bool
+        Whether the source can be read only once.
+    live : bool
+        Whether rows may arrive over time, as in a pipe. Then each batch is used without waiting for
+        more rows, and the first rows stay in memory, so that they can be read again.
+    opened : callable
+        A function that opens the source, and returns an iterator over its batches.
     """
 
     def __init__(self, given: Any, y: Any, columns: TableColumns) -> None:
@@ -138,7 +145,11 @@ class _Pipe:
         self._rows = 0
 
     def batches(self) -> Iterator[Batch]:
-        """Yield the first batches, which are stored, and then each new batch of rows."""
+        """Yield the batches that an earlier call has stored, and then each new batch of rows.
+
+        The batches of the first rows are stored, because these rows are read twice: to compute base
+        functions, and to learn.
+        """
         # Base functions are computed from the first rows, which are kept in memory for this.
         head = 1000
         if self._rows > head and not self._kept:
@@ -186,7 +197,8 @@ def _frame(
 def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]:
     """Return the positions of the numeric columns of a pandas frame.
 
-    Other columns are added to the columns of words.
+    If the options permit words, columns of words are added to `columns.words`. Otherwise, and for
+    columns of other types, an InputError is raised.
     """
     from pandas.api.types import is_numeric_dtype
 

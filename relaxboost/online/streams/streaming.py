@@ -78,10 +78,10 @@ class Stream:
             yield page.H, page.y
 
     def pages(self, start: int = 0) -> Iterator[Page]:
-        """Yield the pages of the stream, which are groups of consecutive rows, from row `start` of
-        the source.
+        """Yield the pages of the stream, which are groups of consecutive rows.
 
-        If `Stream.start` is a later row, the first page starts there.
+        The first page begins at the row with the index `start` or `Stream.start`, whichever is
+        larger.
 
         Raises
         ------
@@ -121,16 +121,18 @@ class Stream:
         return self._like(base, self.start)
 
     def encoded(self, make: Callable[[Array], BaseFunctions], rows: int) -> BaseFunctions:
-        """Return base functions for the columns of numbers and of words of the stream. They are
-        computed from the first rows.
+        """Return base functions for a stream whose columns contain numbers or words.
+
+        The base functions of the numeric columns are computed from the first rows. The columns of
+        words have base functions with the values 0 and 1.
 
         Parameters
         ----------
         make : callable
-            A function that returns base functions for a sample of the columns of numbers, such as
-            `LinearBasis.spanning`.
+            A function that returns base functions for the first rows of the numeric columns, such
+            as `LinearBasis.spanning`.
         rows : int
-            The number of rows in the sample.
+            The number of rows that `make` gets.
         """
         X, _ = self.head(rows)
         words = self._source.columns.words
@@ -159,11 +161,11 @@ class Stream:
 
     @property
     def origin(self) -> dict[str, str]:
-        """The strings by which a learner recognises the base functions and the columns of the
-        stream.
+        """A description of the base functions and the columns of the stream, as a dictionary.
 
-        The strings are complete once a page has been read. If columns have no names, the entry
-        "names" is "".
+        It is saved with a learner, so that the learner can reject a stream of another kind. The
+        columns are known after the first rows of the stream have been read. If the columns have no
+        names, the entry "names" is "".
         """
         return {
             "base functions": self.base.digest(),
@@ -172,10 +174,11 @@ class Stream:
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
-        """Yield (first, X, y) for each page, where `first` is the index of the page's first row.
+        """Yield (first, X, y) for each page, which is a group of consecutive rows of the stream.
 
-        All pages have the same size, whatever the sizes of the batches. Only the last page and the
-        pages of a live source can be shorter.
+        Here `first` is the index of the page's first row, X contains the features, and y the
+        targets. All pages have the same number of rows, except the last page. Pages of a pipe may
+        also be shorter, because they do not wait for more rows.
         """
         self._check_unread()
         # A page of a live source does not wait for more rows, unless `head` requests a size.
@@ -300,9 +303,10 @@ def stream(
     drop: Iterable[str] = (),
     categories: Iterable[str] | None = None,
 ) -> Stream:
-    """Return a stream of examples that learners, `regret` and `progressive` read page by page.
+    """Return a stream of examples, which `progressive`, `regret` and other functions read in pages.
 
-    The results are bitwise the same for every page size.
+    A page is a group of consecutive rows. The results of learning are bitwise the same for every
+    size of the pages.
 
     Parameters
     ----------
@@ -322,8 +326,8 @@ def stream(
           pages do not wait for further rows.
         * An object with ``next(input_data)`` and ``reset()``, like the DataIter of xgboost.
     y : array of shape (m,) or str, optional
-        The targets or, for frames and files, the name of their column. By default the source
-        contains the targets, or there are none, as for the costs of experts.
+        The targets or, for frames and files, the name of their column. Leave it out if the source
+        contains pairs (x, y), or if the loss needs no targets, such as "inner".
     base : BaseFunctions, optional
         The base functions. By default they are `Experts`, which are the features themselves.
     page : int, optional
@@ -336,10 +340,11 @@ def stream(
     drop : iterable of str
         The columns of files and frames to leave out.
     categories : iterable of str, optional
-        The columns of files and frames that contain categories. Columns whose first value is a
-        word are added. The words of all these columns are hashed to 1024 features with values 0 or
-        1, so several words may share a feature. `Stream.encoded` makes base functions for such
-        features. By default columns of words are rejected.
+        The columns of files and frames that contain categories. If it is passed, columns whose
+        first value is a word are treated as categories, too. The words of all these columns are
+        hashed to 1024 features with the values 0 and 1, so several words may share a feature. See
+        `Stream.encoded` for base functions of such features. By default, columns of words are
+        rejected.
 
     Returns
     -------

@@ -19,19 +19,20 @@ ENCODE = "drop or encode it"
 HASH = "name it in categories=[...] to encode its words, or drop it"
 """The remedy in error messages about a table column that contains words."""
 HASH_BUCKETS = 1024
-"""The number of features into which the words of a table are hashed. Two given words get the same
-feature with a probability of about 0.001. The features of one row take 8 KB."""
+"""The number of features into which the words of a table are hashed. Two different words get the
+same feature with a probability of about 0.001. The features of words take 8 KB of memory for each
+row."""
 AND_OTHERS = " and others"
 """The suffix of the name of a hashed feature that several words of the data share."""
 
 
 class Words:
-    """The columns of words in a table, which become features that are 1 for the words of a row and
-    0 otherwise.
+    """The columns of words in a table, and the features with values 0 and 1 that replace them.
 
-    The attribute `columns` has the names of these columns. Sources of examples add columns whose
-    values are words. The features of a word do not depend on other words, so that new words may
-    appear later in the stream.
+    Each word of a column belongs to one feature, which is 1 in the rows that contain the word. A
+    hash function selects the feature, so that new words may appear later in the stream. The
+    attribute `columns` contains the names of the columns of words. When a source of examples finds
+    another column of words, it adds the name of this column.
     """
 
     def __init__(self, columns: Sequence[str] = ()) -> None:
@@ -64,15 +65,17 @@ class Words:
         return self.values([frame[name].astype(object) for name in self.columns], len(frame))
 
     def names(self) -> list[str]:
-        """Return the names of the features of words, which depend on the columns of the table but
-        not on the words."""
+        """Return a name for each of the `HASH_BUCKETS` features.
+
+        A name consists of the names of all columns of words and the number of the feature.
+        """
         return [f"{', '.join(self.columns)} #{place}" for place in range(HASH_BUCKETS)]
 
     def word(self, place: int) -> str:
-        """Return the first word that was hashed to a feature, as column=word.
+        """Return a text that describes a feature by the first word that was hashed to it.
 
-        If other words have the same feature, the suffix `AND_OTHERS` follows. If there was no word,
-        return "#" and the number of the feature.
+        The text is "column=word", followed by `AND_OTHERS` if other words were hashed to the same
+        feature. If no word was, it is "#" and the number of the feature.
         """
         suffix = AND_OTHERS if place in self._shared else ""
         return self._seen.get(place, f"#{place}") + suffix
@@ -105,11 +108,19 @@ def word_columns(X: Any) -> list[Any]:
 
 
 class TableColumns:
-    """The options of `stream` for the columns of a table: those to leave out, and those with
-    categories.
+    """The options of `stream` that concern the columns of a table.
 
-    Columns of words are added to the categories when the first rows are read. If `categories` is
-    None, columns of words are rejected. `has_text` is True if the labels in a CSV file are text.
+    Parameters
+    ----------
+    drop : iterable of str
+        The columns to leave out.
+    categories : iterable of str or None
+        The columns that contain words. Other columns of words are found and added when the first
+        rows are read. If it is None, a table with columns of words is rejected.
+    sep : str
+        The separator of a CSV file.
+    has_text : bool
+        Whether the labels in a CSV file are text.
     """
 
     def __init__(
@@ -151,8 +162,11 @@ def _names(what: str, given: Any) -> list[str]:
 
 
 class WithWords(BaseFunctions):
-    """Base functions for tables with columns of words: functions of the numeric features, followed
-    by the features of words."""
+    """Base functions for tables that contain numeric columns and columns of words.
+
+    The first base functions are those of an object `base`, which is computed from the numeric
+    columns. They are followed by the features of words, whose values are 0 and 1.
+    """
 
     name = "words"
     bound = 1.0
@@ -179,7 +193,8 @@ class WithWords(BaseFunctions):
     def bound_in(self, norm: str, size: int) -> float:
         """Return a bound on the dual norm of the vector h of the values of all base functions.
 
-        For each column of words, a single feature in h is 1.
+        All values are in [−1, 1]. Of the features of words, at most one for each column of words is
+        not 0. Therefore the bound for the norm "l2" is smaller than the square root of `size`.
         """
         # The size may include the constant of an intercept, which is not a feature of words.
         largest = size - HASH_BUCKETS + len(self.words.columns)
