@@ -97,6 +97,21 @@ def test_base_functions_of_numbers_and_words(make):
     assert found.last.mistakes < 0.3 * len(table)
 
 
+def test_the_bound_on_numbers_beside_words_is_that_of_their_base_functions():
+    given = stream(visits(), "bought", **OPTIONS)
+    base = given.encoded(lambda X: Experts(90.0), 500)
+    H = np.vstack([H for H, _ in given.through(base)])
+    assert np.abs(H).max() > 1.0
+    assert np.abs(H).max() <= base.bound == base.bound_in("l1", H.shape[1]) == 90.0
+    norm = np.linalg.norm(H, axis=1).max()
+    assert norm <= base.bound_in("l2", H.shape[1]) == math.sqrt(90.0**2 + 2)
+    assert given.encoded(lambda X: Experts(0.5), 500).bound == 1.0
+    unknown = given.encoded(lambda X: Experts(), 500)
+    assert unknown.bound is None
+    with pytest.raises(InputError, match="no known bound"):
+        unknown.bound_in("l2", H.shape[1])
+
+
 @pytest.mark.parametrize("base", ["linear", "stumps"])
 def test_the_command_line_takes_words(base, tmp_path, capsys):
     path = tmp_path / "a.csv"

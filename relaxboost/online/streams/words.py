@@ -169,10 +169,11 @@ class WithWords(BaseFunctions):
     """
 
     name = "words"
-    bound = 1.0
 
     def __init__(self, base: BaseFunctions, numbers: int, words: Words) -> None:
         self.base = base
+        # The features of words are 0 or 1. Without a bound for the others, there is none for all.
+        self.bound = None if base.bound is None else max(1.0, base.bound)
         self.words = words
         self.features = numbers + HASH_BUCKETS
         self._numbers = numbers
@@ -193,9 +194,11 @@ class WithWords(BaseFunctions):
     def bound_in(self, norm: str, size: int) -> float:
         """Return a bound on the dual norm of the vector h of the values of all base functions.
 
-        All values are in [−1, 1]. Of the features of words, at most one for each column of words is
-        not 0. Therefore the bound for the norm "l2" is smaller than the square root of `size`.
+        Of the features of words, at most one for each column of words is not 0. Therefore the bound
+        for the norm "l2" is smaller than the square root of `size` times the largest value.
         """
+        largest = super().bound_in("l1", size)
         # The size may include the constant of an intercept, which is not a feature of words.
-        largest = size - HASH_BUCKETS + len(self.words.columns)
-        return math.sqrt(largest) if norm == "l2" else 1.0
+        others = size - HASH_BUCKETS
+        square = others * largest**2 + len(self.words.columns)
+        return math.sqrt(square) if norm == "l2" else largest
