@@ -35,7 +35,7 @@ class Rejected(Exception):
 
 
 def need(condition, reason):
-    """Raise Rejected unless the condition is True. A comparison of balls is True if certain."""
+    """Raise Rejected with the given reason unless the condition is True."""
     if condition is not True:
         raise Rejected(reason)
 
@@ -130,7 +130,7 @@ class Fields:
         return members
 
     def done(self):
-        """Reject the object if it has fields that no call has read."""
+        """Reject the object if it has unknown fields."""
         need(not self.left, f"{self.where} has unknown fields: {sorted(self.left)[:3]!a}")
 
 
@@ -182,7 +182,7 @@ def matrix(game, m, n, path):
 
 
 def decimals(lines):
-    """Return the rows of numbers in lines of text. Each number is rounded to the nearest double."""
+    """Parse each line as a row of decimal numbers, and round them to the nearest doubles."""
     decimal, rows = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]{1,3})?", re.ASCII), []
     for i, line in enumerate(lines):
         tokens = line.split(",") if type(line) is str else [""]
@@ -409,7 +409,7 @@ def over_domain(spec, w, v, real):
 def check(document, path=None, known=None):
     """Return the level and the two bounds that a document proves, or raise Rejected.
 
-    If `known` is given, it replaces A. It is (bytes of A, SHA-256, margins Aw, edges A'd)."""
+    If `known` is given, it replaces A: (number of bytes, SHA-256, margins Aw, edges A'd)."""
     doc = Fields(document, "the document")
     doc.left.pop("comments", None)
     digest = doc.take("digest")

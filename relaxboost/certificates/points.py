@@ -122,7 +122,7 @@ class GivenPair(NamedTuple):
                     f"the points of this solution prove {name} = {shown:.17g}, but the solution "
                     f"has {name} = {mine:.17g}. The difference may be at most "
                     f"{float(allowed):.1e}. Certify another pair with certify(reference(game)), or "
-                    "certify this pair without its bounds with "
+                    "accept the weaker bounds of this pair with "
                     "certify(game, d=solution.d, w=(solution.support, solution.coefficients))"
                 )
         return found

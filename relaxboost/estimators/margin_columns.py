@@ -118,7 +118,7 @@ class CutColumns:
 
 
 class SubsetStumps(StumpMatrix):
-    """All stumps on the columns of a frame, with categories ordered as in `CutColumns`."""
+    """The margin matrix of all stumps on a frame, with categories ordered as in `CutColumns`."""
 
     def __init__(self, frame: Any, signs: Vector) -> None:
         table = Features.of(frame)

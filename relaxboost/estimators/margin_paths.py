@@ -61,7 +61,7 @@ class Games(ABC):
 
     @abstractmethod
     def columns(self, given: Examples, k: int) -> tuple[Columns, Any]:
-        """Return the columns that the hypotheses of game k read, and the matrix of the game."""
+        """Return the columns of data that the hypotheses of game k use, and their margin matrix."""
 
     @abstractmethod
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
@@ -105,7 +105,7 @@ class Games(ABC):
         return None
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap between the bounds at which a game ends, in the units of the game."""
+        """Return the gap between the bounds at which the solver ends, in the units of the game."""
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:

@@ -128,9 +128,9 @@ class ExactEvaluation:
     ) -> tuple[Fraction, list[Fraction]]:
         """Return a number γ and multipliers that prove a lower bound on the relaxed margin F(u).
 
-        The multipliers belong to the rows of the linear program of f. The bound is F(u) itself. If
-        the argument `exact` of the constructor is False, the bound may be lower than F(u) by the
-        accuracy of floats.
+        The multipliers belong to the rows of the linear program of f. If the argument `exact` of
+        the constructor is True, the bound is F(u) itself. Otherwise the bound may be lower than
+        F(u) by the accuracy of floats.
         """
         if not self._exact:
             with suppress(NoPoint, Contradiction):

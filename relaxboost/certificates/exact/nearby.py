@@ -134,10 +134,11 @@ def _zero_if_missing(bounds: Sequence[Bound]) -> list[Bound]:
 
 
 class _Near:
-    """The linear program in floats whose solution (d, z) is near a given d0.
+    """The linear program in floats whose solution (d, z) is near a given distribution d0.
 
-    The variables p and q have the same cost, and d = d0 + p − q. So the solution moves d only if
-    feasibility requires it, or if this lowers f by more than the movement costs.
+    The program writes d = d0 + p − q with vectors p >= 0 and q >= 0. Each unit of p or q has the
+    cost `price`, in addition to its effect on f. So the solution moves d only if feasibility
+    requires it, or if this lowers f by more than the movement costs.
     """
 
     def __init__(self, form: ExactForm, d: Vector, price: float, seconds: float) -> None:

@@ -215,7 +215,7 @@ def _bag(classes: int, k: int, pair: Any, X: Any) -> Any:
 
 
 def voting(estimator: Any, k: int) -> dict[str, Any]:
-    """Read a VotingClassifier: votes, or p(+1) − p(−1) for soft voting."""
+    """Read a VotingClassifier, whose members vote −1 or +1, or p(+1) − p(−1) for soft voting."""
     # A member that was dropped is still in the list, as the string "drop".
     names = [n for n, e in estimator.named_estimators_.items() if not isinstance(e, str)]
     members = estimator.estimators_
@@ -245,7 +245,10 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def functional(estimator: Any, k: int) -> dict[str, Any]:
-    """Read a `FunctionalGradientClassifier`. For two outputs, h_j is their difference."""
+    """Read a `FunctionalGradientClassifier`.
+
+    If a weak hypothesis has two outputs, the hypothesis of the ensemble is their difference.
+    """
     boosted = estimator.boosted_
     weights = boosted.weights()
     terms = [boosted.terms[i].hypothesis for i in np.flatnonzero(weights)]
