@@ -298,7 +298,7 @@ class Certificate:
             The format. "vipr" gives two files, each of which derives one bound. "lean" gives a file
             for LPVerify, which proves the optimum if lower = upper. "latex" gives half a page for a
             paper. "certo" gives a file for `certo verify`. "mps" gives the linear program of the
-            game for any solver, and a file with its two points in fractions.
+            game for any solver, and a file with a feasible point and multipliers in fractions.
         A : array of shape (m, n), a matrix of scipy.sparse or of `relaxboost.matrices`, or a path
             The margin matrix. It is needed if the certificate contains only the SHA-256 of the
             matrix.

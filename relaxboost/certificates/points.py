@@ -40,11 +40,11 @@ class GivenPair(NamedTuple):
     witness: Any = None
     """The witness, which is the data with which a solver has proved the lower bound, or None."""
     lower: Any = None
-    """The lower bound b of a solver, or None. The bound of the certificate may be lower by at most
-    1e-6 · (1 + |b|)."""
+    """The lower bound b that a solver has proved, or None. The bound of the certificate may be
+    lower by at most 1e-6 · (1 + |b|)."""
     upper: Any = None
-    """The upper bound b of a solver, or None. The bound of the certificate may be higher by at most
-    1e-6 · (1 + |b|)."""
+    """The upper bound b that a solver has proved, or None. The bound of the certificate may be
+    higher by at most 1e-6 · (1 + |b|)."""
     optimum: ExactOptimum | None = None
     exact: bool = True
     """Whether the relaxation must be evaluated exactly if `d` has fractions, and the relaxed margin

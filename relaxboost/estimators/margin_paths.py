@@ -48,7 +48,7 @@ class Games(ABC):
     table: Features
     hypotheses: Any
     targets: list[int] = field(default_factory=lambda: [1])
-    """The index of the class that stands for +1 in each game."""
+    """For each game, the index of the class that stands for +1."""
 
     @property
     def has_unseen_votes(self) -> bool:

@@ -309,7 +309,7 @@ def _keep_inside(
 
 
 def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return A / 2 plus noise that changes neither the edges of d nor the margins of w."""
+    """Return A / 2 plus noise that changes neither the edges for d nor the margins for w."""
     # The noise of an entry is subtracted from a neighbour. The neighbour is in the next row of the
     # group, so that the edges do not change. In used columns, it is also in the next column of the
     # class, so that the margins do not change.

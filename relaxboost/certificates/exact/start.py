@@ -115,9 +115,7 @@ class _Master:
             self.signed[j, sign] = None
 
     def run(self) -> bool:
-        """Solve the restricted linear program with HiGHS. Return whether the solution is
-        optimal.
-        """
+        """Solve the linear program with the current rows. Return whether an optimum was found."""
         self._is_solved = self._doubled.run(self._clock.left) == "Optimal"
         return self._is_solved
 
