@@ -1,8 +1,8 @@
 """Certificates and exact optima of games.
 
 A certificate is a proved bracket of the optimum. Anyone can check it again without this package.
-Python imports each name only when it is first used. So `python -m relaxboost.certificates.check`
-runs without the rest of the package, just as a copy of that file does.
+Each name of this package is imported only when it is first used, so that the checker
+`python -m relaxboost.certificates.check` does not load the rest of relaxboost.
 """
 
 import lazy_loader

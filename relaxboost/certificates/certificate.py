@@ -29,14 +29,15 @@ _READERS = {
     "relaxboost.planning.linear": "relaxboost plan evaluate",
     "relaxboost.planning.boosted": "relaxboost plan evaluate",
 }
-"""A dictionary from the format of each other kind of JSON file to the command that reads the
-file."""
+"""For JSON files of the package that are not certificates, a dictionary from the format of the file
+to the command that reads the file."""
 
 
 def _other(path: str | os.PathLike[str]) -> str:
-    """Return a text about a JSON file that is not a certificate but another file of the package.
+    """Return a hint about a JSON file of the package that is not a certificate.
 
-    The text names the format of the file and the command that reads it. It is "" for other files.
+    The hint names the format of the file and the command that reads it. It is "" if `_READERS` does
+    not contain the format.
     """
     with suppress(check.Rejected, OSError, ValueError, MemoryError, KeyError, TypeError):
         with shallow():
@@ -78,10 +79,10 @@ class Verdict(NamedTuple):
 
 @contextmanager
 def precisely(level: str, precision: int) -> Iterator[Any]:
-    """Yield a function that converts fractions to the numbers with which a level of proof computes.
+    """Yield the function that converts the fractions in a certificate to numbers of its level.
 
-    For the level "exact" these are the fractions themselves. For the level "enclosed" they are
-    balls (intervals of python-flint) with `precision` bits. At the end, the settings of
+    For the level "exact", the numbers are the fractions themselves. For the level "enclosed", they
+    are balls (intervals of python-flint) with `precision` bits. At the end, the settings of
     python-flint are restored.
     """
     with _settings_kept() as known:
@@ -93,10 +94,7 @@ def precisely(level: str, precision: int) -> Iterator[Any]:
 
 @contextmanager
 def _settings_kept() -> Iterator[bool]:
-    """Restore the precision of python-flint at the end of the context.
-
-    Yield True if python-flint is installed, and False otherwise.
-    """
+    """Yield whether python-flint is installed, and restore its precision afterwards."""
     try:
         import flint
     except ImportError:
@@ -229,8 +227,9 @@ class Certificate:
         return list(check.Fields(self.document, "the document").vector(name, length))
 
     def explained(self, reason: str) -> Certificate:
-        """Return a copy of the certificate with the `reason` why its level of proof is not
-        stronger.
+        """Return a copy of the certificate that says why its level of proof is not stronger.
+
+        The text `reason` is the explanation. It is stored among the comments of the certificate.
         """
         return Certificate({**self.document, "comments": {"reason": reason}})
 
@@ -299,7 +298,7 @@ class Certificate:
             The format. "vipr" gives two files, each of which derives one bound. "lean" gives a file
             for LPVerify, which proves the optimum if lower = upper. "latex" gives half a page for a
             paper. "certo" gives a file for `certo verify`. "mps" gives the linear program of the
-            game for any solver, and a file with its two points in fractions.
+            game for any solver, and a file with a feasible point and multipliers in fractions.
         A : array of shape (m, n), a matrix of scipy.sparse or of `relaxboost.matrices`, or a path
             The margin matrix. It is needed if the certificate contains only the SHA-256 of the
             matrix.
@@ -342,7 +341,7 @@ MATRIX_ARGUMENT = "the argument A, a matrix or a Game"
 Python."""
 
 BINARY_REMEDY = "; write each row as a line of numbers separated by commas, or pass the array as A"
-"""The remedy in the error message for a matrix in a binary file, such as a file of NumPy."""
+"""The end of the error message for a matrix in a binary file, such as a file of NumPy."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:

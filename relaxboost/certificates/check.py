@@ -1,8 +1,9 @@
 """Check a certificate: python check.py FILE [--matrix FILE]. FORMAT.md defines the format.
 
-A copy of this file works alone, except that the level `enclosed` needs check_enclosed.py next to it
-and python-flint. The checker evaluates and never optimises: rho <= f(d) + g(A'd) for every d in the
-simplex, and rho >= gamma - f*(x) - g*(w) for every w and every x >= gamma - Aw.
+A copy of this file works alone. Only the level `enclosed` needs check_enclosed.py and python-flint.
+The checker evaluates two bounds on the value rho of a game and never optimises. A distribution d
+proves rho <= f(d) + g(A'd), and weights w and x >= gamma - Aw prove rho >= gamma - f*(x) - g*(w).
+Here A is the margin matrix, f the relaxation, and g* the penalty on w; f* and g are conjugates.
 """
 
 import hashlib
@@ -34,7 +35,7 @@ class Rejected(Exception):
 
 
 def need(condition, reason):
-    """Raise Rejected unless the condition is True. On balls it is True only if it is certain."""
+    """Raise Rejected with the given reason unless the condition is True."""
     if condition is not True:
         raise Rejected(reason)
 
@@ -57,7 +58,7 @@ def integer(text):
 
 
 class Fields:
-    """A JSON object of a certificate. Each field is read once, and unknown fields are rejected."""
+    """A JSON object of a certificate. Missing, unknown and invalid fields are rejected."""
 
     def __init__(self, given, where, limits=None, depth=0):
         need(isinstance(given, dict), f"{where} is not an object")
@@ -66,19 +67,19 @@ class Fields:
         self.limits = limits or SimpleNamespace(digits=MAX_DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
-        """Subtract work from the budget: `limits.each` units for each entry, and `units` more."""
+        """Subtract the work for some entries, and some further units of work, from the budget."""
         self.limits.left -= entries * self.limits.each + units
         need(self.limits.left >= 0, "this file needs more work than FORMAT.md allows for its size")
 
     def take(self, name, kind=str):
-        """Return the field `name` of the object. Reject the field if its type is not `kind`."""
+        """Return the field `name` of the object. Reject the field if it has another type."""
         need(name in self.left, f"{self.where} has no {name!r}")
         need(type(self.left[name]) is kind, f"{name!r} in {self.where} is no {kind.__name__}")
         value = self.left.pop(name)
         return Fields(value, name, self.limits, self.depth + 1) if kind is dict else value
 
     def number(self, name, above=None):
-        """Return the field `name` as a fraction. Reject it if it is not greater than `above`."""
+        """Return the field `name` as a fraction, which must exceed the bound `above` if given."""
         value = fraction(self.take(name), name, self.limits.digits)
         need(above is None or value > above, f"{name!r} in {self.where} is not above {above}")
         return value
@@ -90,7 +91,7 @@ class Fields:
         return value
 
     def vector(self, name, length, above=None, gap=None):
-        """Return the field `name` as a list of fractions. `gap` takes the place of a null."""
+        """Return the field `name` as a list of fractions. Each null is replaced by `gap`."""
         self.spend(length)
         if isinstance(self.left.get(name), str):
             return [self.number(name, above)] * length
@@ -119,7 +120,7 @@ class Fields:
         return [[(j, next(entries)) for j in row] for row in columns]
 
     def groups(self, m):
-        """Return the examples of each group, followed by the examples in no group (label -1)."""
+        """Return a list of examples for each group, and last the list of examples in no group."""
         labels = self.take("groups", list) if "groups" in self.left else list(range(m))
         fine = len(labels) == m and all(type(g) is int and -1 <= g < m for g in labels)
         need(fine, f"groups are not {m} labels")
@@ -129,7 +130,7 @@ class Fields:
         return members
 
     def done(self):
-        """Reject the object if it has fields that no call has read."""
+        """Reject the object if it has unknown fields."""
         need(not self.left, f"{self.where} has unknown fields: {sorted(self.left)[:3]!a}")
 
 
@@ -181,7 +182,7 @@ def matrix(game, m, n, path):
 
 
 def decimals(lines):
-    """Return the rows of numbers in lines of text. Each number is rounded to the nearest double."""
+    """Parse each line as a row of decimal numbers, and round them to the nearest doubles."""
     decimal, rows = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]{1,3})?", re.ASCII), []
     for i, line in enumerate(lines):
         tokens = line.split(",") if type(line) is str else [""]
@@ -193,7 +194,7 @@ def decimals(lines):
 
 
 def stumps(recipe, data, n):
-    """Return the rows y sign(x - cut) for the rows (y, x) of data, and the SHA-256 of the data."""
+    """Return the rows of the margin matrix of all stumps, and the SHA-256 of labels and data."""
     y, *features = zip(*data, strict=True)
     fine = set(y) <= {1, -1} and all(map(math.isfinite, chain(*features)))
     need(fine, "the data are not 1 or -1 and features in each row")
@@ -210,7 +211,7 @@ def stumps(recipe, data, n):
 
 
 def cuts(x, most):
-    """Return the cuts of a feature: its values x but the largest, at most `most`, evenly spaced."""
+    """Return at most `most` thresholds for stumps: values x of a feature, except the largest."""
     levels = sorted(set(x))[:-1]
     if most is None or len(levels) <= most:
         return levels
@@ -219,7 +220,7 @@ def cuts(x, most):
 
 
 def products(rows, d, w):
-    """Return the margins Aw and the edges A'd as fractions. The dict w maps columns to weights."""
+    """Return the margins for the weights w and the edges for the distribution d, as fractions."""
     ratios = {a: a.as_integer_ratio() for a in set().union(*rows)}
     scale = max(below for _, below in ratios.values())
     whole = {a: top * (scale // below) for a, (top, below) in ratios.items()}
@@ -237,12 +238,12 @@ def products(rows, d, w):
 
 
 def hard_margin(spec, m, real):
-    """Return f and its conjugate f* for the hard margin, which is f = 0."""
+    """Return the relaxation f of the hard margin, which is 0, and its conjugate f*."""
     return lambda d: real(ZERO), lambda x, w: need(not any(x), "x is not 0") or real(ZERO)
 
 
 def caps(spec, m, real):
-    """Return f and f*. If the sum of |d| over each group g is at most c_g, then f is 0."""
+    """Return the relaxation f and its conjugate f* for caps on sums of |d| over groups."""
     *members, free = spec.groups(m)
     pairs = list(zip(members, spec.vector("caps", len(members)), strict=True))
     inside = lambda d: all(sum(abs(d[i]) for i in g) <= c for g, c in pairs)  # noqa: E731
@@ -255,7 +256,7 @@ def caps(spec, m, real):
 
 
 def spectral(spec, m, real):
-    """Return f and f*. If the j largest |d| sum to at most s_1 + ... + s_j for all j, f is 0."""
+    """Return the relaxation f and its conjugate f* for caps on sums of the largest |d|."""
     s = spec.vector("spectrum", m)
     need(min(s) >= 0 and all(map(ge, s, s[1:])), "the spectrum is negative or increases")
     ranked = lambda x: sorted(map(abs, x), reverse=True)  # noqa: E731
@@ -265,7 +266,7 @@ def spectral(spec, m, real):
 
 
 def norm(spec, m, real):
-    """Return f and f* for a weighted l1 or maximum norm: f is c |d|, or the indicator of a ball."""
+    """Return the relaxation f and its conjugate f* for a weighted l1 norm or maximum norm."""
     p, a = spec.take("p"), spec.vector("weights", m, 0)
     need(p in ("1", "inf"), "p is neither 1 nor inf")
     size, dual = (sum, max)[:: 1 if p == "1" else -1]
@@ -274,7 +275,7 @@ def norm(spec, m, real):
 
 
 def bounded(spec, real, size, dual):
-    """Return f and f* for a norm: f is the penalty c |d|, or the indicator of the ball |d| <= r."""
+    """Return the relaxation f and its conjugate f* for a multiple of a norm, or a norm ball."""
     if "weight" in spec.left:
         c = real(spec.number("weight", 0))
         inside = lambda x, w: need(dual(x, w) <= c, "f* is infinite at x") or real(ZERO)  # noqa: E731
@@ -284,24 +285,20 @@ def bounded(spec, real, size, dual):
     return within, lambda x, w: r * dual(x, w)
 
 
-# The level `exact` calculates with rationals as they are.
 exactly = lambda x: x  # noqa: E731
 exactly.kinds = {"hard-margin": hard_margin, "caps": caps, "norm": norm, "spectral": spectral}
 
 
 def worth(price, low, high):
-    """Return the least value of price * x over low <= x <= high."""
+    """Return the least value of price * x for low <= x <= high, which must be finite."""
     side = low if price > 0 else high
     need(price == 0 or abs(side) < math.inf, "a multiplier has no bound on its side")
     return price * side if price else ZERO
 
 
 def polyhedral(spec, m, real):
-    """Return f(d) = constant + least cost (d, z) within bounds and rows, and a bound on F(u).
-
-    Any feasible z bounds f(d) from above. Any gamma and any multipliers y of the rows bound F(u)
-    from below: <d, u> + cost (d, z) = gamma + y rows (d, z) + prices (d, z) on the simplex.
-    """
+    """Return functions that evaluate a polyhedral f(d), and prove lower bounds on its F(u)."""
+    # f(d) is the constant plus the least cost of (d, z) over all z within the bounds and rows.
     size = m + spec.whole("auxiliaries", 0, MAX_AUXILIARIES)
     spec.limits.digits = min(spec.limits.digits, MAX_VECTOR_DIGITS // size)
     constant, cost = spec.number("constant"), spec.vector("cost", size)
@@ -328,7 +325,8 @@ def polyhedral(spec, m, real):
         for row, multiplier in zip(rows, y, strict=True):
             for j, a in row:
                 prices[j] -= multiplier * a
-        # On the simplex every d is in [0, 1], whatever the bounds of f are.
+        # On the simplex, <d, u> + cost (d, z) = gamma + y rows (d, z) + prices (d, z) for any gamma
+        # and multipliers y. Every d is in [0, 1], whatever the bounds of f are.
         least = [max(b, ZERO) for b in lower[:m]] + lower[m:]
         most = [min(b, ONE) for b in upper[:m]] + upper[m:]
         total = sum(map(worth, y, row_lower, row_upper), gamma + constant)
@@ -338,12 +336,12 @@ def polyhedral(spec, m, real):
 
 
 def part(given, name):
-    """Return the auxiliary variables of a term of a sum of relaxations, or None if it has none."""
+    """Return the auxiliary variables in the field `name`, or None if the field is missing."""
     return given.take(name, dict) if given is not None and name in given.left else None
 
 
 def relaxation(spec, m, real):
-    """Return two functions: f(d, auxiliaries), and a lower bound on F(u) from (u, witness)."""
+    """Return functions that evaluate a relaxation and prove bounds on its relaxed margin."""
     spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))  # Sums have long numbers.
     kind = spec.take("kind")
     if kind == "polyhedral":
@@ -390,7 +388,7 @@ def relaxation(spec, m, real):
 
 
 def over_domain(spec, w, v, real):
-    """Return g(v) at the edges v, and its conjugate g*(w) at the weights w, for their domain."""
+    """Return g(v) for the edges v, and the penalty g*(w) of the domain on the weights w."""
     kind, c = spec.take("kind"), list(w.values())
     size = 1 if kind == "simplex" and "size" not in spec.left else spec.number("size", 0)
     spec.done()
@@ -409,7 +407,9 @@ def over_domain(spec, w, v, real):
 
 
 def check(document, path=None, known=None):
-    """Return (level, lower, upper). `known` replaces A by (bytes of A, its SHA-256, Aw, A'd)."""
+    """Return the level and the two bounds that a document proves, or raise Rejected.
+
+    If `known` is given, it replaces A: (number of bytes, SHA-256, margins Aw, edges A'd)."""
     doc = Fields(document, "the document")
     doc.left.pop("comments", None)
     digest = doc.take("digest")
@@ -451,7 +451,7 @@ def check(document, path=None, known=None):
 
 
 def enclosed(precision):
-    """Return a function from fractions to balls. Its attribute `kinds` has the formulas of f."""
+    """Return a function that converts fractions to balls, with formulas for relaxations."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_enclosed.py")
     need(os.path.exists(path), "the level needs check_enclosed.py in the folder of check.py")
     spec = importlib.util.spec_from_file_location("check_enclosed", path)
@@ -488,7 +488,7 @@ def main(arguments):
 
 
 def shown(x, side):
-    """Return a number as text. A long x is rounded to the double below (side -1) or above (1)."""
+    """Return a fraction as text. A long one is rounded down if `side` is -1, and up if 1."""
     if max(abs(x.numerator), x.denominator) < 10**15:
         return str(x)
     nearest = float(x) if abs(x) <= sys.float_info.max else math.inf * (1 if x > 0 else -1)

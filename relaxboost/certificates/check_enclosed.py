@@ -16,9 +16,9 @@ import flint
 def balls(precision, check):
     """Return a function that converts rationals to balls.
 
-    The balls have a precision of `precision` bits. The attribute `kinds` of the function maps the
-    names of the supported kinds of f to their formulas. `check` is the module check.py, whose
-    helpers the formulas use.
+    The balls have a precision of `precision` bits. The function has an attribute `kinds`, which is
+    a dictionary from the names of relaxations to their formulas. The argument `check` is the module
+    check.py, because the formulas use its functions.
     """
     flint.ctx.prec = precision
 
@@ -41,9 +41,11 @@ def _power_sum(values, p, real):
 
 
 def p_norm(spec, m, real, check):
-    """Return f and f* of a penalty c |d| or a ball |d| <= r, in a sum of p-norms.
+    """Return the relaxation f and its conjugate f* for a weighted sum of p-norms.
 
-    The norm |d| is the sum of f_g |(a d)_g|_p over the groups g of examples.
+    The norm of d is the sum over the groups of examples of a factor times the p-norm of a d, where
+    a are weights of the examples. f is a multiple of this norm, or 0 in a ball and infinite
+    outside.
     """
     p = spec.number("p", 1)
     *members, free = spec.groups(m) if "groups" in spec.left else (range(m), [])
@@ -63,9 +65,10 @@ def p_norm(spec, m, real, check):
 
 
 def ellipsoid(spec, m, real, check):
-    """Return f and f* of a penalty c |Q d| or a ball |Q d| <= r, in the Euclidean norm.
+    """Return the relaxation f and its conjugate f* for the Euclidean norm |Q d| with a matrix Q.
 
-    The argument x of f* must be Q'v for the vector v in the witness.
+    f is a multiple of this norm, or 0 in a ball |Q d| <= r and infinite outside. The argument x of
+    f* must equal Q'v, where v is a vector in the witness of the certificate.
     """
     lines = spec.take("matrix", list)
     check.need(len(lines) > 0, "'matrix' is empty")
@@ -89,10 +92,11 @@ def ellipsoid(spec, m, real, check):
 
 
 def divergence(spec, m, real, check):
-    """Return f and f* of a penalty c D(d) or of the set D(d) <= r, for a divergence D.
+    """Return the relaxation f and its conjugate f* for a divergence D from a prior distribution.
 
-    The divergence of order alpha and scale s is D(d) = sum pi phi(d/pi), where pi is the prior. The
-    function phi(t) is s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1)). For alpha = 1, it is
+    f is a multiple of D, or 0 in a set D(d) <= r and infinite outside. For the prior pi, the
+    divergence of order alpha and scale s is D(d) = sum pi phi(d/pi) over the examples. The function
+    phi(t) is s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1)). For alpha = 1, it is
     s (t log t - t + 1). The function is defined for t >= 0. For alpha = 2, it is defined for any t.
     """
     need = check.need
@@ -106,7 +110,7 @@ def divergence(spec, m, real, check):
         return real(s) * sum(real(p) * _phi(d[i] / p, alpha, real) for i, p in used)
 
     def conjugate(x, c):
-        """Return c sum pi phi*(x/c), the conjugate of c D at x."""
+        """Return the value at x of the conjugate of the function c D."""
         powers = ((p, _conjugate_power(x[i] / (c * s), alpha, real, need)) for i, p in used)
         return real(c * s / alpha) * sum(real(p) * (power - 1) for p, power in powers)
 
@@ -128,7 +132,10 @@ def divergence(spec, m, real, check):
 
 
 def _prior(spec, m, need):
-    """Return the pairs (example, share) with a positive prior, and a list of the other examples."""
+    """Return the examples with a positive prior probability, and a list of the other examples.
+
+    The first result is a list of pairs: an example and its probability.
+    """
     prior = spec.vector("prior", m)
     total = sum(prior)
     need(min(prior) >= 0 and total > 0, "the prior is not a distribution")
@@ -137,7 +144,10 @@ def _prior(spec, m, need):
 
 
 def _phi(t, alpha, real):
-    """Return phi(t) of a divergence of order alpha and scale 1."""
+    """Return the value at t of the function phi that defines a divergence of order alpha.
+
+    The scale of the divergence is 1.
+    """
     if alpha == 1:
         return (real(t) * real(t).log() if t else real(0)) + real(1 - t)
     # A square needs no logarithm, so that t may be negative.
@@ -146,7 +156,11 @@ def _phi(t, alpha, real):
 
 
 def _conjugate_power(y, alpha, real, need):
-    """Return 1 + alpha phi*(y) for the conjugate phi* of phi, at the scale 1."""
+    """Return (1 + (alpha - 1) y)^(alpha / (alpha - 1)), or exp(y) if alpha is 1.
+
+    For a divergence of order alpha and scale 1, the function phi has the conjugate
+    phi*(y) = (power - 1) / alpha, where `power` is the result.
+    """
     if alpha == 1:
         return real(y).exp()
     base = 1 + (alpha - 1) * y
@@ -157,9 +171,10 @@ def _conjugate_power(y, alpha, real, need):
 
 
 def binary_entropy(spec, m, real, check):
-    """Return f and f* of the binary entropy.
+    """Return the relaxation f and its conjugate f* for a multiple of the binary entropy.
 
-    f is (c/k) sum (x log x + (1 - x) log(1 - x) + log 2), with x = k d.
+    f is (c/k) sum (x log x + (1 - x) log(1 - x) + log 2) over the examples, with x = k d. The
+    weight c > 0 and the number k > 0 are parameters of f.
     """
     k = spec.number("k", 0)
     c = spec.number("weight", 0)
@@ -178,7 +193,10 @@ def binary_entropy(spec, m, real, check):
 
 
 def _inner(spec, m, real, check):
-    """Return f and f* of a relaxation that is neither a sum nor a multiple of relaxations."""
+    """Return f and f* of the relaxation that a shifted or dilated relaxation contains.
+
+    This inner relaxation f cannot be a sum, a multiple or polyhedral.
+    """
     # This relaxation takes as much work as a term of a sum.
     spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))
     kind = spec.take("kind")
@@ -189,7 +207,7 @@ def _inner(spec, m, real, check):
 
 
 def shifted(spec, m, real, check):
-    """Return f(d + by) as a function of d, and the conjugate of this function."""
+    """Return a shifted relaxation, which is f(d + v) for a fixed vector v, and its conjugate."""
     by = spec.vector("by", m)
     f, conjugate = _inner(spec.take("of", dict), m, real, check)
 
@@ -200,7 +218,7 @@ def shifted(spec, m, real, check):
 
 
 def dilated(spec, m, real, check):
-    """Return f(factor · d) as a function of d, and the conjugate of this function."""
+    """Return a dilated relaxation, which is f(c d) for a fixed number c, and its conjugate."""
     c = spec.number("factor")
     f, conjugate = _inner(spec.take("of", dict), m, real, check)
     check.need(c != 0, "the factor is 0")

@@ -64,9 +64,9 @@ def _level(game: Game, level: str | None) -> str:
 
 
 def no_description(f: Relaxation) -> str:
-    """Return the reason why certificates with the relaxation f prove nothing.
+    """Return the reason why certificates are only numerical if a checker cannot evaluate f.
 
-    This function is for an f whose bounds are proved, but which a checker cannot evaluate.
+    The bounds of such a relaxation f may be proved, but a certificate cannot describe f.
     """
     return (
         f"{brief(f)} has no description that a checker could evaluate, so its certificates are "
@@ -75,9 +75,9 @@ def no_description(f: Relaxation) -> str:
 
 
 def no_proof(f: Relaxation) -> str:
-    """Return the reason why certificates with the relaxation f prove nothing.
+    """Return the reason why certificates are only numerical if a general solver evaluates f.
 
-    This function is for an f whose bounds a general solver computes without proof.
+    The solver computes the bounds of such a relaxation f in floats, and does not prove them.
     """
     return (
         f"{brief(f)} is not piecewise linear and has no formulas. A general solver evaluates it in "

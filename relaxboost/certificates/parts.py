@@ -2,8 +2,8 @@
 
 These data are the auxiliary variables of a linear program, which prove the value f(d) of the
 relaxation, and the witness, which proves a lower bound on the relaxed margin. A relaxation may be a
-sum or a multiple of other relaxations. Its description is a tree of these terms, and `operands_of`
-returns the same terms as objects.
+sum or a multiple of other relaxations, its terms. Then its description in the certificate contains
+the descriptions of the terms, and its data contain the data of the terms.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Described = dict[str, Any]
 def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> bool:
     """Return whether a linear program has to be solved to evaluate the relaxation f at `d`.
 
-    `described` is the description of f in the certificate.
+    The argument `described` is the JSON object that describes f in the certificate.
     """
     if described["kind"] == "scaled":
         return has_program(operands_of(f)[0], described["of"], d)

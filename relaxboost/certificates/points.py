@@ -30,24 +30,25 @@ compute them. The function returns z, as certificates store it, and f(d)."""
 
 
 class GivenPair(NamedTuple):
-    """The pair (d, w) that `certify` writes into a certificate, with the bounds it must reach.
+    """The distribution d and the weights w of hypotheses that `certify` writes into a certificate.
 
-    d is a distribution over the examples, and w are weights of the hypotheses.
+    If a solver has proved bounds with d and w, the certificate must reach nearly the same bounds.
     """
 
     d: Any
     w: Any
     witness: Any = None
-    """The data with which a solver has proved the lower bound of the weights, called the witness.
-    They are None if they are unknown."""
+    """The witness, which is the data with which a solver has proved the lower bound, or None."""
     lower: Any = None
+    """The lower bound b that a solver has proved, or None. The bound of the certificate may be
+    lower by at most 1e-6 · (1 + |b|)."""
     upper: Any = None
-    """The upper bound b that the certificate must reach up to 1e-6 · (1 + |b|), as for `lower`. It
-    is None if it is unknown."""
+    """The upper bound b that a solver has proved, or None. The bound of the certificate may be
+    higher by at most 1e-6 · (1 + |b|)."""
     optimum: ExactOptimum | None = None
     exact: bool = True
-    """Whether the relaxation and the relaxed margin must be evaluated exactly, if the points are
-    given as fractions."""
+    """Whether the relaxation must be evaluated exactly if `d` has fractions, and the relaxed margin
+    if `w` has fractions."""
     digits: int = check.MAX_DIGITS
     """The maximum number of digits of a bound in the certificate."""
 
@@ -91,9 +92,9 @@ class GivenPair(NamedTuple):
         return None if d is None or w is None else GivenPair(d, (support, w))
 
     def shorter(self) -> GivenPair:
-        """Return this pair rounded to floats, whose fractions are shorter.
+        """Return this pair with all numbers rounded to floats, for a shorter certificate.
 
-        The certificate of the rounded pair has bounds of at most 100 digits.
+        The bounds in the certificate then have at most 100 digits.
         """
         assert self.optimum is not None
         support, w = self.w
@@ -121,16 +122,16 @@ class GivenPair(NamedTuple):
                     f"the points of this solution prove {name} = {shown:.17g}, but the solution "
                     f"has {name} = {mine:.17g}. The difference may be at most "
                     f"{float(allowed):.1e}. Certify another pair with certify(reference(game)), or "
-                    "certify this pair without its bounds with "
+                    "accept the weaker bounds of this pair with "
                     "certify(game, d=solution.d, w=(solution.support, solution.coefficients))"
                 )
         return found
 
 
 def fractions(values: Any) -> list[Fraction] | None:
-    """Return numbers that a user has passed as a list of fractions, if one of them is a Fraction.
+    """Return all given numbers as fractions if at least one of them is a Fraction.
 
-    Return None if none of them is a Fraction.
+    Otherwise return None.
     """
     entries = list(values)
     exact = any(isinstance(x, Fraction) for x in entries)
@@ -195,8 +196,8 @@ def _moved_inside(
         except (check.Rejected, InputError) as error:
             reason = str(error)
     raise InputError(
-        f"no exact point near d is certainly in the domain of {brief(f)} ({reason}), because the "
-        "domain hardly intersects the simplex. Enlarge the domain a little"
+        f"found no exact distribution near d at which {brief(f)} is certainly finite ({reason}), "
+        "because its domain hardly intersects the simplex. Enlarge the domain a little"
     )
 
 

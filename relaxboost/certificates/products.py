@@ -1,6 +1,7 @@
-"""Exact products of a margin matrix in floats with integers.
+"""Exact products of a margin matrix, whose entries are floats, and vectors of integers.
 
-Numbers are split into short parts, called limbs.
+Floats and integers are split into short parts, called limbs. Sums of products of limbs have no
+rounding errors.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ class _Refused(Exception):
 
 PRECISION_BITS = 192
 """The precision, in bits, of the balls with which the checker evaluates a certificate of the level
-"enclosed". If the description of f has numbers above 2^64, the certificate requests their excess
-bits in addition."""
+"enclosed". If the weights and factors in the description of the relaxation f multiply to more than
+2^64, the certificate requests more bits, so that large factors do not widen the balls."""
 
 MAX_INLINE_ENTRIES = 200_000
 """The maximum number of entries of a margin matrix A that a certificate contains by default. For a
@@ -66,7 +66,9 @@ def certify(
 ) -> Certificate:
     """Return a certificate, which proves bounds on the value of a game to anyone who checks it.
 
-    The certificate contains two points and the two bounds that they prove:
+    The certificate contains two points and the two bounds that they prove. In the formulas, A is
+    the margin matrix, f is the relaxation with the conjugate f*, and g* is the penalty on the
+    weights, which is 0 if the domain is a set, with the conjugate g.
 
     * A distribution d over the examples proves the upper bound f(d) + g(Aᵀd).
     * The weights w of the hypotheses and a witness prove the lower bound γ − f*(x) − g*(w). The
@@ -107,9 +109,9 @@ def certify(
     Raises
     ------
     InputError
-        If f does not allow the level, if the columns are not enumerated, if no exact point near d
-        is feasible, if the points prove a far wider bracket than the solution has, or if the file
-        would exceed the limits of the checker.
+        If the relaxation does not allow the level, if the columns are not enumerated, if no exact
+        point near d is feasible, if the points prove a far wider bracket than the solution has, or
+        if the file would exceed the limits of the checker.
 
     See Also
     --------
@@ -188,9 +190,9 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
 def _optimal_in_short(
     document: dict[str, Any], game: Game, source: GivenPair
 ) -> Certificate | None:
-    """Return a certificate of the optimum of the game whose points have small denominators.
+    """Return a certificate that proves the optimum with points that have small denominators.
 
-    The points are near the given pair. The result is None if there is no such certificate.
+    The points are near the given pair. The result is None if they do not prove the optimum.
     """
     short = source.simple()
     if short is None:
@@ -392,14 +394,18 @@ def _accepted(
         if best is None or value > best[0]:
             best = value, given, proved
     if best is None:
-        raise InputError(f"the witness of f and all nearby witnesses prove no bound: {reason}")
+        raise InputError(
+            "the weights w prove no lower bound, because the checker rejects the witness (the "
+            f"threshold gamma with its multipliers) and all similar witnesses: {reason}"
+        )
     return best[1:]
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return the steps by which the thresholds γ of a witness may be lowered, in increasing order.
+    """Return amounts by which `_lowered` may lower the thresholds γ of a witness.
 
-    A step is a pair (share, unit) of fractions, and lowers the thresholds by their product.
+    Each amount is the product of two fractions, and is returned as a pair (share, unit). The
+    amounts increase.
     """
     # The rounding of a sum is relative to its largest term, which may be a threshold or a margin.
     sizes = {_power_above(max(map(abs, thresholds))) for thresholds in (_thresholds(witness), u)}

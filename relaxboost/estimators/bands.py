@@ -20,7 +20,10 @@ from relaxboost.functional import Boosted, Empirical, Quantile, Risk, boost
 
 
 class _Quantiles(Risk):
-    """The sum of the risks of several quantile losses, with one output for each level."""
+    """The risk of several quantiles, which boosting fits at the same time.
+
+    It is the sum of the risks of their quantile losses. Boosting has an output for each quantile.
+    """
 
     def __init__(self, levels: tuple[float, ...], y: Array, starts: Array) -> None:
         self.losses = [Quantile(q) for q in levels]

@@ -36,7 +36,7 @@ class Held(NamedTuple):
 
 
 class LearnerEstimator(TableEstimator):
-    """The base class of estimators whose weak learner decides whether values may be missing."""
+    """The base class of estimators that accept missing values only if their weak learner does."""
 
     learner: Any
 

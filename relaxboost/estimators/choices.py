@@ -18,8 +18,9 @@ from relaxboost.functional.losses import LOSSES
 def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> Loss:
     """Return the loss for a name or an object, whose task must be one of `tasks`.
 
-    Error messages describe the estimator by the verb `does`, such as "classifies". For more than
-    two `classes`, the name of a loss for two classes selects the corresponding multiclass loss.
+    The argument `does` is a verb for error messages, such as "classifies", which says what the
+    estimator does. For more than two classes, the name of a loss for two classes selects the
+    corresponding multiclass loss.
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:

@@ -187,7 +187,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
     @property
     def staged_predict_proba(self) -> Any:
-        """The method `staged_predict_proba(X)`: the probabilities after 1, 2, ... rounds.
+        """The method `staged_predict_proba(X)`, which yields the probabilities after each round.
 
         The method exists only if `predict_proba` exists.
         """

@@ -31,14 +31,15 @@ from relaxboost.relaxations.base import fixed_m
 
 @dataclass
 class ClassGames(Games):
-    """The rules by which `MarginBoostClassifier` builds games.
+    """The rules by which `MarginBoostClassifier` turns examples into games.
 
-    There is one game for two classes, or a game for each of several classes.
+    If there are more than two classes, each class has its own game against all other classes.
     """
 
     classes: Any = None
     is_balanced: bool = True
-    """Whether, with more than two classes, each class has half of the weight in its own game."""
+    """Whether a class and all other classes together have equal weights in the game of the class.
+    This field matters only if there are more than two classes."""
 
     @property
     def has_unseen_votes(self) -> bool:
@@ -97,9 +98,9 @@ class ClassGames(Games):
         return None if here.any() else -1.0
 
     def errors(self, held: Array, given: Examples) -> list[float]:
-        """Return the share of the weight that held-out votes misclassify, for each setting.
+        """Return the error rate of the held-out votes, for each setting, such as a fraction.
 
-        The settings differ in the fraction of the examples.
+        The error rate is the share of misclassified examples in the total weight.
         """
         # The labels are predicted from calibrated votes as in `predict`, because the votes of
         # several games are compared.
@@ -112,9 +113,9 @@ class ClassGames(Games):
         return errors
 
     def losses(self, held: Array, given: Examples) -> list[float]:
-        """Return the mean log loss of calibrated held-out votes, for each setting.
+        """Return the mean log loss of the held-out votes, for each setting, such as a fraction.
 
-        The settings differ in the fraction of the examples.
+        The votes are calibrated first, so that they give probabilities.
         """
         # The number of errors of a few hundred examples is too coarse to choose a fraction by.
         losses = []
@@ -133,8 +134,7 @@ class ClassGames(Games):
 def class_probabilities(log_odds: Array) -> Array:
     """Convert log odds to probabilities, with a row for each example and a column for each class.
 
-    For two classes, there is one number of log odds for each example, and otherwise one for each
-    example and class.
+    For two classes, the log odds are a vector. For more classes, they have a column for each class.
     """
     P = expit(log_odds)
     if P.ndim == 1:
@@ -159,9 +159,9 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         "capped" is the soft margin, and "hard" is the smallest margin.
     fraction : "auto" or float
         The share, in (0, 1], of the examples, or of their weight, whose lowest margins are
-        averaged. A small fraction suits clean labels. The fraction should exceed twice the share of
-        wrong labels; otherwise the votes fit the wrong labels. "auto" chooses the fraction by
-        held-out votes. Only "capped" has a fraction. Below one example, the margin is hard.
+        averaged. A small fraction suits clean labels. It should exceed twice the share of wrong
+        labels, because otherwise the votes fit the wrong labels. "auto" chooses the fraction by
+        held-out votes. Only "capped" uses it. Below one example, only the lowest margin counts.
     hypotheses : "auto", "stumps", classifier, or callable
         The hypotheses that vote:
 
@@ -350,7 +350,7 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, grid: list[Relaxation]
     ) -> tuple[Examples, Whole, Whole]:
-        """Return the training examples, after equal rows were merged if the relaxations allow it.
+        """Return the training examples. Equal rows become one example if relaxations take weights.
 
         Also return the indices of the rows of X with positive weight, and for each of these rows
         the index of its example.
@@ -478,7 +478,7 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     # This is a property, because scikit-learn's available_if would hide the reason in the error.
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`: the probability of each class, in the order of `classes_`.
+        """The method `predict_proba(X)`, which returns probabilities in the order of `classes_`.
 
         For more than two classes, the probabilities of the log odds are divided by their sum. The
         method does not exist if `folds` is None, or if Ctrl-C ended the fit.

@@ -39,10 +39,12 @@ def soft_margin(fraction: Any) -> Capped:
 
 @dataclass(eq=False, repr=False)
 class MarginBoost(TableEstimator):
-    """The base class of estimators that solve games for a grid of settings and choose one setting.
+    """The base class of estimators that solve games for several settings and choose one setting.
 
-    Games are solved from the softest setting to the hardest. The parameters are those of
-    `MarginBoostClassifier`. Each subclass defines its `Games` and its `SettingChoice`.
+    A setting is, for example, the fraction of the examples whose lowest margins are averaged. Games
+    are solved from the softest margin, which has the largest fraction, to the hardest. The
+    parameters are those of `MarginBoostClassifier`. Each subclass defines its `Games` and its
+    `SettingChoice`.
     """
 
     takes_categories = True
@@ -92,7 +94,8 @@ class MarginBoost(TableEstimator):
     def _shares(self, fraction: Any) -> list[Any]:
         """Return a list with the relaxation `Capped` for a fraction.
 
-        For "auto", the list has a relaxation for each of `usual_fractions`, the softest first.
+        For "auto", the list has a relaxation for each of `usual_fractions`. The largest fraction
+        comes first.
         """
         is_auto = self._is_auto("fraction", fraction)
         # The largest fraction gives the softest margin.
@@ -100,11 +103,11 @@ class MarginBoost(TableEstimator):
         return [soft_margin(x) for x in fractions]
 
     def _learn(self, rule: Games, choice: SettingChoice, given: Examples) -> Any:
-        """Choose a setting, solve the games up to this setting, and return the held-out votes.
+        """Choose a setting, such as a fraction, and return the held-out votes.
 
-        The first axis of the votes is for the settings, the second for the examples, and for more
-        than two classes a third axis is for the classes. The result is None if no examples were
-        held out, and after Ctrl-C.
+        The games of all settings are solved from the first setting to the chosen one. The array of
+        votes has an axis for the settings, an axis for the examples and, for more than two classes,
+        an axis for the classes. The result is None if no examples were held out, and after Ctrl-C.
         """
         self._reset_choice(choice)
         # Only classifiers accept labels, and calibrate their votes.
@@ -213,7 +216,7 @@ class MarginBoost(TableEstimator):
         self.hardest_ = rows[order[: np.count_nonzero(short > 0.0)]]
 
     def _each(self, values: list[Any]) -> Any:
-        """Return the value if there is one game, and the list of the values otherwise."""
+        """Return a list with a value for each game, or the value itself if there is one game."""
         return values[0] if len(values) == 1 else values
 
     @property
@@ -273,10 +276,10 @@ class ScoreBoost(MarginBoost):
         return self._stages[-1][0](Z)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """Yield the predictions for the rows of X from each game that `fit` solved for all rows.
+        """Yield the predictions for the rows of X for each setting, such as a fraction.
 
-        The games differ in the fraction or another setting. The softest setting comes first, and
-        the chosen setting comes last.
+        These are the settings for which `fit` has solved a game with all training rows. The setting
+        with the softest margin comes first, and the chosen setting comes last.
         """
         Z = self._rows(X)
         return (voter(Z) for (voter,) in self._stages)

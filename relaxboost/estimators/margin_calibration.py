@@ -19,8 +19,9 @@ from relaxboost.estimators.margin_games import Examples
 def sigmoids(F: Array, given: Examples, targets: list[int]) -> Any:
     """Return the coefficients a >= 0 and b of the log odds a F + b of examples with the votes F.
 
-    The argument `targets` contains the index of the class for which each game votes. If there are
-    several games, a and b are vectors with an entry for each game.
+    If there are more than two classes, each class has its own game against all other classes. Then
+    a and b are vectors with an entry for each game, and the argument `targets` contains the index
+    of the class of each game.
     """
     columns = F.reshape(len(F), -1).T
     pairs = zip(targets, columns, strict=True)

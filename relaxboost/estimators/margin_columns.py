@@ -12,9 +12,9 @@ from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
 WEIGHT_OF_MEAN = 10.0
-"""The weight of the overall share of the label +1, as a number of examples, when it is averaged
-with the share within a category. The averages determine the order of the categories in which stumps
-cut. Without the overall share, rare categories would be at the ends of the order by chance."""
+"""The number of artificial examples that are added to each category before the categories are
+ordered by their mean label. The label of these examples is the mean label of all examples. Without
+them, rare categories would be at the ends of the order by chance."""
 MAX_NAMED_CATEGORIES = 6
 """The maximum number of categories that the name of a stump lists, so that names fit on one line.
 For more categories, the name contains only their number."""
@@ -26,31 +26,28 @@ class CutColumns:
 
     Missing values are below all other values in the first column and above them in the second.
     Stumps on the first column therefore send missing values left, and stumps on the second column
-    send them right. A stump that votes 0 for missing values is the mean of one stump of each kind,
-    so that its edge is at most the better of the two. If no value of a feature was missing in
-    training, missing values in predictions stay nan, and every stump votes 0 for them.
+    send them right. Stumps that vote 0 for missing values are not needed. Such a stump is the mean
+    of a stump on the first column and one on the second, and its edge is at most the larger of
+    their edges. If no value of a feature was missing in training, missing values in predictions
+    stay nan, and every stump votes 0 for them.
 
-    Categories are numbered in the order of their share of +1, so that a cut between two numbers
-    selects a subset of the categories. A category without training examples is treated as missing.
+    Categories are numbered in the order of the mean label or target of their examples, so that a
+    cut between two numbers selects a subset of the categories. A category without training examples
+    is treated as missing.
     """
 
     table: Features
     ranks: tuple[Vector | None, ...]
-    """A vector with the rank of each category, or None, for each feature.
-
-    None means that the feature is numeric.
-    """
+    """For each feature, a vector with the rank of each category, or None for a numeric feature."""
     source: Whole
-    """The index of the feature from which each column that stumps cut is made."""
+    """For each column, the index of the feature from which the column is made."""
     low: Vector
     high: Vector
-    """The vectors `low` and `high` are the ends of the range of each feature that has two columns.
-    They are infinite for other features."""
+    """For each column, `low` and `high` are the ends of the range of the known training values.
+    They are infinite if no value was missing in training, and 0 if all values were missing."""
     fill: Vector
-    """The number that replaces missing values of each column that stumps cut.
-
-    It is nan if no value of the column is missing in training.
-    """
+    """For each column, the number that replaces missing values. It is nan if no value was missing
+    in training."""
 
     @classmethod
     def of(cls, table: Features, Z: Array, signs: Vector, weights: Vector) -> CutColumns:
@@ -121,7 +118,7 @@ class CutColumns:
 
 
 class SubsetStumps(StumpMatrix):
-    """All stumps on the columns of a frame, with categories ordered as in `CutColumns`."""
+    """The margin matrix of all stumps on a frame, with categories ordered as in `CutColumns`."""
 
     def __init__(self, frame: Any, signs: Vector) -> None:
         table = Features.of(frame)

@@ -27,22 +27,23 @@ the certificate of an estimator contains. For larger data, the certificate conta
 `check_certificate` needs the matrix."""
 
 FREQUENT_COPIES = 10
-"""The least number of copies of a frequent row of the training data. If a frequent row has
-several labels, folds and bootstrap samples do not hold out all of its copies together, because such
-a row is expected to occur again. With ten copies, each of five folds has two on average."""
+"""The number of copies from which a row of the training data is frequent. A frequent row is
+expected to occur again. If its copies have different labels, folds and bootstrap samples therefore
+do not hold out all copies together. With ten copies, each of five folds has two on average."""
 
 
 class Examples(NamedTuple):
-    """The training examples: rows from the table reader, label indices, weights and groups."""
+    """The training examples: rows of numbers, indices of labels, weights and groups."""
 
     Z: Array
     codes: Whole
     weights: Vector
     groups: Whole | None = None
     once: bool = False
-    """Whether equal training examples were merged, so that the weights are numbers of copies."""
+    """Whether equal training examples were merged into one example each."""
     copies: Vector | None = None
-    """The number of copies of each training example. None means that `weights` contains it."""
+    """The number of copies of each training example. If it is None, the weights are the numbers of
+    copies."""
     seed: int = 0
     """The seed for the random choices of folds and trees."""
 
@@ -74,14 +75,14 @@ class Examples(NamedTuple):
         return self.at(first)._replace(weights=total, once=True), went.astype(np.int64)
 
     def folds(self, count: int) -> list[tuple[Any, Examples]]:
-        """Return, for each fold, a mask of the held-out examples, and the remaining examples.
+        """Return, for each fold, a mask of the held-out examples, and the examples for training.
 
         Every class is spread over all folds. Groups stay together if there are at least `count`
-        groups. Otherwise equal rows stay together, even with different labels, because a training
-        copy with a different label would mislead the game. Frequent rows with several labels are an
-        exception, because they are expected to occur again. The fold that holds such rows out also
-        keeps them in training, with 1 − 1/count of their weight. This is the share that would
-        remain, on average, if the copies were spread over the folds.
+        groups. Otherwise equal rows stay together, even if their labels differ, because a held-out
+        row must not occur in training with another label. Frequent rows with several labels are an
+        exception, because they are expected to occur again. The fold that holds such a row out also
+        keeps it in training, with 1 − 1/count of its weight. This is the share that would remain,
+        on average, if the copies of the row were spread over the folds.
         """
         # scikit-learn's StratifiedGroupKFold knows neither weights of copies nor this exception.
         unit: Any = self.groups
@@ -105,11 +106,11 @@ class Examples(NamedTuple):
         ]
 
     def units(self) -> Whole:
-        """Return the index of each example's unit. Bootstrap samples draw a unit as a whole.
+        """Return, for each example, the index of a set of examples that are drawn together.
 
-        Equal rows with different labels form one unit, as in `folds`. Frequent rows with several
-        labels have the index −1. Their copies are drawn one by one, because such rows are expected
-        to occur again.
+        Bootstrap samples draw all examples of such a set, or none of them. Equal rows form one set,
+        even if their labels differ, as in `folds`. Frequent rows with several labels have the index
+        −1. Their copies are drawn one by one, because such rows are expected to occur again.
         """
         row = np.unique(self._places(), axis=0, return_inverse=True)[1].ravel()
         if self.once:
@@ -168,10 +169,10 @@ class Voter(NamedTuple):
         return F
 
     def importances(self, features: int) -> Vector:
-        """Return the importance of each feature: the sum of its shares in the hypotheses.
+        """Return the importance of each feature, which is a sum of absolute weights of hypotheses.
 
-        The |weight| of a stump goes to its only feature. The |weight| of a tree is split among its
-        columns as in `PooledTree.importances`.
+        The absolute weight of a stump counts for its only feature. The absolute weight of a tree is
+        split among its features in proportion to how much they decrease the squared error.
         """
         total = np.zeros(features)
         for c, h in self.members:

@@ -1,4 +1,7 @@
-"""Paths of games over a grid of settings. One setting is chosen by votes on held-out examples."""
+"""The games of an estimator for several settings, such as fractions, and the choice of one setting.
+
+The setting is chosen by votes on held-out examples.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +37,8 @@ MAX_CUTS_OF_STORED_GAMES = 32
 game has an entry for each pair of a row and a cut, and is stored."""
 
 Played = list[tuple[Voter, Solution]]
-"""The result of a path of games. For each setting, such as a fraction, it contains the weighted sum
-of hypotheses and the solution of the game."""
+"""The results of the games of one class. The list has a pair for each setting, such as a fraction:
+the weighted sum of hypotheses, and the solution of the game."""
 
 
 @dataclass
@@ -45,27 +48,31 @@ class Games(ABC):
     table: Features
     hypotheses: Any
     targets: list[int] = field(default_factory=lambda: [1])
-    """The index of the class that stands for +1 in each game."""
+    """For each game, the index of the class that stands for +1."""
 
     @property
     def has_unseen_votes(self) -> bool:
-        """Whether `unseen_votes` returns held-out votes, so that no games for folds are needed."""
+        """Whether the hypotheses were trained on samples, and so give votes on held-out examples.
+
+        In this case, no games have to be solved for folds. The method `unseen_votes` returns the
+        votes.
+        """
         return False
 
     @abstractmethod
     def columns(self, given: Examples, k: int) -> tuple[Columns, Any]:
-        """Return the columns that the hypotheses of game k read, and the matrix of the game."""
+        """Return the columns of data that the hypotheses of game k use, and their margin matrix."""
 
     @abstractmethod
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return one game for each setting in the grid, for example for each fraction."""
+        """Return a list with one game for each setting in `grid`, such as a fraction."""
 
     @abstractmethod
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the constant vote for examples that need no game.
+        """Return a constant vote if the training examples are too uniform for a game.
 
-        The result is None if they need a game. `is_varied` is True if at least one feature has two
-        different values.
+        This is the case, for example, if all examples have the same class. Otherwise the result is
+        None. The argument `is_varied` is True if at least one feature has two different values.
         """
 
     def voter(
@@ -76,9 +83,9 @@ class Games(ABC):
         given: Examples,
         setting: Any,
     ) -> Voter:
-        """Return the weighted sum of hypotheses whose weights the solution `s` of a game contains.
+        """Return the weighted sum of hypotheses that the solution of a game describes.
 
-        The matrix of the game has the columns of the hypotheses.
+        The solution `s` contains the weights. The hypotheses are the columns of `matrix`.
         """
         hypotheses = map(matrix.hypothesis, s.support.tolist())
         members = zip(s.coefficients.tolist(), hypotheses, strict=True)
@@ -87,8 +94,8 @@ class Games(ABC):
     def unseen_votes(self, played: list[Played]) -> Array:
         """Return, for each example, the votes of the hypotheses trained without this example.
 
-        The first axis is for the settings in the grid, the second for the examples, and for more
-        than two classes a third axis is for the classes. Subclasses define this method if
+        The array of votes has an axis for the settings in the grid, an axis for the examples and,
+        for more than two classes, an axis for the classes. Subclasses define this method if
         `has_unseen_votes` is True.
         """
         raise NotImplementedError
@@ -98,7 +105,7 @@ class Games(ABC):
         return None
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap between the bounds at which a game ends, in the units of the game."""
+        """Return the gap between the bounds at which the solver ends, in the units of the game."""
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
@@ -119,7 +126,10 @@ class Games(ABC):
 
 
 class ScoreGames(Games):
-    """The rules for the single game of a regressor or ranker, without calibration."""
+    """The rules by which a regressor or ranker turns examples into a game.
+
+    There is a single game for each setting, and the votes are not calibrated.
+    """
 
     @abstractmethod
     def aims(self, given: Examples) -> Vector:
@@ -142,19 +152,21 @@ class ScoreGames(Games):
 
 
 class SettingChoice(NamedTuple):
-    """The grid of settings, one of which is chosen by the errors or losses of held-out votes."""
+    """A grid of settings of a parameter, and the functions that choose one of them."""
 
     name: str
     """The name of the parameter that held-out votes choose, "fraction" or "radius"."""
     grid: list[Any]
-    """The settings in the form that `Games.games` accepts, the softest first."""
+    """The settings in the form that `Games.games` accepts, such as relaxations. The setting with
+    the softest margin comes first."""
     values: list[Any]
     """The settings in the form in which the user passed them."""
     errors: Callable[[Array, Examples], list[float]]
     """A function that maps the held-out votes of all settings to the error of each setting."""
     losses: Callable[[Array, Examples], list[float]] | None = None
-    """A function like `errors` that returns losses, or None. With this function, the setting with
-    the least loss is chosen, and without it the setting with the least error."""
+    """A function that maps the held-out votes of all settings to the loss of each setting. The
+    setting with the least loss is chosen. If the function is None, the setting with the least error
+    is chosen."""
 
     @property
     def is_open(self) -> bool:
@@ -164,7 +176,10 @@ class SettingChoice(NamedTuple):
 
 @dataclass
 class WarmPath:
-    """A solver for the games of a grid. Each game starts from the solution of the previous game."""
+    """A solver for games that differ in one setting, such as the fraction of the examples.
+
+    Each game starts from the solution of the previous game.
+    """
 
     rule: Games
     tol: float
@@ -173,16 +188,18 @@ class WarmPath:
     deadline: float = math.inf
     """The time, in seconds since the epoch, at which the last game should end."""
     paths_left: int = 1
-    """The number of paths of games that have not started yet. They share the remaining time."""
+    """The number of jobs that have not started yet. A job solves the games of all settings for one
+    class, with all examples or without one fold. The jobs share the remaining time."""
     is_stopped: bool = False
     """Whether the user has ended a game of this path by Ctrl-C."""
 
     def solve(
         self, given: Examples, grid: list[Any], starts: list[Solution | None]
     ) -> list[Played]:
-        """Solve the games of the grid for each target class.
+        """Solve the games of all settings in the grid, for each class that has its own game.
 
-        The first game of a target starts from the target's entry in `starts`, if there is one.
+        The list `starts` has a solution or None for each class. The first game of the class starts
+        from this solution.
         """
         targets = zip(self.rule.targets, starts, strict=True)
         played = list(self._run(_play, [(given, k, grid, start) for k, start in targets]))
@@ -193,10 +210,9 @@ class WarmPath:
     def held_out(self, given: Examples, grid: list[Any], folds: int) -> tuple[Array, bool]:
         """Return the held-out vote for each example, and whether all games were solved.
 
-        The vote for an example comes from games that were solved without its fold. The first axis
-        of the votes is for the settings in the grid, the second for the examples, and for more than
-        two classes a third axis is for the classes. After Ctrl-C, votes that were not yet computed
-        are 0.
+        The vote for an example comes from games that were solved without its fold. The array of
+        votes has an axis for the settings in the grid, an axis for the examples and, for more than
+        two classes, an axis for the classes. After Ctrl-C, votes that were not yet computed are 0.
         """
         targets = self.rule.targets
         out = np.zeros((len(grid), given.codes.size, len(targets)))
@@ -254,10 +270,9 @@ def _play(
     grid: list[Any],
     start: Solution | None = None,
 ) -> Played:
-    """Solve the games of a grid one after another, with warm starts.
+    """Solve the games of all settings one after another, with warm starts.
 
-    The games may use at most a fraction of the time until the deadline. The argument `share` is
-    this fraction.
+    All games together may use the fraction `share` of the time until the deadline.
     """
     now = time.time()
     end = now + share * (path.deadline - now)

@@ -33,8 +33,9 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
 
     The game has two rows for each example, with the margins ±(y − F(x)). For k <= N, the k lowest
     of these 2N margins are the k largest absolute residuals, negated. Every column of the game
-    contains the same term in y. This term is unchanged if the weights sum to 1. Therefore the
-    domain of the weights is `Simplex`, and the game has columns for ±h_j and ±1.
+    contains the same term ±y. If the weights sum to 1, the weighted sum of the columns contains
+    this term exactly once. Therefore the domain of the weights is `Simplex`, and the game has
+    columns for ±h_j and ±1.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ class ResidualGames(ScoreGames):
     """The game over `Simplex` with a row for each residual and a row for its negative."""
 
     values: Vector = field(default_factory=lambda: np.zeros(0))
-    """The distinct targets y. The field `codes` of the examples contains indices into them."""
+    """The distinct targets y. Each example has the index of its target in its field `codes`."""
     middle: float = 0.0
     half: float = 1.0
     fraction: Any = 0.5

@@ -27,9 +27,9 @@ TREES_IN_POOL = 200
 on the data sets in docs/benchmarks.md is about 0.2 % higher."""
 
 MAX_DRAWN_COPIES = 1000
-"""The maximum number of copies of an example that the bootstrap draws separately. An example of a
-larger weight has this number of copies. The share of them that a tree has seen hardly varies, so
-that more copies would only take more time."""
+"""The maximum number of copies of an example that the bootstrap draws separately. An example with
+more copies is treated as if it had this number. With so many copies, all trees are grown on nearly
+the same share of them, so that more copies would only take more time."""
 
 KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, 2),
@@ -38,7 +38,7 @@ KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, None),
     (ExtraTreeRegressor, None),
 )
-"""The kinds of trees, which alternate in the pool. Each kind is a class and a maximum depth. If the
+"""The class and the maximum depth of each kind of tree. The kinds alternate in the pool. If the
 depth is None, the tree grows until its leaves are pure."""
 
 
@@ -72,7 +72,7 @@ class RankedColumns(NamedTuple):
 
     @property
     def source(self) -> Whole:
-        """The index of the feature from which each column that trees cut is made."""
+        """For each column, the index of the feature from which the column is made."""
         return self.columns.source
 
     def __call__(self, Z: Array) -> NDArray[Any]:
@@ -88,7 +88,8 @@ class RankedColumns(NamedTuple):
 
 
 Columns = CutColumns | RankedColumns
-"""The columns that hypotheses read: values for stumps, and ranks for the trees of a pool."""
+"""The type of the columns from which hypotheses predict. Stumps use the values of the data, and the
+trees of a pool use ranks."""
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ class OnlineEstimator(TableEstimator, ABC):
     def _validated(
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
-        """Return the checked rows of X, their targets, one column for each learner, and weights."""
+        """Return the checked rows, targets and weights. Targets have a column for each learner."""
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
         """Return X as doubles. Strings in pandas frames become 1024 features, which come last."""
@@ -365,7 +365,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`: the probability of each class, in the order of `classes_`.
+        """The method `predict_proba(X)`, which returns probabilities in the order of `classes_`.
 
         For more than two classes, the probabilities of each class against the rest are divided by
         their sum. The method exists only if the loss is a negative log-likelihood.

@@ -104,7 +104,10 @@ class TableEstimator(BaseEstimator):
         return tags
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
-        """Return X as doubles, with nan for missing values. In `fit`, `reset` is True."""
+        """Return X as doubles, with nan for missing values.
+
+        If `reset` is True, as in `fit`, the estimator also stores a description of the columns.
+        """
         self._check_kind(X)
         Z = self._read_frame(X, reset) if self.takes_categories else None
         if Z is None:

@@ -30,10 +30,10 @@ class Bracketed:
     """The digest `Game.digest` of the game that the bounds belong to. It is empty for a plain
     number, which belongs to no game."""
     label: str
-    """The name of the source of the bounds in messages of `compare`, such as the name of a
-    method."""
+    """The name by which messages of `compare` refer to the source of the bounds. It is, for
+    example, the name of a method."""
     verb: ClassVar[str] = "proves"
-    """The verb between the source of the bounds and the bounds in messages of `compare`."""
+    """The verb in messages of `compare` between the name of the source and a bound."""
 
     @property
     def game_parts(self) -> dict[str, str]:

@@ -32,8 +32,8 @@ class Model:
     """The number by which the objective of the problem was divided. It is a power of two, and it is
     1 unless the values of the game are huge."""
     rows: tuple[Any, ...] = ()
-    """The cvxpy constraints that state the rows of the cone program of the relaxation f, in the
-    order of the rows. The tuple is empty if the problem does not contain this cone program."""
+    """The cvxpy constraints that come from the cone program of the relaxation f, in the order of
+    its rows. The tuple is empty if the problem does not contain this cone program."""
     point: Any = None
     """The cvxpy variable of the cone program of the relaxation f. Its first entries are the
     distribution d. It is None if the problem does not contain this cone program."""

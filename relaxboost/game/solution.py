@@ -87,10 +87,10 @@ class RoundRecord(NamedTuple):
     inner: str
     """A word for the algorithm that computed the distribution over the examples of this round.
 
-    The words for the method "auto" are "start" (the first round), "walk" (the parametric simplex
-    method), "lost" (a walk that did not end, or a failure of solvers at the start), "balance" (the
-    test for a value of zero), "strings" (taut-string steps), "interior" (the interior point
-    method), "smoothed" (pairwise steps), "lp" or "conic" (column generation), "cuts"
+    The method "auto" uses the words "start" (the first round), "walk" (the parametric simplex
+    method), "lost" (the parametric simplex method failed, or another algorithm could not start),
+    "balance" (the test for a value of zero), "strings" (taut-string steps), "interior" (the
+    interior point method), "smoothed" (pairwise steps), "lp" or "conic" (column generation), "cuts"
     (cutting planes), "hull" (fully corrective steps) and "general" (a general convex solver). The
     other methods use some of these words too: Corrective, ERLPBoost and MLPBoost use "smoothed",
     and LPBoost uses "lp" or "conic". The word is "exponential" for AdaBoost and AdaBoost*,

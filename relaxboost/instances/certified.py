@@ -81,7 +81,7 @@ class CertifiedGame(Bracketed):
     def game_parts(self) -> dict[str, str]:
         """The strings that identify the relaxation f and the domain `over` of this game.
 
-        The index has no digest of the matrix A alone.
+        The margin matrix A is missing, because the index contains only a digest of the whole game.
         """
         return {"f": self.relaxation.key(), "over": self.over.key()}
 

@@ -30,9 +30,10 @@ from relaxboost.solvers.solve import solve
 INDEX = "index.json"
 
 MAX_LPBOOST_ENTRIES = 20_000
-"""The maximum number of entries of a margin matrix whose game LPBoost solves, if f is piecewise
-linear. LPBoost returns a vertex, whose certified gap is mostly a rounding error and far below the
-requested gap. For a matrix with 90 000 entries, it takes 50 times as long as the default method."""
+"""The maximum number of entries of a margin matrix whose game LPBoost solves, if the relaxation is
+piecewise linear. The certified gap of LPBoost is mostly a rounding error, and far below the
+requested gap. For a matrix with 90 000 entries, LPBoost takes 50 times as long as the default
+method."""
 
 Progress = Callable[[int, int, str], Any]
 

@@ -42,8 +42,8 @@ class _Group(NamedTuple):
     rows: Index
     weight: Fraction
     plus: int
-    """The number of entries +1 that each row of the group has in every b columns among the columns
-    that w uses."""
+    """The number of entries +1 among b entries of a row of the group, where b is the size of a
+    block. In each class of columns, this is the same share of the entries of a row."""
 
 
 class _Class(NamedTuple):
@@ -57,8 +57,8 @@ class _Layout(NamedTuple):
     """The division of a planted matrix into groups of rows and classes of columns."""
 
     b: int
-    """The number of rows and columns of a block. All classes consist of whole blocks, and so do
-    the groups with nonzero weight in d."""
+    """The number of rows and columns of a block. The number of columns in each class is a multiple
+    of it, and a group of examples with nonzero weight has this number of rows."""
     groups: list[_Group]
     classes: list[_Class]
     others: Index
@@ -263,7 +263,7 @@ def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
 def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
     """Fill the columns of A that have a positive weight in the optimal weights w.
 
-    All rows of a group have the same number of entries +1 in each class.
+    All rows in a group of examples get the same number of entries +1 in each class of columns.
     """
     for group, used in product(plan.groups, plan.classes):
         size = used.columns.size
@@ -309,7 +309,7 @@ def _keep_inside(
 
 
 def _blurred(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return A / 2 plus noise that changes neither the edges nor the margins of the pair."""
+    """Return A / 2 plus noise that changes neither the edges for d nor the margins for w."""
     # The noise of an entry is subtracted from a neighbour. The neighbour is in the next row of the
     # group, so that the edges do not change. In used columns, it is also in the next column of the
     # class, so that the margins do not change.

@@ -34,7 +34,7 @@ _FIELDS = {*_TEXTS, "m", "n", "source"}
 class CertifiedGames(Mapping[str, CertifiedGame]):
     """A mapping from names to the certified games in some directories.
 
-    A call with a name also returns a game.
+    The call ``games(name)`` returns a game after a check of its certificate file.
     """
 
     def __init__(self, games: list[CertifiedGame], where: str) -> None:

@@ -133,7 +133,11 @@ def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
 def _matrices(
     where: str, kind: str, given: dict[str, Any], sources: Sources
 ) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
-    """Return the name, the source, m and the built-in games of each matrix of a [[game]] table."""
+    """Yield a tuple for each margin matrix that a [[game]] table describes.
+
+    The tuple contains the name, the source, the number of examples, and the default pairs
+    (relaxation, domain) of the matrix, or None if the matrix has no such pairs.
+    """
     if kind == "generator":
         yield from _generated(where, given)
         return
@@ -217,7 +221,10 @@ def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str,
 
 
 def _check_planted(where: str, k: Any, planted: str, m: int, given: Any) -> None:
-    """Raise an InputError if the table lacks `planted`, the relaxation with the known optimum."""
+    """Raise an InputError unless the relaxations in a table include the one with a known optimum.
+
+    The argument `planted` is the text of this relaxation, whose optimum is planted in the matrix.
+    """
     games = [relaxation_of(text).resolve(m) for _, text in _texts(where, given)]
     if relaxation_of(planted).resolve(m) not in games:
         raise InputError(

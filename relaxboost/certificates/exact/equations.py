@@ -1,4 +1,4 @@
-"""Exact solutions of sparse linear equations in integers, as small corrections of a point."""
+"""Exact corrections that make a point satisfy sparse linear equations with integer coefficients."""
 
 from __future__ import annotations
 
@@ -62,9 +62,10 @@ class Equations:
         self._factorise()
 
     def correction(self, missing: Sequence[Number]) -> dict[int, Number]:
-        """Return changes of the pivots that add `missing` to the left-hand sides of the equations.
+        """Return a dictionary from pivot variables to changes of their values.
 
-        If no changes do so, raise `Contradiction`.
+        The changes increase the left-hand side of each equation by its entry of `missing`. If this
+        is impossible, `Contradiction` is raised.
         """
         right = list(missing)
         # The steps of the elimination are repeated on the right sides.

@@ -2,9 +2,9 @@
 
 A polyhedral f(d) is the minimum of a linear program over auxiliary variables z. A proof of f(d)
 needs values of z, and a proof of the relaxed margin F(u) needs multipliers of the rows. An exact
-linear program finds the optimal values and multipliers. Nearly optimal ones are found much faster.
-The functions raise an InputError if f is infinite at d or on the whole simplex, and `Exhausted` if
-a limit is reached first.
+linear program finds the optimal values and multipliers. Nearly optimal values and multipliers are
+found much faster, but they prove slightly weaker bounds. The functions raise an InputError if f is
+infinite at d or on the whole simplex, and `Exhausted` if a limit is reached first.
 """
 
 from __future__ import annotations
@@ -49,24 +49,26 @@ certificate."""
 
 
 class Unproved(InputError):
-    """The error that is raised if no exact points were found for a relaxation f.
+    """The error that is raised if no exact proof of a value of a relaxation f was found.
 
-    The reason is that no such points exist, or that the time limit was reached.
+    The reason is that f is infinite at every exact point, or that a limit was reached.
     """
 
 
 class ExactEvaluation:
-    """The evaluation of a polyhedral f at exact points. All evaluations share one time limit.
+    """The evaluation of a polyhedral relaxation f at exact points.
 
-    All methods raise `Unproved` if the time limit is reached.
+    All evaluations share one limit of the time and one of the number of pivots. All methods raise
+    `Unproved` if a limit is reached.
 
     Parameters
     ----------
     name : str
         The name of f in messages.
     exact : bool
-        Whether f(d) and F(u) are needed to the last digit. Otherwise, bounds with the accuracy of
-        floats are enough, and an exact linear program is solved only if no such bounds are found.
+        Whether the exact values of f(d) and of the relaxed margin F(u) are needed. Otherwise,
+        bounds with the accuracy of floats are enough, and an exact linear program is solved only if
+        no such bounds are found.
     """
 
     def __init__(self, name: str, exact: bool) -> None:
@@ -75,11 +77,11 @@ class ExactEvaluation:
         self._limits = PivotLimits(MAX_PIVOTS, MAX_SECONDS)
 
     def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Return an exact pair (d, z) at which the relaxation f is finite.
+        """Return an exact distribution near `d` at which f is finite, and its auxiliary variables.
 
-        d is near the given distribution, which is feasible in floats, and z are the auxiliary
-        variables of the linear program of f. A move of d by one unit costs `price`. If f is
-        infinite at every exact point of the simplex, `Unproved` is raised.
+        The auxiliary variables belong to the linear program of f. At the given distribution `d`, f
+        is finite up to rounding. The result nearly minimises f plus `price` times its l1 distance
+        from `d`. If f is infinite at every exact point of the simplex, `Unproved` is raised.
         """
         try:
             return near_point(form, np.array(d), price, self._limits.seconds)
@@ -124,11 +126,11 @@ class ExactEvaluation:
     def multipliers(
         self, form: ExactForm, u: Sequence[Fraction]
     ) -> tuple[Fraction, list[Fraction]]:
-        """Return the number γ and the multipliers of the rows that prove the relaxed margin F(u) as
-        a lower bound.
+        """Return a number γ and multipliers that prove a lower bound on the relaxed margin F(u).
 
-        If the argument `exact` of the constructor is False, the proved bound may be lower than F(u)
-        by the accuracy of floats.
+        The multipliers belong to the rows of the linear program of f. If the argument `exact` of
+        the constructor is True, the bound is F(u) itself. Otherwise the bound may be lower than
+        F(u) by the accuracy of floats.
         """
         if not self._exact:
             with suppress(NoPoint, Contradiction):
@@ -145,10 +147,10 @@ class ExactEvaluation:
             return solve(form, at, self._limits)
         except Exhausted:
             raise Unproved(
-                f"the linear program of {self._name} was not solved exactly in "
-                f"{MAX_SECONDS:g} s. Proofs are fast if some point satisfies all inequalities "
-                "strictly. Write inequalities that always hold with equality as equations (==), or "
-                'use level="numerical"'
+                f"the linear program of {self._name} was not solved exactly within "
+                f"{MAX_SECONDS:g} s and {MAX_PIVOTS} pivots. Proofs are fast if some point "
+                "satisfies all inequalities strictly. Write inequalities that always hold with "
+                'equality as equations (==), or use level="numerical"'
             ) from None
 
 
@@ -171,9 +173,9 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
 def closest_point(
     form: ExactForm, d: Sequence[Fraction], price: Fraction, limits: PivotLimits
 ) -> Point:
-    """Return the exact pair (d', z) that minimises f(d') + price · ‖d' − d‖_1.
+    """Return the exact distribution d' that minimises f(d') + price · ‖d' − d‖_1.
 
-    d' is a distribution, and z are the auxiliary variables of the linear program of f at d'.
+    Also return the auxiliary variables of the linear program of the relaxation f at d'.
     """
     m = len(d)
     size = len(form.cost)
@@ -200,10 +202,9 @@ def closest_point(
 def multipliers(
     form: ExactForm, u: Sequence[Fraction], limits: PivotLimits
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return an exact number γ and exact multipliers that prove the value of the relaxed margin
-    F(u).
+    """Return a number γ and exact multipliers that prove the value of the relaxed margin F(u).
 
-    The multipliers are those of the rows of the linear program of the relaxation.
+    The multipliers belong to the rows of the linear program of the relaxation.
     """
     m = len(u)
     # F(u) is the least f(d) + <d, u>, so u is added to the costs of d.

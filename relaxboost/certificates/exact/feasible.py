@@ -16,9 +16,11 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.relaxations.linear import Bound, ExactForm, Row
 
 Guess = Callable[[float], "Vector | None"]
-"""A function that proposes a point of a linear program in floats. Its argument is a share s. The
-point satisfies all constraints after each of them is tightened by s times its size. If the function
-finds no such point, it returns None."""
+"""A function that proposes a nearly optimal point of a linear program in floats.
+
+Its argument is a number s in (0, 1). At the point, each inequality holds with a slack of s times
+the magnitude of its row or variable, unless the two bounds are too close to each other. The result
+is None if the function finds no such point."""
 
 
 class NoPoint(ArithmeticError):
@@ -26,12 +28,12 @@ class NoPoint(ArithmeticError):
 
 
 def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fraction]:
-    """Return an exactly feasible point of a linear program that is nearly as good as the point of
-    `guess`.
+    """Return an exactly feasible point of a linear program, whose cost is nearly optimal.
 
-    A small correction makes the equations hold exactly. If the corrected point violates an
-    inequality, it is moved towards a point that is farther inside ("project and shift"; Steffy and
-    Wolter 2013, Valid linear programming bounds for exact mixed-integer programming).
+    The function `guess` proposes a nearly optimal point in floats. A small correction of the point
+    makes the equations hold exactly. If the corrected point violates an inequality, it is moved
+    towards a point with more slack ("project and shift"; Steffy and Wolter 2013, Valid linear
+    programming bounds for exact mixed-integer programming).
 
     Raises
     ------
@@ -123,7 +125,11 @@ class _Projection:
         return True
 
     def _rounded(self, x: Vector) -> tuple[list[int], int]:
-        """Round x to the grid of each variable. Return integers and their common denominator."""
+        """Return the point x in rounded form, as integers and their common denominator.
+
+        Each entry is rounded to a multiple of a power of two that suits the magnitude of its
+        variable. Variables with equal bounds have this exact value.
+        """
         # A common grid keeps the integers short. The exact value of each double would not.
         finest = int(self._grid.max(initial=0))
         below = lcm(1 << finest, *(a.denominator for a in self._fixed.values()))
@@ -164,7 +170,10 @@ class _IntegerRow(NamedTuple):
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
-        """Return whether the point `numbers` / `below` satisfies both bounds of the row."""
+        """Return whether a point satisfies both bounds of the row.
+
+        The point consists of the integers `numbers`, divided by their common denominator `below`.
+        """
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)

@@ -1,4 +1,7 @@
-"""The columns of a margin matrix in integers. Each float is an integer over a power of two."""
+"""The conversion of a margin matrix to integers.
+
+Each float is an integer divided by a power of two, so that the conversion is exact.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,9 @@ def flint() -> Any:
 
 
 def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
-    """Return the given columns of the matrix in integers.
+    """Return columns of the matrix as integers.
 
-    Each column has its own power of two as denominator.
+    Each column is multiplied by its own power of two, which makes its entries integers.
     """
     found = Columns([], [])
     for column in matrix.columns(columns).T.tolist():

@@ -18,13 +18,14 @@ class Singular(ArithmeticError):
 class Kernel:
     """The square matrix K of a basis of the exact simplex method, and its factorisation.
 
-    K has the tight rows of the linear program, restricted to the basic variables.
+    A row of the linear program is tight if it holds with equality at the basis. K contains the
+    coefficients of the basic variables in the tight rows.
 
-    Rows of f are often nearly empty, such as a_i d_i <= z. A row with a variable that no other such
-    row contains is eliminated first. Let D be the diagonal matrix of these rows and variables. Then
-    K = [[D, F], [G, E]], and python-flint solves the system of the Schur complement S = E − G D⁻¹
-    F. The size of S is about the number of columns of A in the basis. The methods raise `Singular`
-    if K is singular.
+    Rows of the relaxation f are often nearly empty, such as a_i d_i <= z. If a tight row of f has a
+    basic variable that no other tight row of f contains, this row is eliminated first. These rows
+    and variables form a diagonal matrix D. Then K = [[D, F], [G, E]], and python-flint solves the
+    system of the Schur complement S = E − G D⁻¹ F. The size of S is about the number of columns of
+    the margin matrix in the basis. The methods raise `Singular` if K is singular.
     """
 
     def __init__(self, program: ExactProgram, tight: list[int], basic: list[int]) -> None:
@@ -40,7 +41,7 @@ class Kernel:
         # S is multiplied by this unit, so that its entries are integers.
         self._unit = lcm(*diagonal, 1)
         self._lift = [self._unit // a for a in diagonal]
-        """The diagonal of the inverse of D, multiplied by the integer `_unit`."""
+        """The diagonal entries of the inverse of D, multiplied by their common denominator."""
         place = {j: c for c, j in enumerate(self._variables)}
         self._F = [_entries(program.rows[t], place) for t in self._pivots]
         left = [program.coefficients(t, list(self._pivots.values())) for t in self._rows]
@@ -121,9 +122,9 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
 def independent(
     program: ExactProgram, tight: list[int], basic: list[int]
 ) -> tuple[set[int], set[int]]:
-    """Return as many tight rows and basic variables as a nonsingular matrix can have.
+    """Return tight rows and basic variables whose coefficients form a nonsingular square matrix.
 
-    The coefficients of these rows for these variables form a nonsingular square matrix.
+    The matrix is as large as possible. A row is tight if it holds with equality.
     """
     if not tight or not basic:
         return set(), set()

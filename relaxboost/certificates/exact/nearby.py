@@ -23,15 +23,17 @@ Point = tuple[list[Fraction], list[Fraction]]
 """A point of the linear program of a relaxation f: the pair (d, z) of a distribution and the
 auxiliary variables of f."""
 HIGHS_TOLERANCE = 1e-10
-"""The tolerance for the linear programs that search for an exactly feasible point. It is the
-smallest one that HiGHS accepts. Because it is absolute, the programs are scaled before."""
+"""The tolerance with which HiGHS solves the linear programs of this module. It is the smallest one
+that HiGHS accepts. Because the tolerance is absolute, HiGHS gets scaled programs, in which the
+tolerance is small compared with the numbers."""
 
 
 def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Point:
-    """Return an exactly feasible pair (d, z) near a given distribution d at which f is finite up to
-    rounding.
+    """Return an exact distribution near `d` at which f is finite, and its auxiliary variables.
 
-    A move of d by one unit costs `price`, in units of f. HiGHS may take `seconds` seconds.
+    The auxiliary variables belong to the linear program of the relaxation f. At the given
+    distribution `d`, f is finite up to rounding. The result nearly minimises f plus `price` times
+    its l1 distance from `d`. HiGHS may take `seconds` seconds.
     """
     whole = on_simplex(form, d.size)
     program = _Near(whole, d, price, seconds)
@@ -66,10 +68,10 @@ def _less(bounds: Sequence[Bound], amounts: Sequence[Fraction]) -> list[Bound]:
 def near_multipliers(
     form: ExactForm, u: Sequence[Fraction], seconds: float
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return a number γ and multipliers of the rows, which prove a bound near the relaxed margin.
+    """Return a number γ and multipliers that prove a lower bound on the relaxed margin F(u).
 
-    The rows are those of the linear program of the relaxation, and the lower bound is nearly the
-    relaxed margin F(u) of the margins `u`.
+    The bound is nearly F(u) itself. The multipliers belong to the rows of the linear program of the
+    relaxation.
     """
     m = len(u)
     # Multipliers that are feasible but not optimal still prove a bound. Only its quality depends on
@@ -132,10 +134,11 @@ def _zero_if_missing(bounds: Sequence[Bound]) -> list[Bound]:
 
 
 class _Near:
-    """The linear program in floats whose solution (d, z) is near a given d0.
+    """The linear program in floats whose solution (d, z) is near a given distribution d0.
 
-    The variables p and q have the same cost, and d = d0 + p − q. So the solution moves d only if
-    feasibility requires it, or if this lowers f by more than the movement costs.
+    The program writes d = d0 + p − q with vectors p >= 0 and q >= 0. Each unit of p or q has the
+    cost `price`, in addition to its effect on f. So the solution moves d only if feasibility
+    requires it, or if this lowers f by more than the movement costs.
     """
 
     def __init__(self, form: ExactForm, d: Vector, price: float, seconds: float) -> None:
@@ -175,11 +178,12 @@ class _Near:
         wish = 7 + math.frexp(self._d.size)[1]
         return float(2.0 ** min(wish, 24 - math.frexp(largest)[1]))
 
-    def _box(self, margin: Vector) -> tuple[Vector, Vector]:
-        """Return the scaled lower and upper bounds of the variables (p, q, z), narrowed by
-        `margin`.
+    def _box(self, slack: Vector) -> tuple[Vector, Vector]:
+        """Return the scaled lower and upper bounds of the variables (p, q, z).
+
+        The bounds are moved inwards by `slack` before they are scaled.
         """
-        lower, upper = _narrowed(self._form.lower, self._form.upper, margin)
+        lower, upper = _narrowed(self._form.lower, self._form.upper, slack)
         m = self._d.size
         # d = d0 + p − q, so the bounds of d become bounds of p and of q.
         least = lower[:m] - self._d
@@ -188,16 +192,19 @@ class _Near:
         high = np.concatenate([np.maximum(most, 0.0), np.maximum(-least, 0.0), upper[m:]])
         return self._scale * low, self._scale * high
 
-    def _sides(self, margin: Vector) -> tuple[Vector, Vector]:
-        """Return the scaled lower and upper bounds of the rows, narrowed by `margin`."""
-        low, high = _narrowed(self._form.row_lower, self._form.row_upper, margin)
+    def _sides(self, slack: Vector) -> tuple[Vector, Vector]:
+        """Return the scaled lower and upper bounds of the rows.
+
+        The bounds are moved inwards by `slack` before they are scaled.
+        """
+        low, high = _narrowed(self._form.row_lower, self._form.row_upper, slack)
         return self._scale * (low - self._moved), self._scale * (high - self._moved)
 
     def guess(self, share: float) -> Vector | None:
-        """Return a pair (d, z) that satisfies all constraints, tightened by `share` as `Guess`
-        describes.
+        """Return a pair (d, z) in floats at which all inequalities hold with some slack.
 
-        Return None if HiGHS finds no such pair.
+        The slack is `share` times the magnitude of the row or variable. The result is None if HiGHS
+        finds no such pair.
         """
         highs = self._program.highs
         sides = self._sides(share * (abs(self._form.rows) @ self.sizes))
@@ -217,9 +224,9 @@ class _Near:
 
 
 class _Dual:
-    """The linear program of the relaxed margin F(u) in floats.
+    """The linear program in floats whose optimal value is the relaxed margin F(u).
 
-    `guess` returns multipliers of its rows.
+    The method `guess` returns multipliers of its rows, which prove a lower bound on F(u).
     """
 
     def __init__(self, form: ExactForm, u: Vector, seconds: float) -> None:
@@ -255,10 +262,10 @@ class _Dual:
         self.sizes = self._sizes / self._scale
 
     def guess(self, share: float) -> Vector | None:
-        """Return multipliers that satisfy all constraints, tightened by `share` as `Guess`
-        describes.
+        """Return multipliers in floats that satisfy all conditions on signs with some slack.
 
-        Return None if HiGHS finds no such multipliers.
+        The slack is `share` times the magnitude of the multiplier or reduced cost. The result is
+        None if HiGHS finds no such multipliers.
         """
         # Let t be margins of `share` times the sizes, and R the matrix of the rows. If the cost is
         # changed by −Rᵀt, then y − t are the multipliers of the changed program.
@@ -296,13 +303,13 @@ def _doubles(form: ExactForm) -> LinearForm:
     return LinearForm(found.cost, lower, upper, rows, row_lower, row_upper)
 
 
-def _narrowed(lower: Vector, upper: Vector, margin: Vector) -> tuple[Vector, Vector]:
-    """Return the lower and upper bounds after they were moved towards each other by `margin`.
+def _narrowed(lower: Vector, upper: Vector, slack: Vector) -> tuple[Vector, Vector]:
+    """Return the lower and upper bounds after both were moved inwards by `slack`.
 
-    Each moves by at most a quarter of their distance.
+    A bound moves by at most a quarter of the distance between the lower and the upper bound.
     """
     with np.errstate(invalid="ignore"):
         width = np.where(np.isfinite(lower) & np.isfinite(upper), upper - lower, math.inf)
     # Narrow intervals must not become empty.
-    margin = np.minimum(margin, 0.25 * width)
-    return lower + margin, upper - margin
+    slack = np.minimum(slack, 0.25 * width)
+    return lower + slack, upper - slack

@@ -29,9 +29,11 @@ from relaxboost.relaxations.own import is_own
 class ExactOptimum(NamedTuple):
     """The exact value of a game, a pair (d, w) that attains it, and a witness that proves it.
 
-    The witness is a number γ and a vector x >= γ − A w. They satisfy value = f(d) + g(Aᵀd) = γ −
-    f*(x) − g*(w). If a limit was reached before the optimum, `value` is None, d and w are empty,
-    and `lower` and `upper` enclose the value.
+    The witness is a number γ and a vector x >= γ − A w, where A is the margin matrix. The value of
+    the game is f(d) + g(Aᵀd) = γ − f*(x) − g*(w). Here f is the relaxation with the conjugate f*, g
+    is the support function of the domain of w, and g* is 0 in the domain. If a limit was reached
+    before the optimum, `value` is None, d and w are empty, and `lower` and `upper` enclose the
+    value.
 
     Examples
     --------
@@ -198,7 +200,7 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
 class _Search:
     """The search for an optimal basis of a game, which starts from a basis of HiGHS.
 
-    The object also stores the bounds that the search has proved so far.
+    The search keeps the best bounds that it has proved so far, because it may reach a limit.
     """
 
     def __init__(self, program: ExactProgram, limits: PivotLimits) -> None:
@@ -249,8 +251,10 @@ class _Search:
         return Fraction(int(total), int(below)) + program.form.constant
 
     def _beyond(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return a triple (excess · 2^1100, column, sign) for each edge that exceeds the variable v
-        of the linear program.
+        """Return a triple (excess, column, sign) for each edge that exceeds the bound v on edges.
+
+        The excess is an integer, because all excesses are multiplied by the same large number. The
+        sign is that of the edge.
         """
         program = self.program
         v = point.values[program.v]

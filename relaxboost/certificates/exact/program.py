@@ -19,14 +19,16 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 
 
 class ExactProgram:
-    """A linear program in integers: minimise f(d) + r v over the simplex, where r is the radius of
-    the domain.
+    """The linear program of a game in integers: minimise f(d) + r v over distributions d.
 
-    A signed column is a column a_j of A with a sign. Each signed column that was added gives the
-    constraint ± <a_j, d> <= v. The variables are (d, z, v) times `unit`, the common denominator of
-    all bounds. Every row is multiplied by a factor that makes its coefficients integers. The first
-    row states sum(d) = 1, then come the rows of f, and then, starting at row `fixed`, one row for
-    each signed column. The argument `form` replaces the exact form of f. If the game has no exact
+    Here r is the radius of the domain of the weights. The variables are d, the auxiliary variables
+    z of the relaxation f, and an upper bound v on the edges. All variables are multiplied by
+    `unit`, the common denominator of the bounds, and every row is multiplied by a factor that makes
+    its coefficients integers. The first row states sum(d) = 1, and the rows of f follow. The last
+    rows state ± <a_j, d> <= v for columns a_j of the margin matrix. These rows are added later, and
+    start at the index `fixed`.
+
+    If the argument `form` is given, it replaces the linear program of f. If the game has no exact
     linear program, an InputError is raised.
     """
 
@@ -50,13 +52,13 @@ class ExactProgram:
         self.bounds = list(zip(_whole(low, self.unit), _whole(high, self.unit), strict=True))
         """The bounds of each variable and then of each row, as pairs (lower, upper) of integers.
 
-        Bounds are multiplied by `unit`. A missing bound is None."""
+        All bounds are multiplied by the integer `unit`. A missing bound is None."""
         self.columns = Columns([], [])
         self.ids: list[int] = []
         """The index in the margin matrix of each column that the linear program has."""
         self.edges: list[tuple[int, int]] = []
-        """A pair for each row starting at row `fixed`: the position of its column in `columns`, and
-        the sign of the column."""
+        """For each row that belongs to a column of the margin matrix, the position of the column in
+        the list `columns`, and the sign by which the row multiplies the column."""
         self._matrix: Any = None
 
     @property
@@ -117,9 +119,10 @@ class ExactProgram:
                 known.add(row)
 
     def bits(self, k: int) -> int:
-        """Return about log2 of the factor by which a row of the linear program was multiplied.
+        """Return the logarithm, to the base 2, of the factor that multiplies a row of the program.
 
-        Row i has the index k = size + i. For a variable, whose index k is below size, return 0.
+        The result is rounded down to an integer. The index k counts all variables first, and then
+        the rows. For a variable, the result is 0.
         """
         if k < self.size:
             return 0
@@ -150,8 +153,9 @@ class ExactProgram:
         return out + [sign * edges[place] - (v << shifts[place]) for place, sign in self.edges]
 
     def transposed(self, y: Sequence[Integer]) -> list[Integer]:
-        """Return the sum of all rows times their multipliers `y`, as a list with an entry for each
-        variable.
+        """Return the linear combination of all rows whose coefficients are the multipliers `y`.
+
+        The result is a list with an entry for each variable.
         """
         out: list[Integer] = [0] * self.size
         if self.edges:
@@ -226,9 +230,9 @@ def _form(game: Game) -> ExactForm:
     # Each operand is polyhedral, so the transformation of one of them is the reason.
     if operands_of(f) and all(part.traits.polyhedral for part in operands_of(f)):
         raise InputError(
-            f"{brief(f)} evaluates f outside of d >= 0, where its linear program is not valid. Use "
-            "f.shifted(d0) with d0 >= 0 and f.scaled(c) with c > 0, or bracket the optimum with "
-            "reference(game) or solve(game)"
+            f"{brief(f)} evaluates the relaxation f outside of d >= 0, but the linear program of f "
+            "is valid only for d >= 0. Use f.shifted(d0) with d0 >= 0 and f.scaled(c) with c > 0, "
+            "or bracket the optimum with reference(game) or solve(game)"
         )
     raise InputError(
         f"{brief(f)} is not polyhedral, so the optimum need not be a fraction. Bracket it with "

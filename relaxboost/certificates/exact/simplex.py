@@ -1,10 +1,8 @@
-"""A simplex method in integers.
+"""A simplex method in integers, which can start from a basis that was found in floats.
 
-It starts from any basis, and corrects a basis that was found in floats.
-
-A basis is a status for every variable and every row of an `ExactProgram`. The point of the basis
-and its multipliers are exact solutions of one square linear system each. So every sign that decides
-about a pivot is correct.
+A basis is a status for every variable and every row of an `ExactProgram`. A basis has a point and
+multipliers, which are the solutions of two square linear systems. Both systems are solved exactly.
+Therefore every sign that the method uses to choose a pivot is correct.
 """
 
 from __future__ import annotations
@@ -84,11 +82,13 @@ class ExactSimplex:
     program : ExactProgram
         The linear program in integers.
     status : list of int
-        The status of each variable and then of each row. A status that is not a basis is repaired.
+        The status of each variable and then of each row. If these do not form a basis, some of them
+        are changed.
     limits : PivotLimits
         The limits of the number of pivots and of the time.
     report : callable
-        A function that is called with (point, feasible, dual feasible) at every basis.
+        A function that is called at every basis, unless the costs are shifted. Its arguments are
+        the point of the basis, whether it is feasible, and whether it is dual feasible.
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class ExactSimplex:
     def _gain(self, k: int, price: Integer) -> int:
         """Return the direction, 1 or −1, in which a move of the variable or row k lowers the cost.
 
-        Return 0 if there is none.
+        The result is 0 if neither direction lowers the cost.
         """
         status = self.status[k]
         if status == BASIC or price == 0:
@@ -345,8 +345,10 @@ class ExactSimplex:
     def _blocking(
         self, point: BasicPoint, enter: int, moves: list[Integer], q: Integer
     ) -> tuple[int, int]:
-        """Return the index of the variable or row that reaches a bound first, and the side of this
-        bound.
+        """Return the index of the variable or row that stops a move, and the bound that stops it.
+
+        When the variable or row `enter` moves, all variables and rows follow. The result is the
+        first of them that reaches one of its bounds, and the side of this bound.
         """
         low, high = self.program.bounds[enter]
         best: tuple[Integer, Integer, int] | None = None
@@ -374,8 +376,10 @@ class ExactSimplex:
         return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
-        """Return the distances by which all variables and rows move if `enter` moves by q · step,
-        and the integer q.
+        """Return by how much all variables and rows move if the variable or row `enter` moves.
+
+        The move of `enter` is `step`, which is 1 or −1. The moves are returned as integers with a
+        common denominator, which is the second result.
         """
         program = self.program
         size = program.size

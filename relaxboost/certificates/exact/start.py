@@ -20,7 +20,8 @@ from relaxboost.certificates.exact.simplex import BASIC, FREE, LOWER, UPPER
 from relaxboost.matrices.bulk import varied
 
 MAX_ENTRIES_AT_ONCE = 600_000
-"""The maximum number of entries of a margin matrix whose columns HiGHS gets all at once."""
+"""The maximum number of entries of a margin matrix for which HiGHS starts with all columns. For a
+larger matrix, HiGHS starts with some columns, and others are added in rounds."""
 BATCH_COLUMNS = 100
 """The number of columns that a round of column generation adds."""
 
@@ -78,7 +79,7 @@ def first_basis(program: ExactProgram, seconds: float) -> Start:
 
 
 class _Master:
-    """The restricted linear program in floats.
+    """The linear program of a game in floats, with rows for only some columns of the margin matrix.
 
     When rows are added, HiGHS continues from its last basis.
     """
@@ -114,9 +115,7 @@ class _Master:
             self.signed[j, sign] = None
 
     def run(self) -> bool:
-        """Solve the restricted linear program with HiGHS. Return whether the solution is
-        optimal.
-        """
+        """Solve the linear program with the current rows. Return whether an optimum was found."""
         self._is_solved = self._doubled.run(self._clock.left) == "Optimal"
         return self._is_solved
 
@@ -127,7 +126,10 @@ class _Master:
         return np.maximum(values[: self._program.m], 0.0), float(values[self._program.v])
 
     def basis(self) -> Start:
-        """Return the basis of HiGHS. The rows of columns that are not tight are left out."""
+        """Return the basis that HiGHS has found.
+
+        A row that belongs to a column of the margin matrix is left out if it is basic.
+        """
         import highspy
 
         program = self._program

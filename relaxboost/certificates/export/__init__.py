@@ -21,7 +21,8 @@ def exported(document: dict[str, Any], form: str, path: str | None = None) -> di
     """Return an accepted certificate in another format.
 
     The result is a dictionary from the suffix of each file to its text. `form` is the name of the
-    format. If the certificate contains only the digest of A, `path` is the path of the file of A.
+    format. If the certificate contains only the digest of the margin matrix, `path` names a file
+    with the matrix.
     """
     if not (is_given(form, str) and form in FORMS):
         raise InputError(f"unknown form {form!r}{known_names(form, FORMS)}")

@@ -2,9 +2,9 @@
 
 The statement is the range of one variable, `value`, over all points of a system of inequalities.
 The system consists of the linear program of the distribution d, its dual program, and the
-inequalities cost·(d, z) <= value <= dual objective. The optimum of the game is such a value,
-because an optimal pair satisfies both programs. For each end of the range, `certo verify` adds up a
-combination of the inequalities with multipliers >= 0.
+inequalities cost·(d, z) <= value <= dual objective. The optimum of the game lies in this range,
+because optimal solutions of the two programs satisfy all inequalities. For each end of the range,
+`certo verify` adds up a combination of the inequalities with multipliers >= 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from relaxboost.certificates.export.program import (
 from relaxboost.certificates.export.relaxation import Sparse
 
 Inequality = dict[str, Any]
-"""The type of an inequality coeffs·x + const <= 0, with coefficients by the names of variables."""
+"""The type of an inequality coeffs·x + const <= 0. Its coefficients are in a dictionary, whose keys
+are the names of the variables."""
 
 
 def certo(program: LinearProgram, digest: str) -> str:

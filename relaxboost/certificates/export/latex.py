@@ -37,8 +37,8 @@ f(d)+g(A^\top d)&\ge\langle Aw,d\rangle{cost}\\
 def latex(document: dict[str, Any], program: LinearProgram) -> str:
     """Return a certificate as LaTeX text, which needs the package amsmath.
 
-    The text shows the game, its two points, and the bounds that the points prove. If the game or
-    its fractions are too large for half a page, an InputError is raised.
+    The text shows the game, the distribution d, the weights w, and the bounds that d and w prove.
+    If the game or its fractions are too large for half a page, an InputError is raised.
     """
     m = document["game"]["m"]
     n = document["game"]["n"]

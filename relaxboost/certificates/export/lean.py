@@ -1,6 +1,6 @@
 """The game as a linear program in Lean.
 
-The library LPVerify checks the two points of the certificate in the kernel of Lean.
+The library LPVerify checks a feasible point and the multipliers in the kernel of Lean.
 """
 
 from __future__ import annotations
@@ -58,9 +58,10 @@ theorem optimal : IsFeasible game point.toArray ∧ IsOptimalMin game point.toAr
 
 
 def lean(program: LinearProgram) -> str:
-    """Return the linear program of a game and its two points as a file for Lean.
+    """Return a file for Lean with a linear program, a feasible point and multipliers.
 
-    If the lower bound equals the upper bound, the file proves that the point is optimal.
+    The linear program is that of a game. If the lower bound equals the upper bound, the file proves
+    that the point is optimal.
     """
     rows = program.rows
     variables = program.variables

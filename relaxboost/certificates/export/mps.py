@@ -1,4 +1,4 @@
-"""The linear program of a game in free MPS format, and a file with its two points."""
+"""The linear program of a game in free MPS format, and a file with a point and multipliers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ _COMMENT = """* A weak-learning game of a relaxboost certificate as a linear pro
 
 
 def mps(program: LinearProgram) -> dict[str, str]:
-    """Return the linear program of a game and its two points as a dictionary of two texts.
+    """Return the texts of two files that describe the linear program of a game.
 
-    The keys are the suffixes of the files: ".mps" for the program, ".points.json" for the points.
+    The result is a dictionary from the suffixes of the files to their texts. The file ".mps"
+    contains the program, and ".points.json" contains a feasible point, multipliers of the rows, and
+    reduced costs.
     """
     # All numbers are exact decimals. If a row has a number without a finite decimal expansion, the
     # row is multiplied by the odd part of the common denominator, divided by a power of two. Only

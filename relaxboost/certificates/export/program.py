@@ -1,4 +1,7 @@
-"""A polyhedral game as one linear program with two points, from which all exports are written."""
+"""A polyhedral game as a linear program with a feasible point and multipliers.
+
+All exports of a certificate are written from this linear program.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ def game_program(document: dict[str, Any], path: str | None = None) -> LinearPro
     The variables are the distribution d, the auxiliary variables z of f, the edges e = Aᵀd, and a
     bound t >= g(e). The objective is t + cost·(d, z). The multipliers are the weights w, the number
     γ, and the rest of the witness of f. If the certificate contains only the digest of the matrix,
-    `path` is the path of the file of the matrix.
+    `path` names a file with the matrix.
 
     Raises
     ------
@@ -178,9 +181,10 @@ def _size_rows(
 
 
 class Constraint(NamedTuple):
-    """A linear constraint of a `BoundProof`, in one of three senses.
+    """A linear constraint of a `BoundProof`, which is an inequality or an equation.
 
-    The sense "G" means coefficients·x >= side, "E" means =, and "L" means <=.
+    The field `sense` is "G" for coefficients·x >= side, "L" for coefficients·x <= side, and "E" for
+    an equation.
     """
 
     name: str
@@ -217,7 +221,7 @@ class BoundProof:
     def add_constant(self, constant: Fraction) -> None:
         """Add a constant to the objective of the linear program.
 
-        The constant becomes the cost of a variable that is always 1.
+        The constant becomes the cost of a new variable, which a new constraint fixes at 1.
         """
         if constant:
             one = self.add_variable("one", check.ONE, constant)

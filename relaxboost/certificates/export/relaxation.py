@@ -49,7 +49,8 @@ class RelaxationProgram:
     def scaled(self, c: Fraction) -> RelaxationProgram:
         """Return the linear program of the relaxation c · f, for a factor c.
 
-        The numbers that prove a bound at margins u are c times those that prove it for f at u / c.
+        If γ and the multipliers of f prove a bound on the relaxed margin at u / c, then c times γ
+        and the multipliers prove a bound for c · f at the margins u.
         """
         return RelaxationProgram(
             self.m,
@@ -103,9 +104,10 @@ def relaxation_program(
 ) -> RelaxationProgram:
     """Return the linear program of the relaxation that a certificate describes.
 
-    `spec` has the fields of the relaxation, and `witness` those of the witness, which is valid at
-    the margins `u`. `given` has the fields of the auxiliary variables, or is None. If f has no
-    linear program, an InputError is raised.
+    The arguments `spec`, `witness` and `given` are JSON objects of the certificate: the relaxation,
+    the witness, and the auxiliary variables. If there are no auxiliary variables, `given` is None.
+    The witness proves a lower bound on the relaxed margin at the margins `u`. If the relaxation has
+    no linear program, an InputError is raised.
     """
     kind = spec.take("kind")
     if kind == "scaled":

@@ -32,7 +32,11 @@ _OBJECTIVES = (
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees:
-    """The trees of a LightGBM or XGBoost model: vectors of leaf values, with nan at inner nodes."""
+    """The trees of a LightGBM or XGBoost model, and its functions for predictions.
+
+    Each tree is stored as a vector with an entry for each node: the value of a leaf, and nan for an
+    inner node.
+    """
 
     kind: str
     classes: list[Any] | None
@@ -58,7 +62,10 @@ class BoostedTrees:
     """
 
     def take(self, k: int) -> dict[str, Any]:
-        """Return the arguments of `members.Members` for the problem "class k against the rest"."""
+        """Return a description of the model for the problem "class k against the rest".
+
+        The description is a dictionary of arguments for `members.Members`.
+        """
         # For two classes there is one output, whose sign decides.
         at = k if len(self.places) > 1 else 0
         trees = self.places[at]

@@ -167,11 +167,12 @@ def certify_ensemble(
 
 
 def _scaled_columns(members: Members, H: Array) -> tuple[Array, Whole, Array, list[Fraction]]:
-    """Divide the predictions of each hypothesis by its largest absolute prediction, the scale.
+    """Scale the hypotheses so that their predictions are in [−1, 1].
 
-    Return the scales of all hypotheses, the indices of the hypotheses with a positive scale, the
-    divided predictions of these, and their weights times their scales. An intercept is an
-    additional column of ones, with its own weight.
+    The scale of a hypothesis is its largest absolute prediction. Return the scales of all
+    hypotheses and the indices of the hypotheses with a positive scale. For these hypotheses, also
+    return their predictions divided by the scales, and their weights multiplied by the scales. An
+    intercept adds a column of ones, with the intercept as its weight.
     """
     scales = np.abs(H).max(axis=0)
     # The largest leaf bounds a tree on new examples too, so that the scale does not depend on X.
@@ -266,21 +267,22 @@ def _rows(X: Any) -> int:
     return int(shape[0])
 
 
-def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) -> None:
+def _check_decision(members: Members, X: Any, decided: Array, total: Fraction) -> None:
     """Raise an InputError unless the sum of the hypotheses equals the ensemble's decision on X.
 
-    The weighted sum `shares` was divided by `total`, the norm ‖w‖_1 of the weights.
+    For each row of X, `decided` contains the weighted sum of the hypotheses, divided by `total`.
+    The number `total` is the sum of the absolute weights.
     """
     error = 0.0
     wrong = 0
     if members.decision is not None:
         own = ask(members, members.decision, X) / float(total)
-        error = float(np.abs(own - shares).max())
+        error = float(np.abs(own - decided).max())
     if members.labels is not None and members.classes is not None:
         is_positive = np.asarray(members.labels(X)) == members.classes[1]
         # Ensembles have different rules for ties.
-        clear = np.abs(shares) > members.rounding
-        wrong = int(np.sum(is_positive[clear] != (shares[clear] > 0.0)))
+        clear = np.abs(decided) > members.rounding
+        wrong = int(np.sum(is_positive[clear] != (decided[clear] > 0.0)))
     if not error <= members.rounding or wrong:
         raise InputError(
             f"the hypotheses of this {members.kind} do not add up to its own decision on X: the "
@@ -332,7 +334,10 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
 
 
 def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
-    """Return the exact minimiser d of <d, u> if f only caps the entries of d, else None."""
+    """Return the exact distribution d that minimises <d, u>, if f only caps the entries of d.
+
+    For other relaxations f, return None.
+    """
     if isinstance(f, HardMargin):
         caps = [Fraction(1)] * len(u)
     elif isinstance(f, Capped):

@@ -155,9 +155,10 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return a function that reads the ensemble, and the labels of all classes.
+    """Return a function that describes a fitted ensemble, and a list of the labels of all classes.
 
-    The function returns the parts of the ensemble, given the index of the class that stands for +1.
+    The argument of the function is the index of the class that stands for +1. The function returns
+    a dictionary of arguments for `Members`.
     """
     take = _reader_of(estimator, kind)
     _check_fitted(estimator, kind)
@@ -216,8 +217,8 @@ def _check_fitted(estimator: Any, kind: str) -> None:
         ) from None
 
 
-def ask(members: Members, question: Any, X: Any) -> Any:
-    """Return the result of the function `question`, which predicts on X with an ensemble.
+def ask(members: Members, predict: Any, X: Any) -> Any:
+    """Call a prediction function of an ensemble with X, and return its result.
 
     If the function raises an error, raise an InputError that names the ensemble and the reason.
     """
@@ -225,7 +226,7 @@ def ask(members: Members, question: Any, X: Any) -> Any:
         # The whole ensemble predicts first, because it checks X and its members do not.
         if members.labels is not None:
             members.labels(X)
-        return question(X)
+        return predict(X)
     except InputError:
         raise
     except Exception as error:  # The libraries raise errors of classes that are not ValueError.

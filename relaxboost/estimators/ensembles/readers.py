@@ -1,8 +1,8 @@
 """Functions, called readers, for the ensembles of scikit-learn and of this package.
 
 Each reader takes a fitted estimator and the index k of the class that stands for +1; all other
-classes stand for −1. If there are two classes, k is 1. The reader returns the parts of the ensemble
-as arguments of `members.Members`.
+classes stand for −1. If there are two classes, k is 1. The reader returns a dictionary that
+describes the ensemble. The keys are names of arguments of `members.Members`.
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ def _columns(each: list[Any]) -> Any:
     return np.column_stack([np.asarray(h, dtype=np.float64) for h in each])
 
 
-def _each(members: Any, say: Any, convert: Any, X: Any) -> Any:
-    """Return the outputs of all members of an ensemble for the rows of X, as columns.
+def _each(members: Any, output: Any, convert: Any, X: Any) -> Any:
+    """Return the outputs of all members of an ensemble for the rows of X.
 
-    The function `convert` is first applied to X. The function `say` returns the output of a member.
+    The result has a column for each member. The function `convert` is first applied to X. The
+    function `output` returns the outputs of one member for all rows.
     """
     X = convert(X)
-    return _columns([say(member, X) for member in members])
+    return _columns([output(member, X) for member in members])
 
 
 def _numbered(estimators: Any) -> tuple[str, ...]:
@@ -83,7 +84,10 @@ def _vote(positive: Any, member: Any, X: Any) -> Any:
 
 
 def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Read a gradient boosting model: trees times learning rate, and the initial prediction."""
+    """Read a gradient boosting model: its initial prediction, and its trees.
+
+    The predictions of the trees are multiplied by the learning rate.
+    """
     at = k if len(estimator.classes_) > 2 else 0
     trees = [row[at] for row in estimator.estimators_]
     names = _numbered(trees)
@@ -109,7 +113,10 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _largest(leaves: list[Any], *first: Any) -> Any:
-    """Return the largest absolute leaf value of each tree; nan for an initial prediction."""
+    """Return the largest absolute leaf value of each tree.
+
+    If there is an initial prediction, nan comes first, because its largest value is unknown.
+    """
     return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
 
@@ -167,8 +174,8 @@ def forest(estimator: Any, k: int) -> dict[str, Any]:
 def bagging(estimator: Any, k: int) -> dict[str, Any]:
     """Read a bagging classifier, whose members read subsets of the features."""
     pairs = list(zip(estimator.estimators_, estimator.estimators_features_, strict=True))
-    say = partial(_bag, len(estimator.classes_), k)
-    return _averaged(estimator, k, partial(_each, pairs, say, _plain))
+    output = partial(_bag, len(estimator.classes_), k)
+    return _averaged(estimator, k, partial(_each, pairs, output, _plain))
 
 
 def _averaged(estimator: Any, k: int, predict: Any) -> dict[str, Any]:
@@ -208,7 +215,7 @@ def _bag(classes: int, k: int, pair: Any, X: Any) -> Any:
 
 
 def voting(estimator: Any, k: int) -> dict[str, Any]:
-    """Read a VotingClassifier: votes, or p(+1) − p(−1) for soft voting."""
+    """Read a VotingClassifier, whose members vote −1 or +1, or p(+1) − p(−1) for soft voting."""
     # A member that was dropped is still in the list, as the string "drop".
     names = [n for n, e in estimator.named_estimators_.items() if not isinstance(e, str)]
     members = estimator.estimators_
@@ -238,7 +245,10 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def functional(estimator: Any, k: int) -> dict[str, Any]:
-    """Read a `FunctionalGradientClassifier`. For two outputs, h_j is their difference."""
+    """Read a `FunctionalGradientClassifier`.
+
+    If a weak hypothesis has two outputs, the hypothesis of the ensemble is their difference.
+    """
     boosted = estimator.boosted_
     weights = boosted.weights()
     terms = [boosted.terms[i].hypothesis for i in np.flatnonzero(weights)]

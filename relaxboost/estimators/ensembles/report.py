@@ -169,9 +169,8 @@ class EnsembleReport:
         Warns
         -----
         UserWarning
-            If the weights of all hypotheses are 0, so that every example gets the same label. Only
-            the intercept may then have a weight. Such weights are optimal if no votes of the
-            hypotheses increase the relaxed margin.
+            If the weights of all hypotheses are 0, so that every example gets the same label. Such
+            weights are optimal if no weighted vote of the hypotheses increases the relaxed margin.
         """
         w = self.reoptimised if reoptimised else self.weights
         if not w[: self.kept.size].any():

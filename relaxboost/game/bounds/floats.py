@@ -1,9 +1,11 @@
 """Outward-rounded bounds on the value ρ of a game.
 
-The stored doubles satisfy lower <= ρ <= upper, even if d or w is feasible only up to rounding.
-Entries of A are at most 1 in absolute value, so ‖A w‖_inf <= ‖w‖_1 and ‖Aᵀx‖_inf <= ‖x‖_1. The
-relaxed margin F is 1-Lipschitz in the sup norm, because its supergradients are distributions. The
-bounds follow from three estimates.
+A distribution d proves the upper bound, and weights w of the hypotheses prove the lower bound. The
+stored doubles satisfy lower <= ρ <= upper, even if d or w is feasible only up to rounding. Below, A
+is the margin matrix, f is the relaxation with the relaxed margin F, and g* is the penalty on the
+weights with the conjugate g. Entries of A are at most 1 in absolute value, so ‖A w‖_inf <= ‖w‖_1
+and ‖Aᵀx‖_inf <= ‖x‖_1. The relaxed margin F is 1-Lipschitz in the sup norm, because its
+supergradients are distributions. The bounds follow from three estimates.
 
 * Infeasible w. For a stored w and a w' at which g* is finite,
   ρ >= F(Aw') − g*(w') >= F(Aw) − ‖w − w'‖_1 − g*(w'). `Domain.cost_above` bounds the last two
@@ -12,8 +14,8 @@ bounds follow from three estimates.
   For a full simplex this holds if Σw exceeds the radius. For the l2 ball, w' = w · radius / ‖w‖_2
   and ‖w − w'‖_1 = (1 − radius/‖w‖_2)‖w‖_1. For a penalty, w' = w, and only g*(w) remains.
 * Rounded margins. If w has s non-zero weights, the computed margins ũ differ from the margins u by
-  at most e = γ_{s+1} ‖w‖_1. So F(u) >= F(ũ) − e, and F(ũ) >= L(ũ, witness) for the bound L of the
-  relaxation.
+  at most e = γ_{s+1} ‖w‖_1, where γ_k = k u / (1 − k u) for the unit roundoff u. So
+  F(u) >= F(ũ) − e, and F(ũ) >= L(ũ, witness) for the bound L of the relaxation.
 * Infeasible d. Let d >= 0 have the exact sum s. Let d' be feasible, at l1 distance δ from d/s, with
   f(d') <= p. The edges ṽ of d are computed with an error of at most e each. So the edges of d'
   differ from ṽ/s by at most e/s + δ each. Here g = φ(N), where N is positively homogeneous and

@@ -21,8 +21,9 @@ from relaxboost._core.parameters import positive_size, spell
 from relaxboost.matrices import Best, MarginMatrix
 
 WEIGHT_BITS = 96
-"""The number of binary digits after the point of weights w around 1 that a certificate stores as
-exact fractions. Their rounding is far below that of doubles."""
+"""The number of binary digits after the point to which a certificate rounds weights w of the
+hypotheses. If the weights are about 1, these errors are far below the rounding errors of doubles.
+Small domains use more digits."""
 
 
 class Dense(NamedTuple):
@@ -170,9 +171,9 @@ class Domain(ABC):
 
         `coefficients` is a result of `repair`, whose weights may be slightly infeasible because of
         rounding. Weights are feasible if the penalty g* is finite there. By default each weight is
-        rounded towards zero to a multiple of 1/`weight_denominator`. The repaired weights satisfy
-        the constraint of a set only up to rounding. Sets therefore also change some weights
-        slightly, so that the exact weights satisfy the constraint.
+        rounded towards zero to a multiple of 1/`weight_denominator`. If the domain is a set, its
+        class overrides this method, and also changes some weights slightly, so that the exact
+        weights lie in the set.
         """
         unit = self.weight_denominator
         return [Fraction(int(Fraction(c) * unit), unit) for c in coefficients]
@@ -205,16 +206,18 @@ class Domain(ABC):
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
-        """Return an upper bound on the number of rounds until a corrective booster has the gap
-        `tol`.
+        """Return an upper bound on the rounds that a corrective booster needs for the gap `tol`.
 
-        The booster is that of Shalev-Shwartz & Singer (2009), Fig. 1. The booster adds a smoothing
-        function of the distribution, multiplied by a weight β. `spread` is the range of this
-        function over the simplex, such as log m for the entropy of m examples. If `certified` is
-        true, the gap is that between certified bounds, and otherwise it is the gap of the smoothed
-        game. The bound of the theorem for the smoothed test is 32 log(m)/ε², and the bound for the
-        certified gap is twice as large. The theorem assumes ‖A(v − w)‖_inf <= 2. Here this norm is
-        at most 2·`reach`, so the bound is multiplied by the square of `reach`.
+        The booster is that of Shalev-Shwartz & Singer (2009), Fig. 1. It smooths the game: it adds
+        a function of the distribution, such as the negative entropy, multiplied by a weight β. The
+        argument `spread` is the range of this function over the simplex, such as log m for the
+        entropy of m examples. If `certified` is True, the gap is that between certified bounds, and
+        otherwise it is the gap of the smoothed game.
+
+        For the entropy and a gap ε of the smoothed game, the theorem proves the bound 32 log(m)/ε².
+        For certified bounds, the bound is twice as large. The theorem assumes ‖A(v − w)‖_inf <= 2
+        for all weights v and w. In this domain, the norm is at most 2·`reach`. Therefore the bound
+        is multiplied by the square of `reach`.
         """
         ratio = self.reach(n) / tol
         # The test precedes the step, so even a game that needs one step (m = 1) takes two rounds.

@@ -49,10 +49,10 @@ class EuclideanSet(Domain):
         return norm_above(edges)
 
     def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
-        """Return the coefficients (a, b) of the penalty along a line of weights.
+        """Return numbers (a, b) that describe the penalty g* if the weights w move by a step η.
 
-        The penalty satisfies g*(w + η·change) = g*(w) + aη + bη²/2 for all η. Both coefficients are
-        0 if the domain is a set.
+        The penalty satisfies g*(w + η·change) = g*(w) + aη + bη²/2 for all η. Both numbers are 0 if
+        the domain is a set.
         """
         return 0.0, 0.0
 

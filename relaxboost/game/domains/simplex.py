@@ -98,8 +98,8 @@ class Simplex(OneSided):
         largest = float(positive.max(initial=0.0))
         if largest <= 0.0:
             raise InputError(
-                f"{self!r} cannot repair a w with no positive entry; start from a single column, "
-                f"([j], [{radius!r}])"
+                f"{self!r} cannot repair a w with no positive entry; start from a single column j, "
+                f"with w = ([j], [{radius!r}])"
             )
         # After this scaling, the sum can neither overflow nor vanish.
         scaled = positive / largest
