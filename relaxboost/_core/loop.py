@@ -1,4 +1,7 @@
-"""The loop that runs the rounds of an iterative method, such as a booster, with its limits."""
+"""The loop that runs the rounds of a booster or of another iterative method.
+
+The loop ends if the method is finished, or if the limit on the time or on the rounds is reached.
+"""
 
 from __future__ import annotations
 

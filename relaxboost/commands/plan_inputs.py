@@ -187,8 +187,11 @@ class PlanOptions(SimpleNamespace):
             return tables.read_csv(path, self.sep, texts)
 
     def tasks(self, source: PlanInput, path: Path | None, loss: Any = None) -> list[Any]:
-        """Return a `Task` for each trip, and print notes about trips with filled gaps and trips
-        that were left out."""
+        """Return a `Task` for each trip in a CSV file.
+
+        A trip can have consecutive rows that no arc connects. The function prints which of these
+        trips were completed by a shortest path, and which trips were left out.
+        """
         from relaxboost.planning import Task, paths_from_pandas
 
         if path is None:

@@ -182,8 +182,8 @@ class OnlineEstimator(TableEstimator, ABC):
             given = getattr(self, name)
             if given not in (None, False):
                 raise InputError(
-                    f"{name}={given!r} needs a radius, but radius='auto' has none; set a radius, "
-                    f"such as radius={self.usual_radius:g}"
+                    f"{name}={given!r} needs a number as the radius, but the radius is 'auto'; set "
+                    f"radius={self.usual_radius:g}, for example"
                 )
         return True
 

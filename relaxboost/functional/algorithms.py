@@ -176,9 +176,9 @@ class Algorithm(ABC):
         return gradient
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return the direction of a round after changing the leaf values of its trees.
+        """Return the direction of the next step, with new values in the leaves of its trees.
 
-        By default no values are changed. `Refitted` fits the values to the loss.
+        By default the direction is returned unchanged. `Refitted` fits the leaf values to the loss.
         """
         return direction
 

@@ -84,9 +84,9 @@ class Comparison:
     agree: bool
     """Whether all compared bounds can be valid together, up to the error of numerical bounds."""
     lower: float
-    """The largest of all lower bounds on the value of the game that were compared."""
+    """The largest lower bound on the value of the game among the compared bounds."""
     upper: float
-    """The smallest of all upper bounds on the value of the game that were compared."""
+    """The smallest upper bound on the value of the game among the compared bounds."""
     text: str
     """A sentence that names the sources of the bounds, and says whether the bounds agree."""
 

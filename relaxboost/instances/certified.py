@@ -97,9 +97,12 @@ class CertifiedGame(Bracketed):
         return f"{self.m} x {self.n}, {self.relaxation_text} over {self.over_text} ({source})"
 
     def certificate(self) -> Certificate:
-        """Return the certificate of this game.
+        """Return the certificate of this game, which is read from a file.
 
-        If the digest of its file differs from the digest in the index, an InputError is raised.
+        Raises
+        ------
+        InputError
+            If the SHA-256 of the file is not the one that the index of the set contains.
         """
         try:
             content = self.path.read_bytes()

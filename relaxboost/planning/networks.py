@@ -106,8 +106,8 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     taken = {"arc", "cost"} & set(graph.names)
     if taken:
         raise InputError(
-            f"a feature has the name {taken.pop()!r}, but the edges also get another attribute "
-            "with this name; rename the feature"
+            f"a feature has the name {taken.pop()!r}, which to_networkx needs for another "
+            "attribute of the edges; rename the feature"
         )
     data = dict(zip(graph.names, graph.arc_features.T.tolist(), strict=True))
     data["arc"] = list(range(graph.arcs))

@@ -39,8 +39,8 @@ class LinearStart(NamedTuple):
     """The strength of the ridge with which the linear costs were learned. It is nan if `base` is 1,
     because no linear costs are used then."""
     ended: str
-    """The string "time_limit" if the time limit ended the fit of the linear costs, or the choice of
-    their strength, and otherwise an empty string."""
+    """The reason why the linear costs may be inaccurate. It is "time_limit" if the time was up
+    while they were fitted, or while the strength of the ridge was chosen. Otherwise it is ""."""
 
 
 def linear_start(

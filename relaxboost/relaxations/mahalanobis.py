@@ -424,7 +424,7 @@ class MahalanobisBall(Mahalanobis, BallOfNorm):
         solve_problem(problem)
         if d.value is None:
             raise InputError(
-                f"{self!r}: the solver finds no point of the simplex with the smallest norm; "
+                f"{self!r}: the solver failed to minimise the norm over the simplex; "
                 "rescale Q and the radius"
             )
         flat = onto_simplex(d.value, "MahalanobisBall")

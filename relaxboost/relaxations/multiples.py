@@ -32,7 +32,10 @@ from relaxboost.relaxations.own import has_own_class, resolved
 
 
 class ScaledWitness(NamedTuple):
-    """The numbers that prove a lower bound on the relaxed margin of c * f at margins u."""
+    """A threshold γ and a witness of f, which together prove a lower bound on F(u).
+
+    F is the relaxed margin of the relaxation c * f, and u is a vector of margins.
+    """
 
     gamma: float
     """The threshold γ of c * f at the margins u."""

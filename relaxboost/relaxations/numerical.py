@@ -51,9 +51,10 @@ example is the likeliest cause.
 
 
 class DualWitness(NamedTuple):
-    """A threshold γ and a vector x, which prove F(u) >= γ − f*(x) if x >= γ − u.
+    """A threshold γ and a vector x >= γ − u, which prove the bound F(u) >= γ − f*(x).
 
-    The multipliers `proof` of the cone program prove a bound on F(u) without evaluating f*.
+    F(u) is the relaxed margin at the margins u. If `proof` is not None, it contains multipliers of
+    the cone program that defines f. They prove a bound on F(u) without an evaluation of f*.
     """
 
     gamma: float
@@ -247,9 +248,10 @@ class Programs(CompiledProblems):
         return self.known("unmet", d) or ""
 
     def near(self, x: Vector) -> tuple[float, Vector] | None:
-        """Return an upper bound on f(x') and a point x' near x that satisfies the constraints of f.
+        """Search near x for a point that satisfies the constraints of f.
 
-        The point need not be in the simplex. Return None if no such point is found.
+        Return an upper bound on the value of f at this point, and the point. The point need not be
+        in the simplex. Return None if no such point is found.
         """
         f = self._pointwise
         if f.explicit and f.is_allowed(x):

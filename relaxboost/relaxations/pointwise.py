@@ -15,7 +15,11 @@ from relaxboost.relaxations.dcp import difference
 
 
 class Pointwise:
-    """A convex function f of a cvxpy variable d, which may have auxiliary variables."""
+    """A convex function f(d), written in cvxpy as an expression with constraints.
+
+    Besides the variable d, the expression may contain auxiliary variables. The value f(d) is then
+    the minimum over these variables.
+    """
 
     def __init__(self, d: Any, value: Any, constraints: list[Any]) -> None:
         self.d = d

@@ -253,7 +253,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         weights = exact_vector("SpectralRisk", "weights", self.weights)
         if len(ks) != len(weights):
             raise InputError(
-                f"SpectralRisk needs one weight for each k, got {len(ks)} ks and {len(weights)} "
+                f"SpectralRisk needs one weight for each k, got {len(ks)} values of k and {len(weights)} "
                 "weights"
             )
         if min(ks) < 1:

@@ -203,7 +203,7 @@ def test_what_is_wrong_with_a_network_is_named(G, options, match):
 def test_what_cannot_become_a_network_is_named():
     graph = from_networkx(nx.DiGraph([(0, 1, {"cost": 1.0})]), ["cost"])
     with pytest.raises(
-        InputError, match="a feature has the name 'cost', but the edges also get another"
+        InputError, match="a feature has the name 'cost', which to_networkx needs for another"
     ):
         to_networkx(graph)
     with pytest.raises(InputError, match=r"costs must have shape \(3,\)"):

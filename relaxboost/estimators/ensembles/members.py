@@ -155,10 +155,11 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return a function that describes a fitted ensemble, and a list of the labels of all classes.
+    """Prepare a fitted ensemble for `Members`.
 
-    The argument of the function is the index of the class that stands for +1. The function returns
-    a dictionary of arguments for `Members`.
+    The result is a pair. Its first entry is a function of the index of the class that stands for
+    +1, which returns a dictionary of arguments for `Members`. Its second entry is the list of the
+    labels of all classes.
     """
     take = _reader_of(estimator, kind)
     _check_fitted(estimator, kind)

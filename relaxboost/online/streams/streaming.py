@@ -155,8 +155,8 @@ class Stream:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the features of the stream. The tuple is empty until a page has been
-        read."""
+        """The names of the features of the stream. The tuple is empty until the first rows have
+        been read."""
         return self._header.names
 
     @property

@@ -41,8 +41,11 @@ class Words:
         self._shared: set[int] = set()
 
     def values(self, columns: Sequence[Sequence[Any]], rows: int) -> Array:
-        """Return the features of the words of a table, as a matrix of zeros and ones with a row for
-        each row of the table."""
+        """Return a matrix with a row for each row of a table, and a column for each word.
+
+        An entry is 1 if the row of the table contains the word, and otherwise 0. Words with the
+        same hash share a column.
+        """
         # scikit-learn is loaded only if there are words, because loading it takes half a second.
         from sklearn.feature_extraction import FeatureHasher
 

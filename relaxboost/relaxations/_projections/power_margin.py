@@ -150,10 +150,10 @@ class _Level:
 def power_penalty_margin(
     u: Vector, kappa: Vector, q: float, mu: float
 ) -> tuple[float, float, Vector]:
-    """Return the multipliers g and μ, and the distribution d for a penalty on powers of d.
+    """Return the multiplier g, the weight μ and the distribution d for a penalty on powers of d.
 
-    The distribution d minimises <d, u> + μ Σ κ_i φ(d_i), and g is the multiplier of Σd = 1. See
-    `power.power_penalty` for the parameters.
+    For the margins u, d minimises <d, u> + μ Σ κ_i φ(d_i), and g is the multiplier of Σd = 1. The
+    weight μ is the given one. See `power.power_penalty` for the parameters.
     """
     level = _Level(u, kappa, q)
     sign = math.copysign(1.0, q)

@@ -76,12 +76,13 @@ class ColumnScaling(NamedTuple):
     """
 
     D: Vector
-    """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is
-    multiplier / slack, summed over the bounds on its edge."""
+    """The diagonal of the matrix D, which has an entry for each column of the game. If the edges
+    of the columns are bounded, the entry is the sum of multiplier / slack over the lower and the
+    upper bound on the edge of the column."""
     E: Vector
-    """The products E_j = ε_j D_j, shape (n,). For bounds on edges, the entry of a column is
-    multiplier / slack of the upper bound on its edge, minus multiplier / slack of the lower bound,
-    if any."""
+    """The products E_j = ε_j D_j, one for each column of the game. If the edges of the columns are
+    bounded, the entry is multiplier / slack of the upper bound on the edge, minus multiplier /
+    slack of the lower bound, if there is one."""
     kappa: float
     """The number κ in Newton's equations, which is the coefficient of the step Δv of the bound v on
     all edges."""

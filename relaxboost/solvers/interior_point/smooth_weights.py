@@ -126,7 +126,8 @@ class SmoothWeights:
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
         """Return the product of the slack and the multiplier of the ball after a step.
 
-        The multiplier moves by `step` times `v`, and w moves by `dual_step` times `y`.
+        The slack is the distance of the weights w from the boundary of the ball. The step changes
+        the multiplier by ``step * v``, and the weights by ``dual_step * y``.
         """
         return self._room(self.w + dual_step * y) * (self.v + step * v)
 
