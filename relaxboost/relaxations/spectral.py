@@ -253,8 +253,8 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         weights = exact_vector("SpectralRisk", "weights", self.weights)
         if len(ks) != len(weights):
             raise InputError(
-                f"SpectralRisk needs one weight for each k, got {len(ks)} values of k and {len(weights)} "
-                "weights"
+                f"SpectralRisk needs one weight for each k, got {len(ks)} values of k and "
+                f"{len(weights)} weights"
             )
         if min(ks) < 1:
             raise InputError(f"SpectralRisk needs ks >= 1, got {float(min(ks)):g}")

@@ -213,7 +213,9 @@ def test_the_default_needs_no_radius():
     with pytest.raises(InputError, match=r"has unbounded slopes; use .* radius=1"):
         Classifier("exponential").fit(X, y)
     for option in ({"proxy": "entropy"}, {"greedy": True}, {"schedule": "growing"}):
-        with pytest.raises(InputError, match=r"needs a number as the radius, but .*; set radius=30, for example"):
+        with pytest.raises(
+            InputError, match=r"needs a number as the radius, but .*; set radius=30, for example"
+        ):
             Classifier(**option).fit(X, y)
         Classifier(radius=30, **option).fit(X[:10], y[:10])
 
