@@ -91,11 +91,13 @@ def pages(source: Source) -> dict[str, str]:
     title = (
         f"# {as_markdown(title_of(source))}: details\n\n"
         "This page is for readers who want to see why a verdict is right. It has a section for "
-        "each claim about the source. The statement comes first, with its place and its "
-        "conditions. If the statement is true, its proof follows. If it is false, an *instance* "
-        "on which it fails follows, and then a true statement with its proof. A numbered list "
-        "after a proof contains its steps, and a program checked each step on many instances. "
-        "A picture shows the two sides of the printed relation. "
+        "each claim about the source. A section begins with the statement in words, and with its "
+        "[verdict](index.md). If the statement is not true as printed, the corrected statement "
+        "comes next. Then follow the place in the source, the formula and the conditions.\n\n"
+        "The rest of a section gives the reasons. A true statement has a proof. A false statement "
+        "has an *instance* on which it fails, a picture of the two sides of the printed relation, "
+        "and the proof of the corrected statement. A numbered list after a proof contains its "
+        "steps, and a program checked each step on many instances. "
         f"See {letters}[results and errata]({front}).\n"
     )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
