@@ -112,7 +112,7 @@ def _front(source: Source) -> Iterator[str]:
     yield from (f"# {as_markdown(title_of(source))}", "", f"{reference}.", "")
     yield from (
         "Read this page before you use or cite this source. It says which statements are true as "
-        f"printed, and how to correct the others. The verdicts on {number} statements: {total}.",
+        f"printed, and how to correct the others. It has verdicts on {number} statements: {total}.",
         _HEAD,
     )
     if source.notation:
