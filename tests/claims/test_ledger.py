@@ -116,7 +116,7 @@ def test_misprints_are_in_the_errata_alone():
     text = page_of(source)
     assert "* [p. 2](s.md#s-wrong): x ≤ 1/2<br>*Read:* At most 1.<br>*Consequence:* None." in text
     assert text.count("x ≤ 1/2") == text.count("At most 1.") == 1
-    assert "**Read instead (instances):** In the errata." in text
+    assert "**Read instead (instances):** See the errata." in text
     assert text.count("**Refuted, because an instance violates this relation:**") == 1
 
 

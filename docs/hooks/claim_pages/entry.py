@@ -50,7 +50,7 @@ def parts(claim: Claim, brief: bool = False, in_full: bool = False) -> Iterator[
     refuted = bool(claim.counterexamples)
     in_errata = brief and claim.status == MISPRINT
     for correction in claim.corrections:
-        text = "In the errata." if in_errata and not in_full else reading(correction.words)
+        text = "See the errata." if in_errata and not in_full else reading(correction.words)
         yield EntryPart("text", text, f"{_title(claim, correction)}:")
     yield from _printed(claim, brief, in_errata)
     if claim.caused_by:
