@@ -219,7 +219,10 @@ def test_names_of_claims_in_notes_are_links(two_pages):
 
     @claim("E1")
     def _(x):
-        """By `plain`, S-plain and SS09-T9; E1 is plain, E12 and `x` are no claims."""
+        """By `plain`, S-plain and SS09-T9; E1 is plain, E12 and `x` are no claims.
+
+        Proof. It is plain.
+        """
         return at_most(x.x, 1)
 
     first, details = pages.pages(source).values()
@@ -232,6 +235,7 @@ def test_names_of_claims_in_notes_are_links(two_pages):
     nine = "[SS09-T9](ss09-details.md#ss09-t9)"
     assert f"By {link}, {link} and {nine}; S-E1 is plain, E12 and `x` are no claims." in details
     assert "`E1 ≤ 1`" in details
+    assert "\n\n**Proof.** It is plain.\n" in details
 
 
 def test_lines_of_a_source_lead_to_claims_or_give_a_reason(monkeypatch):

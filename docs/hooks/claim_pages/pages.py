@@ -42,6 +42,9 @@ overview. If a source has more claims, the details are on a second page."""
 _NOTATION = "<summary><b>Notation</b></summary>"
 """The line that a reader clicks to see the notation of a source."""
 
+_PROOF = "Proof."
+"""The word with which the proof in a note begins. It is printed in bold."""
+
 _HEAD = "The [page about all sources](index.md) explains the verdicts, and how to repeat a check.\n"
 
 _NAME = re.compile(r"(`+)(.+?)\1|(?<![\w/-])[A-Z][\w.]*(?:-\w[\w.]*)*(?:-\w+|\d\w*|\w)(?![\w-])")
@@ -319,5 +322,8 @@ def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
             yield f"> {as_markdown(part.text)}"
         else:
             label = f"**{part.label}** " if part.label else ""
-            yield label + _linked(claim.source, as_markdown(part.text), claim.id)
+            text = as_markdown(part.text)
+            if text.startswith(_PROOF):
+                text = f"**{_PROOF}**{text.removeprefix(_PROOF)}"
+            yield label + _linked(claim.source, text, claim.id)
     yield ""
