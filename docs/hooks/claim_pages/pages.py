@@ -317,7 +317,7 @@ def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
         yield ""
         if part.kind == "data":
             yield from ("```", part.text, "```", "")
-            yield f"![{claim.id}](../{PICTURES}/{claim.id}.svg)"
+            yield f"![Sides of {claim.id}](../{PICTURES}/{claim.id}.svg)"
         elif part.kind == "printed":
             yield f"> {as_markdown(part.text)}"
         else:
