@@ -30,28 +30,28 @@ Row = dict[str, str]
 HOW = """
 ## How to read the figures
 
-In the last table, `limit` (with the proved gap) and "none" mean that the gap was not proved in
-time.
+In the last table, "none" means that no general solver proved the gap in time. An entry
+such as `limit (2e-05)` has the gap that `auto` proved in time.
 
 [suite.csv](suite.csv) has the CPU seconds, wall clock, peak memory and gap of every run. Its column
-`outcome` says how a run ended: `solved`, `limit` (of seconds), `memory`, `ended` (with a wider
-gap), `stopped` (another solver was much faster) or `unfit` (for another kind of game).
+`outcome` says how a run ended: `solved`, `limit` (of seconds), `memory` (limit), `ended` (with a
+wider gap), `stopped` (another solver was much faster) or `unfit` (for another kind of game).
 
 ## How it was measured
 
-`python -m benchmarks.solvers --limit 600 --race 1.5 --data DIR` repeats it.
+The command `python -m benchmarks.solvers --limit 600 --race 1.5 --data DIR` repeats all runs.
 
 * Each general solver gets the whole game in the form that suits it, at the tolerances 1e-3, 1e-6
-  and 1e-9. The fastest run with the gap counts.
-* Once a general solver had proved the gap in t seconds, the others were stopped at 1.5 t + 2. This
-  cannot change which one is fastest.
-* `rb.reference` of relaxboost, which gives HiGHS only some columns at a time, is not one of these
-  solvers. It was run separately. On the two games of breast cancer, it took 4 seconds instead of 55
-  and 60, so the ratios of these games would be 24 and 18 instead of 371 and 293. On
-  `halfspace-2000x10` and `waveform`, it took over 200 seconds. If it counted as a general solver,
-  the mean over the 28 games would be about 16 instead of 20.
-* PIQP took part only in another race (30 games, 60 seconds each). In it, `auto` was 18 times as
-  fast as the fastest of PIQP, HiGHS and Clarabel (8 times on dense games).
+  and 1e-9. The fastest run that proves the gap counts.
+* When a general solver had proved the gap in t seconds, the others were stopped after 1.5 t + 2
+  seconds. This cannot change which solver is the fastest.
+* Our function `rb.reference`, which gives HiGHS only some columns at a time, is not one of these
+  solvers, and was run separately. On the two games of breast cancer, it took 4 seconds instead of
+  55 and 60. With it, the ratios of these games would be 24 and 18 instead of 371 and 293, and the
+  mean over the 28 games about 16 instead of 20. On `halfspace-2000x10` and `waveform`, it took
+  over 200 seconds.
+* The solver PIQP was compared only on 30 games, with a limit of 60 seconds. On these games, `auto`
+  was 18 times as fast as the fastest of PIQP, HiGHS and Clarabel (8 times on dense games).
 
 ## Names of the games
 
@@ -153,8 +153,7 @@ def markdown(rows: list[Row]) -> str:
         f"relaxboost's default method, `auto`, is compared with general solvers: {solvers}.",
         "",
         *(_comparison(rows, compared, limit) if compared else []),
-        f"The figures are of {first['date']} ({first['version']}; {first['machine']})."
-        + _older(rows),
+        f"The runs are of {first['date']} ({first['version']}; {first['machine']})." + _older(rows),
         HOW,
         "## All games",
         "",
@@ -171,7 +170,7 @@ def _older(rows: list[Row]) -> str:
     if not old:
         return ""
     dates = " and ".join(dict.fromkeys(row["date"] for row in old))
-    return f" {len(old)} runs of general solvers, which ended without the gap, are of {dates}."
+    return f" {len(old)} runs of general solvers that did not reach the gap are of {dates}."
 
 
 def _comparison(rows: list[Row], compared: dict[str, float], limit: float) -> list[str]:
@@ -199,18 +198,16 @@ def _comparison(rows: list[Row], compared: dict[str, float], limit: float) -> li
         + (f"A general solver is faster on {_listed(slower)}." if slower else NO_FASTER)
         + (f" `auto` missed the limit on {names}{reruns}." if failed else ""),
         "",
-        "![For each solver, the share of games it solves within a multiple of the fastest time: "
-        "the curve of auto is above all others](images/suite-profile.png)",
+        "![The curve of auto is above the curves of all others](images/suite-profile.png)",
         "",
-        "*Solvers that were not run, or were stopped early, count as not solving the game. So "
+        "*A solver that was not run on a game, or was stopped early, counts as not solving it. So "
         "the curves of general solvers may be too low.*",
         "",
-        "![One bar for each game: how many times as long as auto the fastest general solver "
-        "takes](images/suite-ratios.png)",
+        "![One bar for each game shows its ratio](images/suite-ratios.png)",
         "",
         "The ratio of a game is the time of the fastest general solver divided by that of `auto`. "
         f"If no general solver finished, {short(limit)} seconds replace its time. A ratio above "
-        f"{LARGEST_RATIO:g} counts as {LARGEST_RATIO:g}. Geometric means:",
+        f"{LARGEST_RATIO:g} counts as {LARGEST_RATIO:g}. The table has geometric means:",
         "",
         "| group | games | solved by a general solver | ratio on these | on all games, at least |",
         "|---|---|---|---|---|",

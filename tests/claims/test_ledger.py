@@ -116,7 +116,7 @@ def test_misprints_are_in_the_errata_alone():
     text = page_of(source)
     assert "* [p. 2](s.md#s-wrong): x ≤ 1/2<br>*Read:* At most 1.<br>*Consequence:* None." in text
     assert text.count("x ≤ 1/2") == text.count("At most 1.") == 1
-    assert "**Read instead (instances):** In the errata." in text
+    assert "**Read instead (instances):** See the errata." in text
     assert text.count("**Refuted, because an instance violates this relation:**") == 1
 
 
@@ -147,11 +147,12 @@ def test_the_page_says_what_is_on_record():
         "(MADE-trace) {#made-trace}\n\n**Statement (false as stated, counterexample):** The loss"
         in page
     )
-    assert "\n\nTheorem 1 | rate. `L_t ≤ e^{−t/30} [1](2) < ‖d‖_1`\n\n**Given:** ε > 0" in page
+    found = "**True instead (instances):** It is at most 1.\n\n**Place:** Theorem 1 | rate.\n\n"
+    assert f"{found}**In symbols:** `L_t ≤ e^{{−t/30}} [1](2) < ‖d‖_1`\n\n**Given:** ε > 0" in page
     false = "**Refuted, because an instance violates this relation:** `0.25 <= -0.5 (square)`"
     assert f"{false}\n\n```\nt = -1/2, k = 1, loss = hin" in page
     assert "```\nA = [1/3  1]\n    [ -1  0]\nd = [1/3  2/3]\nepsilon = 1/10\n```" in page
-    assert "**True instead (instances):** It is at most 1. `L_t ≤ 1`\n\nSince it falls." in page
+    assert "\n\n**The correction in symbols:** `L_t ≤ 1`\n\nSince it falls." in page
     assert page.count("![") == 2
     assert "<script" not in page
 
@@ -184,13 +185,18 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
 
     text = page_of(source)
     assert (
-        "**Statement (ambiguous, counterexample):** x is small.\n\nP. 2.\n\n> x\\_{i} ≪ 1\n" in text
-    )
-    assert "**Read as follows, it holds (instances):** At most 1.\n" in text
-    assert "**Read as follows, it is refuted as well:** At most 1/4.\n" in text
-    assert "**Statement (holds, exact):** x ≤ 1\n\nEq. 2. `f`\n\nIllegible in our copy." in text
+        "**Statement (ambiguous, counterexample):** x is small.\n\n"
+        "**Read as follows, it holds (instances):** At most 1.\n\n"
+        "**Read as follows, it is refuted as well:** At most 1/4.\n\n"
+        "**Place:** P. 2.\n\n> x\\_{i} ≪ 1\n"
+    ) in text
+    assert (
+        "**Statement (holds, exact):** x ≤ 1\n\n**Place:** Eq. 2.\n\n**In symbols:** `f`\n\n"
+        "Illegible in our copy."
+    ) in text
     steps = "\n\n1. A worst case. Computed for x = 1.\n2. A step: `x² ≤ x`. Since x ≤ 1, x² ≤ x.\n"
-    assert f"**Statement (holds, proof):** x ≤ 1\n\nNot in the paper. `f`{steps}" in text
+    place = "**Place:** Not in the paper.\n\n**In symbols:** `f`"
+    assert f"**Statement (holds, proof):** x ≤ 1\n\n{place}{steps}" in text
 
 
 def test_titles_name_the_authors_and_the_year():
@@ -213,7 +219,10 @@ def test_names_of_claims_in_notes_are_links(two_pages):
 
     @claim("E1")
     def _(x):
-        """By `plain`, S-plain and SS09-T9; E1 is plain, E12 and `x` are no claims."""
+        """By `plain`, S-plain and SS09-T9; E1 is plain, E12 and `x` are no claims.
+
+        Proof. It is plain.
+        """
         return at_most(x.x, 1)
 
     first, details = pages.pages(source).values()
@@ -226,6 +235,7 @@ def test_names_of_claims_in_notes_are_links(two_pages):
     nine = "[SS09-T9](ss09-details.md#ss09-t9)"
     assert f"By {link}, {link} and {nine}; S-E1 is plain, E12 and `x` are no claims." in details
     assert "`E1 ≤ 1`" in details
+    assert "\n\n**Proof.** It is plain.\n" in details
 
 
 def test_lines_of_a_source_lead_to_claims_or_give_a_reason(monkeypatch):

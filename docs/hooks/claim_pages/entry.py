@@ -39,6 +39,9 @@ def verdict(claim: Claim) -> str:
 def parts(claim: Claim, brief: bool = False, in_full: bool = False) -> Iterator[EntryPart]:
     """Yield the text about a claim that follows its statement, part by part.
 
+    The words of the corrections come first, so that a reader sees what was found before the
+    symbols. Their formulas and proofs come last, after the refutation.
+
     If `brief` is true, the text is for a page that also has a table of errata. Misprints and claims
     that hold are then not quoted. The text about a refuted claim has only the first counterexample,
     and leaves out the formula if the quotation contains a formula. If `in_full` is true, the words
@@ -46,6 +49,9 @@ def parts(claim: Claim, brief: bool = False, in_full: bool = False) -> Iterator[
     """
     refuted = bool(claim.counterexamples)
     in_errata = brief and claim.status == MISPRINT
+    for correction in claim.corrections:
+        text = "See the errata." if in_errata and not in_full else reading(correction.words)
+        yield EntryPart("text", text, f"{_title(claim, correction)}:")
     yield from _printed(claim, brief, in_errata)
     if claim.caused_by:
         yield EntryPart("text", f"{claim.source.key}-{claim.caused_by}.", "The error is caused by")
@@ -57,12 +63,15 @@ def parts(claim: Claim, brief: bool = False, in_full: bool = False) -> Iterator[
         )
         yield EntryPart("data", columns(evidence.instance))
     yield from _proof(claim.stated)
-    for correction in claim.corrections:
-        text = said(correction)
-        if in_errata:
-            text = reading(correction.words) if in_full else "In the errata."
-        yield EntryPart("text", text, f"{_title(claim, correction)}:")
-        yield from _proof(correction)
+    for number, correction in enumerate(claim.corrections, 1):
+        noun = "reading" if claim.status == AMBIGUOUS else "correction"
+        which = f"{noun} {number}" if len(claim.corrections) > 1 else f"the {noun}"
+        if correction.formula and not in_errata:
+            label = f"{which[:1].upper()}{which[1:]} in symbols:"
+            yield EntryPart("text", code(correction.formula), label)
+            yield from _proof(correction)
+        else:
+            yield from _proof(correction, f"About {which}:")
 
 
 def _printed(claim: Claim, brief: bool, in_errata: bool) -> Iterator[EntryPart]:
@@ -73,19 +82,16 @@ def _printed(claim: Claim, brief: bool, in_errata: bool) -> Iterator[EntryPart]:
         place = place.removesuffix(f", {claim.location}")
     page = "" if in_errata else f"{place[:1].upper()}{place[1:]}."
     formula = "" if quoted else code(claim.stated.formula)
-    if page or formula:
-        yield EntryPart("text", " ".join(filter(None, (page, formula))))
+    if page:
+        yield EntryPart("text", page, "Place:")
+    if formula:
+        yield EntryPart("text", formula, "In symbols:")
     if claim.given:
         yield EntryPart("text", f"{claim.given.rstrip('.')}.", "Given:")
     if claim.printed == ILLEGIBLE:
         yield EntryPart("text", "Illegible in our copy.")
     elif claim.printed and (refuted or not brief) and not in_errata:
         yield EntryPart("printed", claim.printed)
-
-
-def said(statement: Statement) -> str:
-    """Return the words and the formula of a statement as one string."""
-    return f"{reading(statement.words)} {code(statement.formula)}".strip()
 
 
 def _title(claim: Claim, correction: Statement) -> str:
@@ -97,9 +103,10 @@ def _title(claim: Claim, correction: Statement) -> str:
     return f"Read as follows, it {'is refuted as well' if refuted else f'holds ({evidence})'}"
 
 
-def _proof(statement: Statement) -> Iterator[EntryPart]:
+def _proof(statement: Statement, label: str = "") -> Iterator[EntryPart]:
     for text in paragraphs(statement.note):
-        yield EntryPart("text", text)
+        yield EntryPart("text", text, label)
+        label = ""
     for step in statement.steps:
         text = reading(step.stated.words).rstrip(".")
         formula = f": {code(step.stated.formula)}" if step.stated.formula else ""

@@ -42,6 +42,9 @@ overview. If a source has more claims, the details are on a second page."""
 _NOTATION = "<summary><b>Notation</b></summary>"
 """The line that a reader clicks to see the notation of a source."""
 
+_PROOF = "Proof."
+"""The word with which the proof in a note begins. It is printed in bold."""
+
 _HEAD = "The [page about all sources](index.md) explains the verdicts, and how to repeat a check.\n"
 
 _NAME = re.compile(r"(`+)(.+?)\1|(?<![\w/-])[A-Z][\w.]*(?:-\w[\w.]*)*(?:-\w+|\d\w*|\w)(?![\w-])")
@@ -91,11 +94,13 @@ def pages(source: Source) -> dict[str, str]:
     title = (
         f"# {as_markdown(title_of(source))}: details\n\n"
         "This page is for readers who want to see why a verdict is right. It has a section for "
-        "each claim about the source. The statement comes first, with its place and its "
-        "conditions. If the statement is true, its proof follows. If it is false, an *instance* "
-        "on which it fails follows, and then a true statement with its proof. A numbered list "
-        "after a proof contains its steps, and a program checked each step on many instances. "
-        "A picture shows the two sides of the printed relation. "
+        "each claim about the source. A section begins with the statement in words, and with its "
+        "[verdict](index.md). If the statement is not true as printed, the corrected statement "
+        "comes next. Then follow the place in the source, the formula and the conditions.\n\n"
+        "The rest of a section gives the reasons. A true statement has a proof. A false statement "
+        "has an *instance* on which it fails, a picture of the two sides of the printed relation, "
+        "and the proof of the corrected statement. A numbered list after a proof contains its "
+        "steps, and a program checked each step on many instances. "
         f"See {letters}[results and errata]({front}).\n"
     )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
@@ -110,7 +115,7 @@ def _front(source: Source) -> Iterator[str]:
     yield from (f"# {as_markdown(title_of(source))}", "", f"{reference}.", "")
     yield from (
         "Read this page before you use or cite this source. It says which statements are true as "
-        f"printed, and how to correct the others. The verdicts on {number} statements: {total}.",
+        f"printed, and how to correct the others. It has verdicts on {number} statements: {total}.",
         _HEAD,
     )
     if source.notation:
@@ -312,10 +317,13 @@ def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
         yield ""
         if part.kind == "data":
             yield from ("```", part.text, "```", "")
-            yield f"![{claim.id}](../{PICTURES}/{claim.id}.svg)"
+            yield f"![Sides of {claim.id}](../{PICTURES}/{claim.id}.svg)"
         elif part.kind == "printed":
             yield f"> {as_markdown(part.text)}"
         else:
             label = f"**{part.label}** " if part.label else ""
-            yield label + _linked(claim.source, as_markdown(part.text), claim.id)
+            text = as_markdown(part.text)
+            if text.startswith(_PROOF):
+                text = f"**{_PROOF}**{text.removeprefix(_PROOF)}"
+            yield label + _linked(claim.source, text, claim.id)
     yield ""

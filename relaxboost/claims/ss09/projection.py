@@ -144,7 +144,7 @@ def _(x: Instance) -> Slacks:
 
 @SOURCE.claim(
     "L16",
-    given="d_t the solution of Eq. 14; d0 ∝ e^θ, hence positive; ν = 1/k, 1 ≤ k ≤ m",
+    given="d_t is the solution of Eq. 14; d0 ∝ e^θ is positive; ν = 1/k, 1 ≤ k ≤ m",
     space=Space(sizes={"m": (1, 7)}, theta=Vector("m", -6.0, 6.0), k=Whole(1, "m")),
 )
 def between(x: Instance) -> Slacks:

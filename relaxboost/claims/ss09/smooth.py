@@ -29,7 +29,7 @@ most 1/k. For k = 1 the game has the hard margin, and for k > 1 the soft margin 
 F = Choice(*FORMS)
 FAMILY_RUNS = CAPPED_RUNS.but(f=F)
 
-F_GIVEN = "f the indicator of ‖d‖_∞ ≤ 1/k, s‖d‖_∞, sh or s|d_1|, s = 3k/(10m)"
+F_GIVEN = "f is the indicator of ‖d‖_∞ ≤ 1/k, s‖d‖_∞, s h(d) or s|d_1|, where s = 3k/(10m)"
 
 
 def f_of(x: Instance) -> str:
