@@ -209,7 +209,8 @@ def _comparison(rows: list[Row], compared: dict[str, float], limit: float) -> li
         f"If no general solver finished, {short(limit)} seconds replace its time. A ratio above "
         f"{LARGEST_RATIO:g} counts as {LARGEST_RATIO:g}. The table has geometric means:",
         "",
-        "| group | games | solved by a general solver | ratio on these | on all games, at least |",
+        "| group | games | solved by a general solver | ratio on the solved games "
+        "| ratio on all games, at least |",
         "|---|---|---|---|---|",
         *(
             f"| {name} | {len(games)} | {sum(game in best for game in games)} "
