@@ -315,7 +315,7 @@ DATA = {
     "quantile": (lambda: FR(quantile=1.0).fit(X, Y), "quantile must lie strictly between 0 and 1"),
     "no level": (
         lambda: FR("quantile").fit(X, Y),
-        r"loss='quantile' needs the level of the quantile; .*functional\.Quantile\(0\.9\)",
+        r"loss='quantile' needs a quantile level; .*functional\.Quantile\(0\.9\)",
     ),
     "quantile and loss": (
         lambda: FR("absolute", quantile=0.5).fit(X, Y),
