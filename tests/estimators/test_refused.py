@@ -244,7 +244,7 @@ REFUSED = {
     "open radius": (MBR(folds=None), "pass a number such as radius=0.5"),
     "no fraction": (
         MBR(fraction=0),
-        "^fraction=0 must be a share of the examples, .* use fraction=0.5, for example",
+        "^fraction=0 must be a number .* use fraction=0.5, for example",
     ),
     "name of hypotheses": (MBR(hypotheses="trees"), "matrix, got 'trees'"),
     "hypotheses one by one": (MBR(hypotheses=FOUND), "one by one"),
@@ -284,7 +284,7 @@ DATA = {
         lambda: FC(n_iter_no_change=2).fit(X[:3], ["a", "a", "b"]),
         "validation_fraction=0.1 of 3 examples cannot be held out: .*leave n_iter_no_change out",
     ),
-    "no groups": (lambda: FK().fit(X, Y), "a ranker needs groups, which names the query of each"),
+    "no groups": (lambda: FK().fit(X, Y), "a ranker needs groups, the query id of each"),
     "width of X_val": (lambda: FC().fit(X, Y, X_val=X[:, :2], **HALF), "X has 2 features, but"),
     "classes of y_val": (
         lambda: FC().fit(X, Y, X_val=X[:3], y_val=[0, 1, 2]),
@@ -338,7 +338,7 @@ def test_data_that_do_not_fit(case):
         (
             {"fraction": 1.5},
             (SMALL, TWO),
-            "^fraction=1.5 must be a share of the examples, with 0 < fraction <= 1",
+            "^fraction=1.5 must be a number with 0 < fraction <= 1",
         ),
         ({"tol": 0}, (SMALL, TWO), "tol must be a positive number"),
         ({"folds": 1}, (SMALL, TWO), "folds must be at least 2, or None"),
