@@ -93,8 +93,8 @@ def certify_ensemble(
     Warns
     -----
     UserWarning
-        If the ensemble is wrong on clearly more than half of the rows of X. Boosters and (H,
-        weights) store no labels, so y may be encoded differently than in training.
+        If the ensemble is wrong on clearly more than half of the rows of X. Boosters and
+        (H, weights) store no labels, so y may be encoded differently than in training.
 
     Notes
     -----
