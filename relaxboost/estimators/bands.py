@@ -1,4 +1,4 @@
-"""A regressor that predicts the median and a prediction band with guaranteed coverage."""
+"""A regressor for the median and a prediction band with guaranteed coverage."""
 
 from __future__ import annotations
 
@@ -60,8 +60,7 @@ class _Quantiles(Risk):
 
 @dataclass(eq=False, repr=False)
 class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
-    """A regressor that predicts the median, and a band that covers a new y with a given
-    probability.
+    """A regressor for the median and a prediction band with guaranteed coverage.
 
     One run of boosting fits the median and both ends of the band. If the ends cross, they are
     swapped. Then n held-out examples calibrate the width of the band: both ends move by the same

@@ -57,7 +57,7 @@ class Examples(NamedTuple):
         return kept._replace(groups=groups, copies=copies)
 
     def merged(self) -> tuple[Examples, Whole]:
-        """Merge equal examples. Also return the index of each row's example.
+        """Merge equal examples, and also return the example index of each row.
 
         Weights are added, so that repeated rows and weighted rows give the same game, bit for bit.
         """
@@ -71,7 +71,7 @@ class Examples(NamedTuple):
         return self.at(first)._replace(weights=total, once=True), went.astype(np.int64)
 
     def folds(self, count: int) -> list[tuple[Any, Examples]]:
-        """Return a mask of the held-out examples and the training examples, for each fold.
+        """For each fold, return a mask of the held-out examples, and the training examples.
 
         Every class is spread over all folds. Groups stay together if there are at least `count`
         groups; otherwise equal rows stay together. Frequent rows with several labels stay in

@@ -40,7 +40,7 @@ class HedgedDescent(OnlineMethod):
     steps η, four have steps η/√i for example i, and four use dual averaging with the steps η/√i.
     Predictions are clipped to [−R, R], where R is 16 for labels and `targets` for numbers, and
     averaged with AdaHedge's shares p_k. A learner whose prediction is outside [−R, R] learns only
-    from examples that move it towards this interval.
+    from examples that move the prediction towards this interval.
 
     For nonnegative losses, the regret after t examples, compared with weights w, is at most
 
@@ -59,8 +59,8 @@ class HedgedDescent(OnlineMethod):
     Parameters
     ----------
     loss : str or PointwiseLoss
-        A loss for labels with bounded slopes, or a loss for numbers that depends only on <w, h> −
-        y.
+        A loss for labels with bounded slopes, or a loss for numbers that depends only on the
+        residual <w, h> − y.
     over : Domain
         The domain of the weights with which `regret` and `regret_bound` compare. It does not change
         the learner.

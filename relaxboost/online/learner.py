@@ -37,7 +37,7 @@ _DOMAINS: dict[tuple[type, type], int] = {
 
 @dataclass(frozen=True)
 class OnlineMethod(ABC):
-    """The options of an online learner, which are validated at once.
+    """The validated options of an online learner.
 
     Parameters
     ----------
