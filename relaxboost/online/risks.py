@@ -102,10 +102,10 @@ def expected_excess_bound(
 ) -> float:
     """Return a bound on the expected excess risk after t examples.
 
-    The bound holds for the average of the iterates and for a random iterate. With a gradient bound
-    L, and a proxy with the maximum V_max and the modulus α, it is L√(2V_max/(αt)) for
-    ``Horizon(t)``, and 2L√(V_max/α) √(t + 1)/t for `MirrorDescent` with the schedule "growing". For
-    greedy steps, as in `MirrorSteps`, the bound for "growing" is larger, and inf if the Bregman
+    The bound holds for the average of the iterates and for a random iterate. With gradients of norm
+    at most L, and a proxy with the maximum V_max and the modulus α, the bound is L√(2V_max/(αt))
+    for ``Horizon(t)``, and 2L√(V_max/α) √(t + 1)/t for `MirrorDescent` with the schedule "growing".
+    For greedy steps, as in `MirrorSteps`, the bound for "growing" is larger, and inf if the Bregman
     divergences of the proxy are unbounded.
 
     Parameters

@@ -163,7 +163,7 @@ BAD = [
     (lambda X, y, f: list(stream(X, y, classes=(1, 0))), "label -1.0 at row 0: it is neither 1"),
     (
         lambda X, y, f: list(stream([(X[0], 1.0), X[1]])),
-        "some of the rows of the page that starts at row 0",
+        "only some rows of the page that starts at row 0",
     ),
     (lambda X, y, f: list(stream([(X[0], 1.0), (X[1, :3], 1)])), "item 1 of list has 3 columns"),
     (

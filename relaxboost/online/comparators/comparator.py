@@ -149,9 +149,9 @@ def hindsight(
         numbers and one block, and for ten numbers per example if the loss is a hinge, absolute or
         quantile loss.
     tol : float
-        The requested gap as a fraction of the minimum loss, in (0, 1). For minima near 0, it is a
-        fraction of 1e-6 times a typical loss: the loss of the prediction 0, or of the center of the
-        domain if the loss is not a function of <w, h>.
+        The requested gap as a fraction of the minimum loss, in (0, 1). For minima near 0, the gap
+        is a fraction of 1e-6 times a typical loss: the loss of the prediction 0, or of the center
+        of the domain if the loss is not a function of <w, h>.
     start : Comparator or array of shape (M,), optional
         The starting weights, for example the result for a part of the stream.
     time_limit : float, optional

@@ -29,8 +29,7 @@ class BaseFunctions(ABC):
     """
 
     name: ClassVar[str]
-    """The name of the base functions in saved learners. It must not change if the class is renamed.
-    """
+    """The name of the base functions in saved learners. Keep it if the class is renamed."""
     bound: float | None = None
     """An upper bound K on the absolute values of all base functions, or None if unknown."""
     features: int | None = None

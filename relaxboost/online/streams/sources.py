@@ -86,7 +86,7 @@ class ExampleSource:
         else:
             raise InputError(
                 "a stream is read from an array, a frame, the path of a CSV or Parquet file, an "
-                "open binary file of CSV, an iterable of (x, y) or frames, a function that returns "
+                "open binary CSV file, an iterable of (x, y) or frames, a function that returns "
                 f"an iterable, or an object with next and reset; got {self.name}"
             )
 

@@ -76,9 +76,7 @@ class Stream:
             yield page.H, page.y
 
     def pages(self, start: int = 0) -> Iterator[Page]:
-        """Yield the pages of the stream, starting at the row `start` or `Stream.start`.
-
-        The larger of the two indices counts.
+        """Yield the pages from the row `start` or `Stream.start`, whichever is later.
 
         Raises
         ------
@@ -239,7 +237,7 @@ class Stream:
         if any(y is None for _, y in held):
             if any(y is not None for _, y in held):
                 raise InputError(
-                    f"{self.name} has labels for only some of the rows of the page that starts at "
+                    f"{self.name} has labels for only some rows of the page that starts at "
                     f"row {first}; pass labels for all rows or none"
                 )
             return first, X, None
@@ -307,7 +305,7 @@ def stream(
 
         * A NumPy array or memory map of shape (m, features), or a pair (X, y).
         * A pandas frame.
-        * The path of a ``.csv`` file with a header, of a ``.parquet`` file, or of a folder of
+        * The path of a ``.csv`` file with a header row, of a ``.parquet`` file, or of a folder of
           Parquet files, of any size. Parquet needs pyarrow.
         * An iterable of pairs (x, y) or of x, each for an example or a block. For an example, x may
           be a dict of features.
