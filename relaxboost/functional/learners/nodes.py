@@ -73,6 +73,7 @@ class Nodes(NamedTuple):
 
     @property
     def leaves(self) -> int:
+        """The number of leaves."""
         return len(self.table) + 1
 
     @property
