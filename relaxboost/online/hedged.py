@@ -36,11 +36,11 @@ larger, because they are divided by the square root of the number of examples.
 class HedgedDescent(OnlineMethod):
     """Gradient descent with 16 step sizes, whose predictions AdaHedge averages.
 
-    The method needs neither a radius nor a step size. Of its K = 16 learners, eight have constant
-    steps η, four have steps η/√i for example i, and four use dual averaging with the steps η/√i.
-    Predictions are clipped to [−R, R], where R is 16 for labels and `targets` for numbers, and
-    averaged with AdaHedge's shares p_k. A learner whose prediction is outside [−R, R] learns only
-    from examples that move the prediction towards this interval.
+    The method needs neither a radius nor a step size. Among its K = 16 learners, eight have
+    constant steps η, four have steps η/√i for example i, and four use dual averaging with the steps
+    η/√i. Predictions are clipped to [−R, R], where R is 16 for labels and `targets` for numbers,
+    and averaged with AdaHedge's shares p_k. A learner whose prediction is outside [−R, R] learns
+    only from examples that move the prediction towards this interval.
 
     For nonnegative losses, the regret after t examples, compared with weights w, is at most
 
