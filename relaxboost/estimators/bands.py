@@ -1,4 +1,4 @@
-"""A regressor that predicts the median of y, and a band that contains most new values of y."""
+"""A regressor for the median and a prediction band with guaranteed coverage."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ from relaxboost.functional import Boosted, Empirical, Quantile, Risk, boost
 
 
 class _Quantiles(Risk):
-    """The risk of several quantiles, which boosting fits at the same time.
-
-    It is the sum of the risks of their quantile losses. Boosting has an output for each quantile.
-    """
+    """The sum of several quantile losses, with one output for each quantile."""
 
     def __init__(self, levels: tuple[float, ...], y: Array, starts: Array) -> None:
         self.losses = [Quantile(q) for q in levels]
@@ -63,39 +60,36 @@ class _Quantiles(Risk):
 
 @dataclass(eq=False, repr=False)
 class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
-    """A regressor that predicts the median of y, and a band that contains a new y with probability
-    at least `coverage`.
+    """A regressor for the median and a prediction band with guaranteed coverage.
 
-    One run of boosting fits the median and both ends of the band, each as one output. If the
-    predicted ends are in the wrong order, they are swapped, which never increases their losses.
-    Then both ends are moved outwards or inwards by the same distance, which is computed from n
-    held-out examples. The coverage is a probability over the draw of the held-out examples and the
-    new example, which must be exchangeable. It is not a probability for a given x. If
-    n < coverage/(1 − coverage), no finite band has the requested coverage, and the ends are
+    One run of boosting fits the median and both ends of the band. If the ends cross, they are
+    swapped. Then n held-out examples calibrate the width of the band: both ends move by the same
+    distance. The coverage holds on average over exchangeable held-out and new examples, but not for
+    a given x. If n < coverage/(1 − coverage), no finite band has the coverage, and the ends are
     infinite.
 
     Parameters
     ----------
     coverage : float
-        The probability, in (0, 1), that the band contains a new y.
+        The least probability, in (0, 1), that the band contains a new y.
     learner : {"stumps", "trees"} or WeakLearner
         A learner whose leaves can be refitted.
     max_rounds : int
-        The number of rounds, >= 1. The step of each round is the shrinkage of the learner.
+        The number of rounds, >= 1. The step size is the shrinkage of the learner.
     calibration_fraction : float
-        The share of the examples, in (0, 1), that is held out to calibrate the width of the band.
+        The fraction of examples, in (0, 1), that is held out to calibrate the width of the band.
     random_state : int, RandomState, optional
-        The seed for the choice of held-out examples, and for learners that make random choices.
+        The seed for the held-out examples and for random learners.
 
     Attributes
     ----------
     boosted_ : Boosted
-        The result of `boost` for the three outputs. Predictions add `starts_`.
+        The result of `boost`. Its three outputs do not include `starts_`.
     starts_ : array of shape (3,)
-        The constants at which boosting starts: the lower quantile, the median and the upper
-        quantile of the values of y that are not held out.
+        The lower quantile, median and upper quantile of the training targets, at which boosting
+        starts.
     widening_ : float
-        The distance by which calibration moved both ends outwards. It is negative if the band
+        The distance by which calibration widened the band at both ends. It is negative if the band
         became narrower, and inf if there are too few examples.
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -140,7 +134,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         held = math.ceil(share("calibration_fraction", part) * len(y))
         if held >= len(y):
             raise InputError(
-                f"calibration_fraction={part} of {len(y)} samples leaves no example to train on; "
+                f"calibration_fraction={part} of {len(y)} samples leaves no examples for training; "
                 "pass more examples"
             )
         # The new value is equally likely to have each rank among held + 1 exchangeable values. This
@@ -172,7 +166,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         return np.sort(self.boosted_.decision(X) + self.starts_, axis=1)
 
     def predict_interval(self, X: Any) -> Array:
-        """Return the lower and the upper end of the band, as two columns, for each row of X."""
+        """Return the lower and upper ends of the band for each row of X, as two columns."""
         low, median, high = self._sorted(self._rows(X)).T
         # A negative widening can make the ends cross. The band is then the median alone, which
         # covers no less than an empty band.
@@ -185,5 +179,5 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted median of y for each row of X. The median lies in the band."""
+        """Return the predicted median for each row of X. It lies in the band."""
         return self._sorted(self._rows(X))[:, 1]

@@ -1,7 +1,4 @@
-"""The base class of the estimators that boost by functional gradients.
-
-The base class defines the parameters, early stopping and the staged predictions.
-"""
+"""The base class of the functional-gradient estimators."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ from relaxboost.functional.learners import LEARNERS
 
 
 class Held(NamedTuple):
-    """The held-out examples of a fit, passed by the user or split off from the training set."""
+    """The validation examples of a fit, passed by the user or split off from the training set."""
 
     X: Any
     y: Any
@@ -54,10 +51,10 @@ class LearnerEstimator(TableEstimator):
 # scikit-learn compares estimators by their parameters, and prints them itself.
 @dataclass(eq=False, repr=False)
 class FunctionalGradientEstimator(LearnerEstimator):
-    """The base class of scikit-learn estimators that boost by functional gradient descent."""
+    """The base class of the estimators that boost by functional gradient descent."""
 
     usual_loss: ClassVar[str]
-    """The name of the loss that the estimator minimises if the parameter `loss` is None."""
+    """The name of the default loss."""
 
     loss: Any = None
     learner: Any = "stumps"
@@ -165,9 +162,8 @@ class FunctionalGradientEstimator(LearnerEstimator):
             return None
         if before.state is None:
             raise InputError(
-                "warm_start=True cannot continue the last fit, because that fit had "
-                "warm_start=False and stored no state; fit again from the beginning with "
-                "warm_start=True"
+                "warm_start=True cannot continue the last fit, which had warm_start=False and "
+                "stored no state; fit from scratch with warm_start=True first"
             )
         if self.max_rounds < before.rounds:
             raise InputError(
@@ -219,10 +215,9 @@ class FunctionalGradientEstimator(LearnerEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each feature in the total decrease in squared error.
+        """The share of each feature in the decrease in squared error over all splits.
 
-        The decreases are summed over the splits of all weak learners of the fitted estimator.
-        The attribute does not exist if the weak learner has no splits.
+        The attribute exists only if the weak learner has splits.
         """
         check_is_fitted(self)
         try:
@@ -232,11 +227,11 @@ class FunctionalGradientEstimator(LearnerEstimator):
             raise AttributeError(str(error)) from error
 
     def _scores(self, F: Array) -> Array:
-        """Convert the outputs f(x) of boosting to scores, for example by adding an intercept."""
+        """Convert the outputs of boosting to scores, for example by adding an intercept."""
         return F
 
     def _predicted(self, scores: Array) -> Any:
-        """Convert the scores of examples to the labels or numbers that `predict` returns."""
+        """Convert scores to the labels or numbers that `predict` returns."""
         return scores
 
     def _decided(self, X: Any) -> Array:
@@ -261,9 +256,9 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return self._predicted(self._decided(X))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the predictions for the rows of X after 1, 2, ... rounds, up to the last round.
+        """Yield the predictions for the rows of X after each round.
 
-        If the iterate is "average", the predictions of round t use the mean of f_1, ..., f_t.
+        If `iterate` is "average", the predictions after round t use the mean of f_1, ..., f_t.
         """
         for scores in self._staged(X):
             yield self._predicted(scores)

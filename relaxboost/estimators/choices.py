@@ -1,4 +1,4 @@
-"""The losses and weak learners that users select by name, the seed, and the number of threads."""
+"""Parsing of the parameters `loss`, `learner`, `random_state` and `n_jobs`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from relaxboost.functional.losses import LOSSES
 
 
 def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> Loss:
-    """Return the loss for a name or an object, whose task must be one of `tasks`.
+    """Return the loss for a name or an object, and check that its task is one of `tasks`.
 
-    The argument `does` is a verb for error messages, such as "classifies", which says what the
-    estimator does. For more than two classes, the name of a loss for two classes selects the
-    corresponding multiclass loss.
+    The argument `does` is a verb for error messages, such as "classifies". For more than two
+    classes, a binary loss name selects the corresponding multiclass loss.
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:
         # The level has no default, because the defaults of scikit-learn's estimators differ.
         if given == Quantile.name:
             raise InputError(
-                f"loss={given!r} needs the level of the quantile; for 0.9, pass "
+                f"loss={given!r} needs a quantile level; for the level 0.9, pass "
                 "loss=relaxboost.functional.Quantile(0.9)"
             )
         kind = LOSSES[given]
@@ -48,7 +47,7 @@ def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> 
 
 
 def seed_of(random_state: Any) -> int:
-    """Return `random_state` if it is a seed. Otherwise return a seed that is drawn from it."""
+    """Return `random_state` if it is an integer seed, and otherwise draw a seed from it."""
     try:
         random = check_random_state(random_state)
     except (TypeError, ValueError):
@@ -75,12 +74,12 @@ def _multiclass_loss(name: str, classes: int) -> Loss:
 
 
 def check_likelihood(loss: Any, instead: str) -> None:
-    """Raise an AttributeError unless a loss is a negative log-likelihood."""
+    """Raise an AttributeError unless the loss is a negative log-likelihood."""
     # scikit-learn's meta-estimators ask hasattr whether there is a method predict_proba.
     kind = LOSSES.get(loss) if isinstance(loss, str) else loss
     if not getattr(kind, "likelihood", False):
         raise AttributeError(
-            f"loss={loss!r} is not a negative log-likelihood, and therefore has no "
+            f"loss={loss!r} is not a negative log-likelihood, so there is no "
             f'predict_proba; use loss="logistic", or {instead}'
         )
 
@@ -101,10 +100,7 @@ def weak_learner(given: Any) -> WeakLearner:
 
 
 def threads(jobs: Any) -> int:
-    """Return the number of threads or processes that the parameter `n_jobs` selects.
-
-    None selects 1, and −1 selects one for each processor.
-    """
+    """Return the number of threads for `n_jobs`. None means 1, and −1 all processors."""
     # `joblib.effective_n_jobs(None)` is not always 1: it follows `joblib.parallel_config`.
     if jobs == -1:
         return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Classification by boosting with functional gradients."""
+"""A classifier that boosts by functional gradient descent."""
 
 from __future__ import annotations
 
@@ -18,61 +18,56 @@ from relaxboost.estimators.tables import check_class_weights, classes_of, restor
 from relaxboost.functional.losses.targets import decided
 
 LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
-"""The smallest weight of an example, as a multiple of the mean weight. Smaller weights are treated
-as 0, which prevents leaves that contain only examples of negligible weight."""
+"""The smallest nonzero example weight, as a multiple of the mean weight. Smaller weights become 0,
+so that no leaf contains only examples of negligible weight."""
 
 
 @dataclass(eq=False, repr=False)
 class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator):
-    """Classification by boosting any convex loss.
+    """A classifier that boosts any convex loss.
 
     Parameters
     ----------
     loss : str or Loss, optional
-        "logistic", the default, and "hinge" select the loss for two classes, or the corresponding
-        multiclass loss if there are more classes. "exponential" and "smooth-hinge" are for two
-        classes. "multinomial-logistic" and "multiclass-hinge" have one output for each class, even
-        if there are only two classes. An object must be a loss of `relaxboost.functional` or a
-        user-defined loss.
+        "logistic", the default, and "hinge" use the corresponding multiclass loss for more than two
+        classes. "exponential" and "smooth-hinge" are for two classes only. "multinomial-logistic"
+        and "multiclass-hinge" have one output for each class, even for two classes. A Loss is one
+        of `relaxboost.functional` or a user-defined loss.
     learner : {"stumps", "trees", "networks"}, WeakLearner or regressor
-        `RegressionStumps`, `Trees` or `Networks` with their defaults; a weak learner; or a
-        regressor of scikit-learn.
+        `RegressionStumps`, `Trees` or `Networks` with their defaults, a weak learner, or a
+        scikit-learn regressor.
     algorithm : {"refitted", "residual", "repeated", "naive"} or Algorithm, optional
-        As for `relaxboost.functional.boost`; by default "refitted" for learners with leaves, such
-        as stumps and trees, and "residual" for others.
+        As for `relaxboost.functional.boost`. The default is "refitted" for learners with leaves,
+        such as stumps and trees, and "residual" for others.
     step, scale, projection
-        Options of the algorithm; see `Algorithm`. Options that are set in an `algorithm` object
-        take precedence.
+        Options of the algorithm; see `Algorithm`. An `algorithm` object takes precedence.
     max_rounds, max_learners
-        The maximum number of rounds, and of weak learners; see `Stopping`.
+        The maximum numbers of rounds and weak learners; see `Stopping`.
     iterate : {"last", "best", "average"}, optional
-        The function that is used for predictions; see `Algorithm`. With the steps 1/√t the default
-        is "average", because the theorems bound the risk of the mean. With other steps the default
-        is "best" if there is early stopping, and "last" otherwise.
+        The function used for predictions; see `Algorithm`. With the steps 1/√t the default is
+        "average", because the theorems bound the risk of the mean. With other steps the default is
+        "best" with early stopping, and "last" without it.
     validation_fraction : float
-        The share of each class, in (0, 1), that is held out for early stopping. It is used only if
-        `n_iter_no_change` is set.
+        The fraction of each class, in (0, 1), that is held out if `n_iter_no_change` is set.
     n_iter_no_change : int, optional
-        Boosting stops if the risk on the held-out examples has not decreased for this number of
-        rounds, >= 1. By default there is no early stopping, and no example is held out.
+        Stop boosting if the held-out risk has not decreased for this number of rounds, >= 1. By
+        default there is no early stopping.
     random_state : int, RandomState, optional
-        The seed for the choice of held-out examples, and for learners that make random choices.
+        The seed for the held-out examples and for random learners.
     warm_start : bool
-        Whether `fit` continues the last fit, on the same data, up to `max_rounds` rounds in total.
-        The model then stores three additional arrays, each as long as the training set.
+        Whether `fit` continues the last fit on the same data, up to `max_rounds` rounds in total.
+        This option stores three more arrays of the length of the training set.
     n_jobs : int, optional
-        The number of threads: None means 1, and −1 means all processors. The results do not depend
-        on the number of threads.
+        The number of threads: None means 1, and −1 all processors. Results do not depend on it.
     verbose : int
-        1 prints the risk about ten times in a fit, and 2 in each round.
+        1 prints the risk about ten times during a fit, and 2 after each round.
     class_weight : dict or "balanced", optional
-        Factors that multiply the weights of the examples of each class, as in scikit-learn. They
-        also apply to held-out examples and to X_val.
+        Class weights, as in scikit-learn. They also apply to held-out examples and to X_val.
 
     Attributes
     ----------
     boosted_ : Boosted
-        The result of `boost`: the hypotheses, their coefficients and the history of the risk.
+        The result of `boost`: the hypotheses, their coefficients and the risk history.
     classes_ : array of shape (K,)
         The labels, sorted.
     n_iter_ : int
@@ -82,12 +77,12 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
     Notes
     -----
-    `score` returns the accuracy, whatever the loss. A hyperparameter search compares learners or
-    losses as objects, for example ``{"learner": [Trees(max_depth=2), Trees(max_depth=4)]}``.
+    `score` returns the accuracy for every loss. To search over learners or losses, pass objects,
+    such as ``{"learner": [Trees(max_depth=2), Trees(max_depth=4)]}``.
 
-    Columns of strings must be encoded as numbers first, for example in a pipeline with
-    ``OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)``. Pass the indices
-    of the encoded columns to ``Trees(categorical=[...])``.
+    Encode string columns as numbers, for example in a pipeline with
+    ``OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)``, and pass the
+    indices of the encoded columns to ``Trees(categorical=[...])``.
 
     References
     ----------
@@ -127,11 +122,11 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         y : array of shape (N,)
             Labels of any kind, at least two.
         sample_weight : array of shape (N,), optional
-            Numbers >= 0, with a positive sum for each class. A weight below one millionth of the
-            mean weight is treated as 0.
+            Numbers >= 0, with a positive sum for each class. Weights below one millionth of the
+            mean weight are treated as 0.
         X_val, y_val, sample_weight_val : arrays, optional
-            A validation set with the same features and classes. It is used instead of held-out
-            training examples.
+            A validation set that replaces the held-out training examples, with the same features
+            and classes.
 
         Raises
         ------
@@ -164,23 +159,22 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     def decision_function(self, X: Any) -> Array:
         """Return the scores f(x) of the rows of X.
 
-        If the loss is for two classes, there is one score for each row, and a positive score stands
-        for the second class. Otherwise there is a column of scores for each class.
+        For a binary loss, there is one score for each row, and positive scores stand for the second
+        class. Otherwise there is a column of scores for each class.
         """
         return self._decided(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the scores that `decision_function` would return after 1, 2, ... rounds."""
+        """Yield the scores f(x) of the rows of X after each round."""
         return self._staged(X)
 
     # scikit-learn's available_if would hide the error of check_likelihood, which names the loss and
     # the remedy, behind an error of its own.
     @property
     def predict_proba(self) -> Any:
-        """The method `predict_proba(X)`, which returns a column of probabilities for each class.
+        """The method `predict_proba(X)`, which returns probabilities in the order of `classes_`.
 
-        The columns are in the order of `classes_`. The method exists only if the loss is a
-        negative log-likelihood, such as "logistic".
+        The method exists only if the loss is a negative log-likelihood, such as "logistic".
         """
         check_likelihood(self._loss, "scikit-learn's CalibratedClassifierCV")
         return self._probabilities

@@ -1,4 +1,4 @@
-"""Classifiers that maximise the soft margin, with certified bounds on the largest soft margin."""
+"""A classifier that maximises the soft margin, with certified bounds on its optimum."""
 
 from __future__ import annotations
 
@@ -31,15 +31,11 @@ from relaxboost.relaxations.base import fixed_m
 
 @dataclass
 class ClassGames(Games):
-    """The rules by which `MarginBoostClassifier` turns examples into games.
-
-    If there are more than two classes, each class has its own game against all other classes.
-    """
+    """The games of `MarginBoostClassifier`: one for two classes, otherwise one for each class."""
 
     classes: Any = None
     is_balanced: bool = True
-    """Whether a class and all other classes together have equal weights in the game of the class.
-    This field matters only if there are more than two classes."""
+    """For more than two classes, whether a class and the rest get equal weights in its game."""
 
     @property
     def has_unseen_votes(self) -> bool:
@@ -98,10 +94,7 @@ class ClassGames(Games):
         return None if here.any() else -1.0
 
     def errors(self, held: Array, given: Examples) -> list[float]:
-        """Return the error rate of the held-out votes, for each setting, such as a fraction.
-
-        The error rate is the share of misclassified examples in the total weight.
-        """
+        """Return the weighted error rate of the held-out votes for each setting."""
         # The labels are predicted from calibrated votes as in `predict`, because the votes of
         # several games are compared.
         names = np.arange(self.classes.size)
@@ -113,10 +106,7 @@ class ClassGames(Games):
         return errors
 
     def losses(self, held: Array, given: Examples) -> list[float]:
-        """Return the mean log loss of the held-out votes, for each setting, such as a fraction.
-
-        The votes are calibrated first, so that they give probabilities.
-        """
+        """Return the mean log loss of the calibrated held-out votes for each setting."""
         # The number of errors of a few hundred examples is too coarse to choose a fraction by.
         losses = []
         for F in held:
@@ -132,7 +122,7 @@ class ClassGames(Games):
 
 
 def class_probabilities(log_odds: Array) -> Array:
-    """Convert log odds to probabilities, with a row for each example and a column for each class.
+    """Convert log odds to probabilities, with a column for each class.
 
     For two classes, the log odds are a vector. For more classes, they have a column for each class.
     """
@@ -147,98 +137,89 @@ def class_probabilities(log_odds: Array) -> Array:
 class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     """A classifier that maximises the soft margin of a weighted vote on the training examples.
 
-    The margin of an example is the vote for its label, a number in [−1, 1], which is negative if
-    the vote is wrong. The soft margin is the mean of the lowest margins, taken over a share
-    `fraction` of the examples. A large fraction makes the votes robust to wrong labels. `fit`
-    finds votes with the largest possible soft margin up to `tol`. `margin_` contains bounds on this
-    largest soft margin, and `certificate_` proves the bounds.
+    The margin of an example is the vote for its label, in [−1, 1]; it is negative if the vote is
+    wrong. The soft margin is the mean of the lowest margins, over a fraction of the examples. A
+    large fraction makes the votes robust to wrong labels. `fit` maximises the soft margin up to
+    `tol`. `margin_` contains bounds on the largest soft margin, and `certificate_` proves them.
 
     Parameters
     ----------
     relaxation : {"capped", "hard"} or Relaxation
         "capped" is the soft margin, and "hard" is the smallest margin.
     fraction : "auto" or float
-        The share, in (0, 1], of the examples, or of their weight, whose lowest margins are
-        averaged. A small fraction suits clean labels. It should exceed twice the share of wrong
-        labels, because otherwise the votes fit the wrong labels. "auto" chooses the fraction by
-        held-out votes. Only "capped" uses it. Below one example, only the lowest margin counts.
+        The fraction, in (0, 1], of the total example weight over which the lowest margins are
+        averaged. Small fractions suit clean labels. If labels are noisy, use more than twice the
+        fraction of wrong labels. "auto" chooses the fraction by held-out votes. Only "capped" uses
+        this parameter. A fraction below one example selects only the lowest margin.
     hypotheses : "auto", "stumps", classifier, or callable
         The hypotheses that vote:
 
-        * "auto" is a pool of 200 randomised trees. One fifth each has depth 2, 3 and 5, one fifth
-          has no limit of depth, and one fifth has random cuts. Each tree is grown on a bootstrap
-          sample. Its votes on the other examples are *held out*, that is, they resemble votes on
-          new data. The fraction is the one for which the held-out votes have the largest
-          likelihood. The held-out votes also calibrate the probabilities.
-        * "stumps" are all stumps, few of which get a weight. Cross-validation with `folds` chooses
-          the fraction with the fewest errors.
-        * A scikit-learn classifier that accepts sample_weight is fitted in each round until it
+        * "auto" is a pool of 200 randomised trees, grown on bootstrap samples. One fifth each has
+          depth 2, 3 and 5, one fifth has unlimited depth, and one fifth has random cuts. The votes
+          of a tree on examples outside its sample are *held out*. The fraction maximises the
+          likelihood of the held-out votes, which also calibrate the probabilities.
+        * "stumps" are all stumps, few of which get a nonzero weight. Cross-validation with `folds`
+          chooses the fraction with the fewest errors.
+        * A scikit-learn classifier that accepts `sample_weight` is fitted in each round, until it
           finds no better hypothesis. `margin_` then refers to the hypotheses found.
         * A function of X and y = ±1 returns a margin matrix, as does
           ``partial(rb.matrices.stumps, max_cuts=32)``.
     tol : float
         The largest allowed gap, > 0, between the bounds in `margin_`.
     folds : int, optional
-        The number of folds that are held out in turn to choose the fraction and calibrate the
-        votes. The time of `fit` is proportional to this number. If there are fewer distinct rows
-        than folds, each distinct row is a fold. The trees of "auto" need no folds. If `folds` is
-        None, there is no `predict_proba`, the signs of the votes decide, and `fraction` must be a
-        number.
+        The number of cross-validation folds, >= 2, for choosing the fraction and calibrating the
+        votes. The time of `fit` is proportional to it. If there are fewer distinct rows than folds,
+        each distinct row is a fold. The trees of "auto" need no folds. If `folds` is None, there is
+        no `predict_proba`, the signs of the votes decide, and `fraction` must be a number.
     time_limit : float, optional
-        The time, in seconds, for all games of the fit together. Trees are always grown to the
-        end. If the time runs out, or the user presses Ctrl-C, a game ends with its best bounds
-        and a ConvergenceWarning.
+        The total time for all games, in seconds. Growing the trees is not limited. If the time runs
+        out or the user presses Ctrl-C, the games return their best bounds, with a
+        ConvergenceWarning.
     n_jobs : int, optional
         The number of joblib processes for folds and classes: None means 1, and −1 all processors.
-        The results do not depend on this number. With several processes, Ctrl-C ends the fit.
+        Results do not depend on it. With several processes, Ctrl-C aborts the fit.
     warm_start : bool
         Whether games start from the solutions of the last `fit`, if the number of hypotheses is the
-        same. The games of folds always start from scratch.
+        same. The games of the folds always start from scratch.
     verbose : int
         1 shows a progress bar on a terminal.
     class_weight : dict or "balanced", optional
-        Factors that multiply the weights of each class; "balanced" makes the total weights of all
-        classes equal. For more than two classes, each game compares one class with all others.
-        Unless `class_weight` is a dict, the class and the others then have equal total weights.
+        Class weights; "balanced" makes the total weights of all classes equal. For more than two
+        classes, each game separates one class from the rest. Unless `class_weight` is a dict, the
+        class and the rest then have equal total weights.
     random_state : int or RandomState, optional
-        The seed for the trees and folds. The default is a fixed seed, so that the same data give
-        the same games; None draws a new seed.
+        The seed for the trees and folds. The default is a fixed seed; None draws a new one.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
         The labels of the K classes, sorted.
     margin_ : array (lower, upper)
-        A lower and an upper bound on the largest soft margin, which is the value of the game. For
-        more than two classes, `margin_` and the next four attributes are lists, with one entry for
-        the game of each class against the rest.
+        Bounds on the largest soft margin, which is the value of the game. For more than two
+        classes, `margin_` and the next four attributes are lists with an entry for each class.
     certificate_ : Certificate
-        The proof of `margin_`, which contains training data. Pickles of the classifier leave out
-        the certificate, so save it first.
+        The proof of `margin_`. It contains training data and is not pickled, so save it separately.
     game_ : Game
-        The game, which also contains training data.
+        The game. It contains training data and is not pickled.
     support_ : array
         The columns of the margin matrix with nonzero weight.
     hypotheses_ : list of (weight, words)
-        The weights and descriptions of the hypotheses, in order of decreasing weight. Hypotheses
+        The weights and descriptions of the hypotheses, sorted by decreasing weight. Hypotheses
         other than stumps are numbered by their position in `support_`.
     hardest_ : array
-        The indices of the rows with the lowest margins, the lowest first. They are the rows with
-        margins below the threshold γ of the game, and have the largest weight that the cap allows.
-        If the fraction is 1, they are nearly all rows. The first of these rows often have wrong
-        labels. Examine about a share `cv_errors_[fraction_]` of all rows, if `fraction` is "auto".
-        This is the share of the labels that the held-out votes contradict.
+        The indices of the rows with margins below the threshold γ of the game, the lowest first.
+        Their weight is the largest that the cap allows. If the fraction is 1, they are nearly all
+        rows. The first of these rows often have wrong labels. If `fraction` is "auto", examine
+        about a fraction `cv_errors_[fraction_]` of all rows, which is the held-out error rate.
     feature_importances_ : array of shape (d,)
-        The share of each of the d features in the weights, for "stumps" and "auto". The weight of a
-        tree is split among its features in proportion to how much they decrease the tree's squared
-        error.
+        The share of each feature in the weights, for "stumps" and "auto". The weight of a tree is
+        split among its features in proportion to their decrease in squared error.
     fraction_ : float
-        The fraction of the games: the chosen one for "auto", and otherwise the given one. Only
-        relaxations with a fraction or a k have this attribute.
+        The fraction that the games use, given or chosen. Only relaxations with a fraction or a k
+        have this attribute.
     cv_errors_ : dict
-        Available only with ``fraction="auto"``. For each fraction, the misclassified share of the
-        weight of held-out examples. After Ctrl-C, which causes a ConvergenceWarning, examples not
-        yet held out have the vote 0.
+        The weighted held-out error rate of each fraction, if `fraction` is "auto". After Ctrl-C,
+        examples not yet held out have the vote 0.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -246,20 +227,19 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     --------
     MarginBoostRegressor : A regressor that minimises the mean of the largest residuals.
 
-    FunctionalGradientClassifier : A classifier that minimises a convex loss.
+    FunctionalGradientClassifier : A classifier that boosts any convex loss.
 
-    certify_ensemble : Bounds on the soft margin of an ensemble of another package.
+    certify_ensemble : Certified bounds on the soft margin of an ensemble from another package.
 
     Notes
     -----
-    Let A be the matrix of the margins of each hypothesis on each example. The weights w of the
-    hypotheses maximise the relaxed margin F(A w) subject to ‖w‖_1 <= 1. For "capped", F is the soft
-    margin. For the n trees of "auto", the constraint is ‖w‖_2 <= 1/√n, which is stronger. This
-    constraint spreads the weight over many trees, and makes the optimal votes unique if the soft
-    margin is positive.
+    Let A be the margin matrix. The weights w of the hypotheses maximise the relaxed margin F(A w)
+    subject to ‖w‖_1 <= 1. For "capped", F is the soft margin. For the n trees of "auto", the
+    constraint is the stronger ‖w‖_2 <= 1/√n, which spreads the weight over many trees and makes the
+    optimal votes unique if the soft margin is positive.
 
-    A stump sends missing values left or right, or votes 0 for them. For a categorical feature, it
-    cuts the order of the categories by their share of the positive class.
+    A stump sends missing values left or right, or votes 0 for them. Categories are ordered by their
+    fraction of positive examples, and a stump cuts this order.
 
     References
     ----------
@@ -295,7 +275,7 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
 
     @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train by solving one game for two classes, or a game for each of several classes.
+        """Solve the game for two classes, or the games of each class against the rest.
 
         Parameters
         ----------
@@ -304,13 +284,12 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         y : array of shape (N,)
             Labels of any kind, at least two.
         sample_weight : array of shape (N,), optional
-            Numbers >= 0. An example of weight 2 is treated as two copies of the example.
+            Numbers >= 0. An example of weight 2 counts as two copies.
 
         Raises
         ------
         InputError
-            If the data, the labels, the weights or a parameter is invalid. The error is raised
-            before a game is solved. InputError is a subclass of ValueError.
+            If data, labels, weights or a parameter are invalid. InputError is a ValueError.
         """
         grid = self._grid()
         given, rows, went = self._examples(X, y, sample_weight, grid)
@@ -350,10 +329,10 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, grid: list[Relaxation]
     ) -> tuple[Examples, Whole, Whole]:
-        """Return the training examples. Equal rows become one example if relaxations take weights.
+        """Return the training examples, with equal rows merged if the relaxations take weights.
 
-        Also return the indices of the rows of X with positive weight, and for each of these rows
-        the index of its example.
+        Also return the indices of the rows with positive weight, and the example index of each of
+        these rows.
         """
         Z, y, weights = self._checked(X, y, sample_weight)
         self.classes_, codes = classes_of(y)
@@ -383,8 +362,8 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
                 grid[at] = f = Capped(fraction=min(Fraction(1), f.exact_k / total))
             if fixed_m(f) is not None and self.folds is not None:
                 raise InputError(
-                    f"{brief(f)} has a parameter for each example, and therefore cannot be used "
-                    "when folds hold examples out; use folds=None"
+                    f"{brief(f)} has a parameter for each example, so no examples can be held out; "
+                    "use folds=None"
                 )
             # The smallest game raises the InputError of any other misfit before the work starts.
             Game(np.ones((given.weights.size, 1)), weighted(f, given.weights))
@@ -402,10 +381,10 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         return factors
 
     def votes(self, X: Any) -> Array:
-        """Return the votes, in [−1, 1], of the rows of X.
+        """Return the votes for the rows of X, in [−1, 1].
 
-        For two classes, the shape is (N,), and a positive vote stands for the second class. For
-        more classes, the shape is (N, K).
+        For two classes, the shape is (N,), and positive votes are for the second class. For more
+        classes, the shape is (N, K).
         """
         return self._votes(self._rows(X), -1)
 
@@ -420,43 +399,41 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         return np.asarray(slope * F + offset)
 
     def decision_function(self, X: Any) -> Array:
-        """Return the log odds of the rows of X.
+        """Return the log odds for the rows of X.
 
-        For two classes, the shape is (N,), and positive log odds stand for the second class. For
-        more classes, the shape is (N, K). The log odds are aF + b for the votes F. The
-        coefficients a >= 0 and b of each game are fitted to votes on held-out examples (Platt). If
-        `folds` is None, the log odds equal the votes.
+        For two classes, the shape is (N,), and positive log odds are for the second class. For more
+        classes, the shape is (N, K). The log odds are aF + b for the votes F, where a >= 0 and b
+        are fitted to the held-out votes of each game (Platt). If `folds` is None, the votes are
+        returned.
         """
         return self._log_odds(self._rows(X), -1)
 
     def predict(self, X: Any) -> Any:
-        """Return the labels with the largest log odds for rows X of shape (N, d)."""
+        """Return the label with the largest log odds for each row of X, shape (N, d)."""
         return decided(self.decision_function(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the log odds of the rows of X for each fraction for which `fit` solved games.
+        """Yield the log odds for the rows of X at each fraction for which `fit` solved games.
 
-        The first log odds are those of the largest fraction, and the last ones are those of
-        `decision_function`, for the chosen fraction.
+        The largest fraction comes first, and the chosen fraction comes last.
         """
         Z = self._rows(X)
         return (self._log_odds(Z, stage) for stage in range(len(self._stages)))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the predicted labels of the rows of X for each fraction that `fit` used in games.
+        """Yield the predicted labels for the rows of X at each fraction that `fit` used.
 
-        The order of the fractions is that of `staged_decision_function`.
+        The fractions have the order of `staged_decision_function`.
         """
         return (decided(F, self.classes_) for F in self.staged_decision_function(X))
 
     def contributions(self, X: Any) -> Array:
-        """Return the SHAP values of `decision_function` for rows of d features, shape (N, d + 1).
+        """Return the exact SHAP values of `decision_function`, shape (N, d + 1).
 
-        The hypotheses must be stumps, as with ``hypotheses="stumps"``. For K > 2 classes, the shape
-        is (N, d + 1, K). The last column is the mean over the training rows, weighted by
-        `sample_weight` and `class_weight`, and each row sums to `decision_function(X)`. The values
-        are exact, because each stump reads a single feature. Interventional and path-dependent
-        values are the same.
+        The hypotheses must be stumps. For K > 2 classes, the shape is (N, d + 1, K). The last
+        column is the weighted mean over the training rows, and each row sums to
+        `decision_function(X)`. Interventional and path-dependent values are the same, because each
+        stump reads one feature.
 
         Raises
         ------
@@ -480,14 +457,14 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
     def predict_proba(self) -> Any:
         """The method `predict_proba(X)`, which returns probabilities in the order of `classes_`.
 
-        For more than two classes, the probabilities of the log odds are divided by their sum. The
+        For more than two classes, the one-against-rest probabilities are divided by their sum. The
         method does not exist if `folds` is None, or if Ctrl-C ended the fit.
         """
         remedy = "fit again with folds=5, or use decision_function"
         if self.folds is None:
             raise AttributeError(
-                "there is no predict_proba, because folds=None leaves no votes on held-out "
-                f"examples with which to calibrate probabilities; {remedy}"
+                "there is no predict_proba, because folds=None leaves no held-out votes to "
+                f"calibrate probabilities; {remedy}"
             )
         if getattr(self, "_sigmoids", self) is None:
             raise AttributeError(

@@ -1,4 +1,4 @@
-"""The base class of the margin estimators: parameters, fitted attributes and certificates."""
+"""The base class of the margin estimators."""
 
 from __future__ import annotations
 
@@ -24,33 +24,29 @@ from relaxboost.relaxations import Capped
 
 
 def soft_margin(fraction: Any) -> Capped:
-    """Return the relaxation `Capped` for a fraction of the examples.
-
-    If the fraction is not in (0, 1], the InputError is about the parameter `fraction`.
-    """
+    """Return `Capped(fraction=fraction)`. Errors name the parameter `fraction`."""
     try:
         return Capped(fraction=fraction)
     except InputError:
         raise InputError(
-            f"fraction={fraction!r} must be a share of the examples, with 0 < fraction <= 1; use "
+            f"fraction={fraction!r} must be a number with 0 < fraction <= 1; use "
             "fraction=0.5, for example"
         ) from None
 
 
 @dataclass(eq=False, repr=False)
 class MarginBoost(TableEstimator):
-    """The base class of estimators that solve games for several settings and choose one setting.
+    """The base class of estimators that solve games for a grid of settings and choose one.
 
-    A setting is, for example, the fraction of the examples whose lowest margins are averaged. Games
-    are solved from the softest margin, which has the largest fraction, to the hardest. The
-    parameters are those of `MarginBoostClassifier`. Each subclass defines its `Games` and its
-    `SettingChoice`.
+    A setting is, for example, the fraction of the examples whose lowest margins are averaged. The
+    games are solved from the softest margin (the largest fraction) to the hardest. Subclasses
+    define `Games` and a `SettingChoice`. The parameters are those of `MarginBoostClassifier`.
     """
 
     takes_categories = True
     usual_fractions: ClassVar = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-    """The fractions of the examples that ``fraction="auto"`` compares. "auto" is the default,
-    because no fixed fraction is good on all data sets (docs/benchmarks.md)."""
+    """The fractions that ``fraction="auto"`` compares. No fixed fraction is good on all data sets
+    (docs/benchmarks.md)."""
 
     _: KW_ONLY
     fraction: Any = "auto"
@@ -63,13 +59,12 @@ class MarginBoost(TableEstimator):
     verbose: int = 0
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, Vector]:
-        """Check the parameters. Return X as numbers, y, and the weights of the examples."""
+        """Check the parameters. Return X as numbers, y, and the example weights."""
         positive("tol", self.tol)
         threads(self.n_jobs)
         if self.folds is not None and count("folds", self.folds) < 2:
             raise InputError(
-                "folds must be at least 2, or None if no examples are to be held out, got "
-                f"{self.folds!r}"
+                f"folds must be at least 2, or None to hold out no examples, got {self.folds!r}"
             )
         Z, y = self._read_pair(X, y)
         # Classifiers reject a single sample later, because they need two classes. For the other
@@ -79,7 +74,7 @@ class MarginBoost(TableEstimator):
         return Z, y, read_weights(sample_weight, len(Z))
 
     def _is_auto(self, name: str, value: Any) -> bool:
-        """Return whether a parameter is "auto", and raise an InputError for other strings."""
+        """Return whether a parameter is "auto". Other strings raise an InputError."""
         if isinstance(value, str) and value != "auto":
             raise InputError(
                 f'{name} must be a number or "auto", got {value!r}; use {name}=0.5, for example'
@@ -92,22 +87,17 @@ class MarginBoost(TableEstimator):
         return isinstance(value, str)
 
     def _shares(self, fraction: Any) -> list[Any]:
-        """Return a list with the relaxation `Capped` for a fraction.
-
-        For "auto", the list has a relaxation for each of `usual_fractions`. The largest fraction
-        comes first.
-        """
+        """Return the relaxations for a fraction or "auto". The largest fraction comes first."""
         is_auto = self._is_auto("fraction", fraction)
         # The largest fraction gives the softest margin.
         fractions = reversed(self.usual_fractions) if is_auto else [fraction]
         return [soft_margin(x) for x in fractions]
 
     def _learn(self, rule: Games, choice: SettingChoice, given: Examples) -> Any:
-        """Choose a setting, such as a fraction, and return the held-out votes.
+        """Choose a setting, and return the held-out votes.
 
-        The games of all settings are solved from the first setting to the chosen one. The array of
-        votes has an axis for the settings, an axis for the examples and, for more than two classes,
-        an axis for the classes. The result is None if no examples were held out, and after Ctrl-C.
+        The axes of the votes are settings, examples and, for more than two classes, classes. If no
+        examples were held out, or after Ctrl-C, the result is None.
         """
         self._reset_choice(choice)
         # Only classifiers accept labels, and calibrate their votes.
@@ -216,18 +206,17 @@ class MarginBoost(TableEstimator):
         self.hardest_ = rows[order[: np.count_nonzero(short > 0.0)]]
 
     def _each(self, values: list[Any]) -> Any:
-        """Return a list with a value for each game, or the value itself if there is one game."""
+        """Return the values of all games as a list, or the value itself if there is one game."""
         return values[0] if len(values) == 1 else values
 
     @property
     def certificate_(self) -> Any:
         """The `Certificate` that proves `margin_`.
 
-        For more than two classes, this is a list with a certificate for each class. The certificate
-        is computed when it is first used. It contains the training data, with equal examples
-        merged, so that a saved certificate can be checked on its own. If the data contain more than
-        2 000 000 numbers, the certificate contains the SHA-256 of ``game_.matrix`` instead, and the
-        checker needs the matrix.
+        For more than two classes, this is a list with a certificate for each class. A certificate
+        is computed at its first use. It contains the training data, with equal examples merged. If
+        these are more than 2 000 000 numbers, it contains the SHA-256 of ``game_.matrix`` instead,
+        and the checker needs the matrix.
         """
         # Proofs in exact arithmetic take time, and most fits are never certified.
         solutions = self._played("certificate_")
@@ -237,10 +226,10 @@ class MarginBoost(TableEstimator):
 
     @property
     def game_(self) -> Any:
-        """The `Game` whose value lies between the bounds in `margin_`.
+        """The game whose value lies between the bounds in `margin_`.
 
         For more than two classes, this is a list with a game for each class. Equal examples share
-        one row of the matrix.
+        one row.
         """
         return self._each([s.game for s in self._played("game_")])
 
@@ -249,7 +238,7 @@ class MarginBoost(TableEstimator):
         if not hasattr(self, "_solutions"):
             raise AttributeError(
                 f"{name} is not available after unpickling, because pickles contain no training "
-                "data; use it before pickling"
+                "data; read it before pickling"
             )
         return self._solutions
 
@@ -276,16 +265,15 @@ class ScoreBoost(MarginBoost):
         return self._stages[-1][0](Z)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """Yield the predictions for the rows of X for each setting, such as a fraction.
+        """Yield the predictions for the rows of X at each setting for which `fit` solved a game.
 
-        These are the settings for which `fit` has solved a game with all training rows. The setting
-        with the softest margin comes first, and the chosen setting comes last.
+        The setting with the softest margin comes first, and the chosen setting comes last.
         """
         Z = self._rows(X)
         return (voter(Z) for (voter,) in self._stages)
 
     def contributions(self, X: Any) -> Array:
-        """Return exact SHAP values, with a row for each row of X and a column for each feature.
+        """Return exact SHAP values, shape (N, d + 1).
 
         The last column is the mean prediction; see `MarginBoostClassifier.contributions`.
         """

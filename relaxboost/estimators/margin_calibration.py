@@ -1,7 +1,7 @@
-"""The calibration that maps votes F to log odds a F + b (Platt 1999).
+"""Platt calibration, which maps votes F to log odds a F + b.
 
-To obtain held-out votes, scikit-learn's CalibratedClassifierCV would solve all games again. This
-module instead reuses the held-out votes from which the fraction was chosen.
+It reuses the held-out votes that chose the fraction. CalibratedClassifierCV would solve all games
+again.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from relaxboost.estimators.margin_games import Examples
 
 
 def sigmoids(F: Array, given: Examples, targets: list[int]) -> Any:
-    """Return the coefficients a >= 0 and b of the log odds a F + b of examples with the votes F.
+    """Return the coefficients a >= 0 and b of the log odds a F + b for the votes F.
 
-    If there are more than two classes, each class has its own game against all other classes. Then
-    a and b are vectors with an entry for each game, and the argument `targets` contains the index
-    of the class of each game.
+    For more than two classes, a and b are vectors, and `targets` contains the class index of each
+    game.
     """
     columns = F.reshape(len(F), -1).T
     pairs = zip(targets, columns, strict=True)

@@ -12,46 +12,40 @@ from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
 WEIGHT_OF_MEAN = 10.0
-"""The number of artificial examples that are added to each category before the categories are
-ordered by their mean label. The label of these examples is the mean label of all examples. Without
-them, rare categories would be at the ends of the order by chance."""
+"""The number of artificial examples with the mean label that are added to each category. They
+prevent rare categories from being first or last by chance."""
 MAX_NAMED_CATEGORIES = 6
-"""The maximum number of categories that the name of a stump lists, so that names fit on one line.
-For more categories, the name contains only their number."""
+"""The maximum number of categories that the name of a stump lists."""
 
 
 @dataclass(frozen=True)
 class CutColumns:
-    """The columns that stumps cut in one game: one for each feature, or two if values are missing.
+    """The columns that stumps cut in one game, one or two for each feature.
 
-    Missing values are below all other values in the first column and above them in the second.
-    Stumps on the first column therefore send missing values left, and stumps on the second column
-    send them right. Stumps that vote 0 for missing values are not needed. Such a stump is the mean
-    of a stump on the first column and one on the second, and its edge is at most the larger of
-    their edges. If no value of a feature was missing in training, missing values in predictions
-    stay nan, and every stump votes 0 for them.
+    A feature with missing values has two columns. Missing values are below all other values in the
+    first and above them in the second, so that stumps send them left or right. If no value was
+    missing in training, missing values stay nan, and every stump votes 0 for them.
 
-    Categories are numbered in the order of the mean label or target of their examples, so that a
-    cut between two numbers selects a subset of the categories. A category without training examples
-    is treated as missing.
+    Categories are numbered in the order of their mean label or target. Categories without training
+    examples count as missing.
     """
 
     table: Features
     ranks: tuple[Vector | None, ...]
     """For each feature, a vector with the rank of each category, or None for a numeric feature."""
     source: Whole
-    """For each column, the index of the feature from which the column is made."""
+    """For each column, the index of the feature that it contains."""
     low: Vector
     high: Vector
-    """For each column, `low` and `high` are the ends of the range of the known training values.
-    They are infinite if no value was missing in training, and 0 if all values were missing."""
+    """For each column, `low` and `high` are the range of the known training values. They are
+    infinite if no value was missing in training, and 0 if all values were missing."""
     fill: Vector
-    """For each column, the number that replaces missing values. It is nan if no value was missing
-    in training."""
+    """For each column, the number that replaces missing values, or nan if no value was missing in
+    training."""
 
     @classmethod
     def of(cls, table: Features, Z: Array, signs: Vector, weights: Vector) -> CutColumns:
-        """Return the columns that stumps cut in one game.
+        """Return the columns of one game.
 
         The rows of `Z` are the training examples, as `Features.numbers` returns them.
         """
@@ -76,19 +70,21 @@ class CutColumns:
                 # missing values is neither rounded to a known value nor infinite.
                 away = max(1.0, high - low, abs(low), abs(high))
                 below, above = np.nan_to_num([low - away, high + away])
+                # A stump that votes 0 for missing values is the mean of stumps on the two
+                # columns. Its edge is at most the larger of their edges, so it is not needed.
                 made += [(f, low, high, below), (f, low, high, above)]
         source, low_, high_, fill = np.array(made).T
         return cls(table, tuple(ranks), source.astype(np.int64), low_, high_, fill)
 
     def __call__(self, Z: Array) -> Array:
-        """Return the columns for the rows of Z, in which numbers replace the categories."""
+        """Return the columns for the rows of Z, in which categories are numbers."""
         # Values beyond the training range must not pass the number of missing values.
         ranked = np.column_stack([_ranked(x, r) for x, r in zip(Z.T, self.ranks, strict=True)])
         E = np.clip(ranked[:, self.source], self.low, self.high)
         return np.where(np.isnan(E), self.fill, E)
 
     def words(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return a description of the rows for which a stump votes +1, as "age > 30 or missing".
+        """Describe the rows for which a stump votes +1, for example "age > 30 or missing".
 
         If `above_it` is False, describe the rows for which the negated stump votes +1.
         """
@@ -118,7 +114,7 @@ class CutColumns:
 
 
 class SubsetStumps(StumpMatrix):
-    """The margin matrix of all stumps on a frame, with categories ordered as in `CutColumns`."""
+    """The margin matrix of all stumps on a table, with categories ordered as in `CutColumns`."""
 
     def __init__(self, frame: Any, signs: Vector) -> None:
         table = Features.of(frame)

@@ -1,4 +1,4 @@
-"""Weighted examples, weighted sums of hypotheses, and the games that are built from them."""
+"""Weighted examples, votes, and the games built from them."""
 
 from __future__ import annotations
 
@@ -22,48 +22,44 @@ from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
 
 MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
-"""The maximum number of entries of a margin matrix, or of the data from which stumps are made, that
-the certificate of an estimator contains. For larger data, the certificate contains the SHA-256, and
-`check_certificate` needs the matrix."""
+"""The maximum number of matrix or data entries that an estimator's certificate contains. For larger
+data, the certificate contains the SHA-256, and `check_certificate` needs the matrix."""
 
 FREQUENT_COPIES = 10
-"""The number of copies from which a row of the training data is frequent. A frequent row is
-expected to occur again. If its copies have different labels, folds and bootstrap samples therefore
-do not hold out all copies together. With ten copies, each of five folds has two on average."""
+"""The number of copies from which a training row is frequent, that is, expected to occur again.
+With ten copies, each of five folds holds two on average."""
 
 
 class Examples(NamedTuple):
-    """The training examples: rows of numbers, indices of labels, weights and groups."""
+    """The training examples: rows, label indices, weights and groups."""
 
     Z: Array
     codes: Whole
     weights: Vector
     groups: Whole | None = None
     once: bool = False
-    """Whether equal training examples were merged into one example each."""
+    """Whether equal training examples were merged."""
     copies: Vector | None = None
-    """The number of copies of each training example. If it is None, the weights are the numbers of
-    copies."""
+    """The number of copies of each example. If it is None, the weights count the copies."""
     seed: int = 0
-    """The seed for the random choices of folds and trees."""
+    """The seed for folds and trees."""
 
     @property
     def counts(self) -> Vector:
-        """The number of copies of each training example, which need not be an integer."""
+        """The number of copies of each example, which need not be an integer."""
         return self.weights if self.copies is None else self.copies
 
     def at(self, rows: Any) -> Examples:
-        """Return the examples that the given indices or the given mask select."""
+        """Return the examples selected by indices or a mask."""
         groups = None if self.groups is None else self.groups[rows]
         copies = None if self.copies is None else self.copies[rows]
         kept = self._replace(Z=self.Z[rows], codes=self.codes[rows], weights=self.weights[rows])
         return kept._replace(groups=groups, copies=copies)
 
     def merged(self) -> tuple[Examples, Whole]:
-        """Return the examples without duplicates, and for each row the index of its example.
+        """Merge equal examples, and also return the example index of each row.
 
-        The weight of an example is the sum of the weights of its copies. Repeated rows and rows
-        with weights therefore give the same game, bit for bit.
+        Weights are added, so that repeated rows and weighted rows give the same game, bit for bit.
         """
         groups = [] if self.groups is None else [self.groups]
         keys = np.column_stack([self._places(), self.codes, *groups])
@@ -75,14 +71,11 @@ class Examples(NamedTuple):
         return self.at(first)._replace(weights=total, once=True), went.astype(np.int64)
 
     def folds(self, count: int) -> list[tuple[Any, Examples]]:
-        """Return, for each fold, a mask of the held-out examples, and the examples for training.
+        """For each fold, return a mask of the held-out examples, and the training examples.
 
         Every class is spread over all folds. Groups stay together if there are at least `count`
-        groups. Otherwise equal rows stay together, even if their labels differ, because a held-out
-        row must not occur in training with another label. Frequent rows with several labels are an
-        exception, because they are expected to occur again. The fold that holds such a row out also
-        keeps it in training, with 1 − 1/count of its weight. This is the share that would remain,
-        on average, if the copies of the row were spread over the folds.
+        groups; otherwise equal rows stay together. Frequent rows with several labels stay in
+        training, with 1 − 1/count of their weight, even if they are held out.
         """
         # scikit-learn's StratifiedGroupKFold knows neither weights of copies nor this exception.
         unit: Any = self.groups
@@ -96,6 +89,8 @@ class Examples(NamedTuple):
         row = row.ravel()
         left = np.zeros(self.codes.size)
         if self.once and unit is not self.groups:
+            # Other rows must not occur in training with another label. Frequent rows keep the
+            # weight that would remain, on average, if their copies were spread over the folds.
             is_kept = self._are_frequent(row)
             left = np.where(is_kept, self.weights * (1.0 - 1.0 / count), 0.0)
         tests = [fold[row] == number for number in np.unique(fold)]
@@ -106,11 +101,10 @@ class Examples(NamedTuple):
         ]
 
     def units(self) -> Whole:
-        """Return, for each example, the index of a set of examples that are drawn together.
+        """Return the index of the set of examples with which each example is drawn.
 
-        Bootstrap samples draw all examples of such a set, or none of them. Equal rows form one set,
-        even if their labels differ, as in `folds`. Frequent rows with several labels have the index
-        −1. Their copies are drawn one by one, because such rows are expected to occur again.
+        Bootstrap samples draw all examples of a set, or none. Equal rows form one set, except
+        frequent rows with several labels. Their index is −1, and their copies are drawn one by one.
         """
         row = np.unique(self._places(), axis=0, return_inverse=True)[1].ravel()
         if self.once:
@@ -124,20 +118,17 @@ class Examples(NamedTuple):
         return ((labels > 1) & (np.bincount(row, self.counts) >= FREQUENT_COPIES))[row]
 
     def _places(self) -> Array:
-        """Return the rank of each value among the values of its feature, including nan."""
+        """Return the rank of each value in its feature, including nan."""
         return np.column_stack([np.unique(x, return_inverse=True)[1] for x in self.Z.T])
 
 
 class Voter(NamedTuple):
-    """A weighted sum of hypotheses, with the columns of the data that the hypotheses read."""
+    """A weighted sum of hypotheses, with the columns that they read."""
 
     columns: Columns
     members: list[tuple[float, Any]]
     means: Vector
-    """The mean output of each hypothesis over the training examples.
-
-    It is nan for hypotheses that are not stumps.
-    """
+    """The mean output of each stump over the training examples, and nan for other hypotheses."""
     offset: float = 0.0
 
     @classmethod
@@ -148,10 +139,7 @@ class Voter(NamedTuple):
         given: Examples,
         offset: float = 0.0,
     ) -> Voter:
-        """Return the weighted sum of the hypotheses in `members`.
-
-        The list `members` contains pairs of a weight and a hypothesis.
-        """
+        """Return the weighted sum of `members`, which are pairs of a weight and a hypothesis."""
         E = columns(given.Z)
         share = given.weights / given.weights.sum()
         # The means are only used by the contributions, which exist for stumps only.
@@ -169,10 +157,10 @@ class Voter(NamedTuple):
         return F
 
     def importances(self, features: int) -> Vector:
-        """Return the importance of each feature, which is a sum of absolute weights of hypotheses.
+        """Return the importance of each feature, a sum of absolute hypothesis weights.
 
-        The absolute weight of a stump counts for its only feature. The absolute weight of a tree is
-        split among its features in proportion to how much they decrease the squared error.
+        The weight of a tree is split among its features in proportion to their decrease in squared
+        error.
         """
         total = np.zeros(features)
         for c, h in self.members:
@@ -187,7 +175,7 @@ class Voter(NamedTuple):
         return total
 
     def contributions(self, Z: Array) -> Array:
-        """Return the contribution of each feature, and in the last column the mean vote."""
+        """Return the contribution of each feature, with the mean vote in the last column."""
         if not all(isinstance(h, StumpColumn) for _, h in self.members):
             raise AttributeError(
                 'feature contributions exist only for stumps; fit with hypotheses="stumps"'
@@ -203,10 +191,9 @@ class Voter(NamedTuple):
         return out
 
     def words(self) -> list[tuple[float, str]]:
-        """Return a pair (weight, description) for each hypothesis, in order of decreasing weight.
+        """Return the weights and descriptions of the hypotheses, sorted by decreasing weight.
 
-        If a hypothesis has a negative weight, its negative is described, and the weight is
-        positive.
+        A hypothesis with a negative weight is negated.
         """
         described = [
             (abs(c), self.columns.words(h, c > 0))
@@ -219,17 +206,17 @@ class Voter(NamedTuple):
 
 
 def takes_weights(f: Relaxation) -> bool:
-    """Return whether a relaxation accepts weights of examples."""
+    """Return whether a relaxation supports example weights."""
     # A user-defined prior already has a number for each example.
     prior = f.per_example == "prior" and getattr(f, "prior", 0) is None
     return prior or isinstance(f, Capped | HardMargin)
 
 
 def weighted(f: Relaxation, weights: Vector) -> Relaxation:
-    """Return the relaxation in which an example of weight s is treated as s copies.
+    """Return the relaxation in which an example of weight s counts as s copies.
 
-    A `Capped` relaxation must be specified by its `fraction`. Its k becomes this fraction of the
-    total weight, and an example of weight s has the cap s / k.
+    A `Capped` relaxation needs a `fraction`. Its k becomes this fraction of the total weight, and
+    an example of weight s has the cap s / k.
     """
     # The sums are exact, because copies and weights must give the same game to the bit. Fractions
     # are slow, and are made once for equal weights.
@@ -256,11 +243,10 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
 
 
 def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> Any:
-    """Return the margin matrix of the hypotheses: their predictions for the rows of E, times the
-    labels −1 and +1 in `signs`.
+    """Return the margin matrix of the hypotheses on the rows of E with labels ±1.
 
-    If `cuts` is given, at most this number of stumps is made from each column of E. Weak learners
-    are then rejected, because the game needs all hypotheses in advance.
+    If `cuts` is given, each column of E gets at most this number of stumps, and weak learners are
+    rejected.
     """
     if isinstance(hypotheses, str) and hypotheses == "stumps":
         return stumps(E, signs, max_cuts=cuts)
@@ -283,13 +269,14 @@ def check_written(rows: int, hypotheses: int) -> None:
     """Raise an InputError if the matrix of a game is too large to be stored."""
     if rows * hypotheses > MAX_DENSE_ENTRIES:
         raise InputError(
-            f"this game has {rows} x {hypotheses} entries, more than {MAX_DENSE_ENTRIES:.0e}; pass "
+            f"the matrix of this game has {rows} x {hypotheses} entries, more than "
+            f"{MAX_DENSE_ENTRIES:.0e}; pass "
             "fewer examples, or hypotheses=partial(relaxboost.matrices.stumps, max_cuts=8)"
         )
 
 
 def proof(solution: Solution) -> Certificate:
-    """Return the certificate of a solution, which contains the matrix if it is small."""
+    """Return the certificate of a solution. It contains the matrix if the matrix is small."""
     game = solution.game
     try:
         size = game.matrix.data().size if game.n is not None else math.inf

@@ -1,7 +1,4 @@
-"""The games of an estimator for several settings, such as fractions, and the choice of one setting.
-
-The setting is chosen by votes on held-out examples.
-"""
+"""The games of an estimator for a grid of settings, and the choice of the best setting."""
 
 from __future__ import annotations
 
@@ -33,46 +30,40 @@ from relaxboost.solvers.solve import solve, solve_next
 from relaxboost.solvers.warm_start import Relay
 
 MAX_CUTS_OF_STORED_GAMES = 32
-"""The maximum number of cuts per column in a game for regression or ranking. The matrix of such a
-game has an entry for each pair of a row and a cut, and is stored."""
+"""The maximum number of cuts per column for regression and ranking, whose games store a dense
+matrix."""
 
 Played = list[tuple[Voter, Solution]]
-"""The results of the games of one class. The list has a pair for each setting, such as a fraction:
-the weighted sum of hypotheses, and the solution of the game."""
+"""The votes and the solution of the game for each setting, for one class."""
 
 
 @dataclass
 class Games(ABC):
-    """The rules by which a margin estimator turns examples into games, and solutions into votes."""
+    """The rules that turn examples into games, and solutions into votes."""
 
     table: Features
     hypotheses: Any
     targets: list[int] = field(default_factory=lambda: [1])
-    """For each game, the index of the class that stands for +1."""
+    """The index of the class that stands for +1, for each game."""
 
     @property
     def has_unseen_votes(self) -> bool:
-        """Whether the hypotheses were trained on samples, and so give votes on held-out examples.
-
-        In this case, no games have to be solved for folds. The method `unseen_votes` returns the
-        votes.
-        """
+        """Whether `unseen_votes` returns held-out votes, so that no games are solved for folds."""
         return False
 
     @abstractmethod
     def columns(self, given: Examples, k: int) -> tuple[Columns, Any]:
-        """Return the columns of data that the hypotheses of game k use, and their margin matrix."""
+        """Return the columns that the hypotheses of game k use, and their margin matrix."""
 
     @abstractmethod
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return a list with one game for each setting in `grid`, such as a fraction."""
+        """Return a game for each setting in `grid`."""
 
     @abstractmethod
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return a constant vote if the training examples are too uniform for a game.
+        """Return a constant vote if the examples are too uniform for a game, and None otherwise.
 
-        This is the case, for example, if all examples have the same class. Otherwise the result is
-        None. The argument `is_varied` is True if at least one feature has two different values.
+        The argument `is_varied` is True if at least one feature has two values.
         """
 
     def voter(
@@ -83,60 +74,46 @@ class Games(ABC):
         given: Examples,
         setting: Any,
     ) -> Voter:
-        """Return the weighted sum of hypotheses that the solution of a game describes.
-
-        The solution `s` contains the weights. The hypotheses are the columns of `matrix`.
-        """
+        """Return the weighted sum of hypotheses for a solution `s`."""
         hypotheses = map(matrix.hypothesis, s.support.tolist())
         members = zip(s.coefficients.tolist(), hypotheses, strict=True)
         return Voter.of(columns, list(members), given)
 
     def unseen_votes(self, played: list[Played]) -> Array:
-        """Return, for each example, the votes of the hypotheses trained without this example.
+        """Return the votes of the hypotheses trained without each example.
 
-        The array of votes has an axis for the settings in the grid, an axis for the examples and,
-        for more than two classes, an axis for the classes. Subclasses define this method if
-        `has_unseen_votes` is True.
+        The axes are settings, examples and, for more than two classes, classes.
         """
         raise NotImplementedError
 
     def begin(self, matrix: Any) -> Any:
-        """Return the starting point for the first game, or None if the solver should choose it."""
+        """Return the starting point of the first game, or None for the solver's default."""
         return None
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap between the bounds at which the solver ends, in the units of the game."""
+        """Return the gap at which the solver stops, in the units of the game."""
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
-        """Return the reason why the solution `s` of game k is not good enough.
-
-        The result is an empty string if the solution is good enough.
-        """
+        """Return why the solution `s` of game k is not good enough, or an empty string."""
         # `idle` is the largest possible gain of the objective over the weights w = 0.
         idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
         said = [] if s.status == "optimal" else [s.message]
         if idle <= tol:
-            said.append("no weighted vote is better than no vote: raise fraction, or add features")
+            said.append("no weighted vote beats no vote: raise fraction, or add features")
         return "; ".join(said)
 
     def below(self, s: Solution) -> Vector:
-        """Return the threshold γ of the solution `s` minus the margin of each row of the game."""
+        """Return the threshold γ of the solution `s` minus each margin."""
         return s.gamma - s.margins
 
 
 class ScoreGames(Games):
-    """The rules by which a regressor or ranker turns examples into a game.
-
-    There is a single game for each setting, and the votes are not calibrated.
-    """
+    """The rules of regressors and rankers, which have one game per setting and no calibration."""
 
     @abstractmethod
     def aims(self, given: Examples) -> Vector:
-        """Return a number for each example, such as its target.
-
-        The categories of a feature are ranked by the mean of these numbers.
-        """
+        """Return a number for each example, by whose mean categories are ranked."""
 
     def columns(self, given: Examples, k: int) -> tuple[CutColumns, Any]:
         columns = CutColumns.of(self.table, given.Z, self.aims(given), given.weights)
@@ -144,62 +121,56 @@ class ScoreGames(Games):
         matrix = made(self.hypotheses, E, np.ones(len(E)), MAX_CUTS_OF_STORED_GAMES)
         if getattr(matrix, "n", 0) is None:
             raise InputError(
-                f"hypotheses returned {type(matrix).__name__}, which generates its columns one by "
-                "one, but this game needs all columns in advance; return stumps(...) or another "
+                f"hypotheses returned {type(matrix).__name__}, which generates columns one by one, "
+                "but this game needs all columns in advance; return stumps(...) or another "
                 "matrix whose columns are known"
             )
         return columns, matrix
 
 
 class SettingChoice(NamedTuple):
-    """A grid of settings of a parameter, and the functions that choose one of them."""
+    """A grid of settings of one parameter, and the functions that choose among them."""
 
     name: str
-    """The name of the parameter that held-out votes choose, "fraction" or "radius"."""
+    """The name of the parameter, "fraction" or "radius"."""
     grid: list[Any]
-    """The settings in the form that `Games.games` accepts, such as relaxations. The setting with
-    the softest margin comes first."""
+    """The settings for `Games.games`, such as relaxations, with the softest margin first."""
     values: list[Any]
-    """The settings in the form in which the user passed them."""
+    """The settings as the user passed them."""
     errors: Callable[[Array, Examples], list[float]]
-    """A function that maps the held-out votes of all settings to the error of each setting."""
+    """A function that maps the held-out votes to the error of each setting."""
     losses: Callable[[Array, Examples], list[float]] | None = None
-    """A function that maps the held-out votes of all settings to the loss of each setting. The
-    setting with the least loss is chosen. If the function is None, the setting with the least error
-    is chosen."""
+    """A function that maps the held-out votes to the loss of each setting. The setting with the
+    least loss is chosen. If it is None, the setting with the least error is chosen."""
 
     @property
     def is_open(self) -> bool:
-        """Whether there is more than one setting to choose from."""
+        """Whether there are several settings."""
         return len(self.grid) > 1
 
 
 @dataclass
 class WarmPath:
-    """A solver for games that differ in one setting, such as the fraction of the examples.
-
-    Each game starts from the solution of the previous game.
-    """
+    """A solver for games that differ in one setting. Each game starts from the last solution."""
 
     rule: Games
     tol: float
     n_jobs: int | None
     verbose: int
     deadline: float = math.inf
-    """The time, in seconds since the epoch, at which the last game should end."""
+    """The time by which the last game should end, in seconds since the epoch."""
     paths_left: int = 1
-    """The number of jobs that have not started yet. A job solves the games of all settings for one
-    class, with all examples or without one fold. The jobs share the remaining time."""
+    """The number of jobs that have not started. A job solves the games of one class, on all
+    examples or without one fold. The jobs share the remaining time."""
     is_stopped: bool = False
-    """Whether the user has ended a game of this path by Ctrl-C."""
+    """Whether the user pressed Ctrl-C during a game."""
 
     def solve(
         self, given: Examples, grid: list[Any], starts: list[Solution | None]
     ) -> list[Played]:
-        """Solve the games of all settings in the grid, for each class that has its own game.
+        """Solve the games of all settings for each class.
 
-        The list `starts` has a solution or None for each class. The first game of the class starts
-        from this solution.
+        The first game of each class starts from its entry in `starts`, a solution or None.
         """
         targets = zip(self.rule.targets, starts, strict=True)
         played = list(self._run(_play, [(given, k, grid, start) for k, start in targets]))
@@ -208,11 +179,10 @@ class WarmPath:
         return played
 
     def held_out(self, given: Examples, grid: list[Any], folds: int) -> tuple[Array, bool]:
-        """Return the held-out vote for each example, and whether all games were solved.
+        """Return the cross-validated votes, and whether all games were solved.
 
-        The vote for an example comes from games that were solved without its fold. The array of
-        votes has an axis for the settings in the grid, an axis for the examples and, for more than
-        two classes, an axis for the classes. After Ctrl-C, votes that were not yet computed are 0.
+        The axes of the votes are settings, examples and, for more than two classes, classes. After
+        Ctrl-C, votes that were not yet computed are 0.
         """
         targets = self.rule.targets
         out = np.zeros((len(grid), given.codes.size, len(targets)))
@@ -270,9 +240,9 @@ def _play(
     grid: list[Any],
     start: Solution | None = None,
 ) -> Played:
-    """Solve the games of all settings one after another, with warm starts.
+    """Solve the games of all settings with warm starts.
 
-    All games together may use the fraction `share` of the time until the deadline.
+    The games may use the fraction `share` of the time until the deadline.
     """
     now = time.time()
     end = now + share * (path.deadline - now)
@@ -280,7 +250,7 @@ def _play(
     if not callable(getattr(matrix, "hypothesis", None)):
         raise InputError(
             f"hypotheses returned {type(matrix).__name__}, which has no method hypothesis(j) for "
-            "predictions; return stumps(...), oracle(...) or a matrix with this method"
+            "predictions; return stumps(...), oracle(...) or a matrix that has it"
         )
     games = path.rule.games(given, k, grid, matrix)
     # A solution refers to hypotheses by their indices, which have another meaning if the number of

@@ -23,13 +23,13 @@ from relaxboost.matrices.pairs import PairMatrix
 class MarginBoostRanker(ScoreBoost):
     """A ranker that maximises the soft margin over pairs of documents of the same query.
 
-    The margin of a pair is half the difference of the votes of its two documents, in [−1, 1].
+    The margin of a pair is half the difference of its votes, in [−1, 1].
 
     Parameters
     ----------
     fraction : "auto" or float
-        The soft margin is the mean of the lowest margins, taken over this share, in (0, 1], of the
-        pairs. "auto" chooses the fraction with the fewest held-out pairs in the wrong order.
+        The fraction of pairs, in (0, 1], over which the lowest margins are averaged. "auto" chooses
+        the fraction with the fewest misordered held-out pairs.
     hypotheses : "stumps" or callable
         As for `MarginBoostRegressor`.
     tol, folds, time_limit, n_jobs, warm_start, verbose
@@ -41,13 +41,13 @@ class MarginBoostRanker(ScoreBoost):
     margin_, certificate_, game_, support_, hypotheses_, feature_importances_
         As for `MarginBoostClassifier`. Each row of the game is a pair.
     hardest_ : array of shape (P, 2)
-        The pairs of rows with the lowest margins, the lowest first. In each pair, the row with the
-        higher grade comes first. Equal rows of a query are represented by the first of them.
+        The pairs of row indices with the lowest margins, the lowest first. In each pair, the row
+        with the higher grade comes first. The first of several equal rows of a query stands for all
+        of them.
     fraction_ : float
-        The chosen fraction for "auto", and otherwise the given one.
+        The fraction that the games use, given or chosen.
     cv_errors_ : dict
-        Available only with ``fraction="auto"``. For each fraction, the share of the pairs of
-        held-out documents that the votes put in the wrong order.
+        The share of misordered held-out pairs for each fraction, if `fraction` is "auto".
 
     References
     ----------
@@ -70,8 +70,7 @@ class MarginBoostRanker(ScoreBoost):
     def fit(
         self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None
     ) -> MarginBoostRanker:
-        """Train by solving the game on all pairs of documents of the same query with different
-        grades.
+        """Solve the game of all pairs of documents with the same query and different grades.
 
         Parameters
         ----------
@@ -80,11 +79,11 @@ class MarginBoostRanker(ScoreBoost):
         y : array of shape (N,)
             The grade of each document; a higher grade is better.
         groups : array of shape (N,), optional
-            The query of each document, as ids of any type, in any order. By default all documents
+            The query id of each document, of any type and in any order. By default all documents
             belong to one query.
         sample_weight : array of shape (N,), optional
-            Numbers >= 0. The weight of a pair is the product of the weights of its documents. A
-            document of weight 2 is treated as two documents.
+            Numbers >= 0. The weight of a pair is the product of its document weights. A document of
+            weight 2 counts as two documents.
 
         Raises
         ------
@@ -107,9 +106,10 @@ class MarginBoostRanker(ScoreBoost):
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs, in [0, 1], whose votes have the same order as their grades.
+        """Return the share of correctly ordered pairs, in [0, 1].
 
-        Only pairs of a query with different grades count. Equal votes are in the wrong order.
+        Only pairs with the same query and different grades count. Equal votes count as the wrong
+        order.
         """
         F = self.predict(X)
         y = column_or_1d(y)
@@ -118,7 +118,7 @@ class MarginBoostRanker(ScoreBoost):
 
 
 class PairGames(ScoreGames):
-    """The game whose rows are pairs of documents of one query, with the better document first."""
+    """The game whose rows are pairs of documents of one query, the better document first."""
 
     def aims(self, given: Examples) -> Vector:
         # Each aim is the rank of the document's grade, minus the mean rank.

@@ -24,52 +24,47 @@ from relaxboost.relaxations import Capped
 
 @dataclass(eq=False, repr=False)
 class MarginBoostRegressor(RegressorMixin, ScoreBoost):
-    """A linear combination of hypotheses that minimises the mean of the largest absolute residuals.
+    """A linear combination of hypotheses that minimises the mean of the largest residuals.
 
     The prediction is F(x) = c + R Σ w_j h_j(x) with ‖w‖_1 <= `radius`, where c is the midpoint of
-    the range of y, and R is half the length of the range. The fit minimises the mean of the largest
-    |y − F(x)|. The parameter `fraction` is the share of the examples over which the mean is taken.
-    `error_` contains bounds on the optimum.
+    the range of y, and R is half its length. `fit` minimises the mean of the largest |y − F(x)|,
+    taken over a fraction of the examples. `error_` contains bounds on the optimum.
 
-    The game has two rows for each example, with the margins ±(y − F(x)). For k <= N, the k lowest
-    of these 2N margins are the k largest absolute residuals, negated. Every column of the game
-    contains the same term ±y. If the weights sum to 1, the weighted sum of the columns contains
-    this term exactly once. Therefore the domain of the weights is `Simplex`, and the game has
-    columns for ±h_j and ±1.
+    The game has the margins ±(y − F(x)), two rows for each example. For k <= N, the k lowest of
+    these 2N margins are the k largest absolute residuals, negated. The domain of the weights is
+    `Simplex`, and the columns are ±h_j and ±1.
 
     Parameters
     ----------
     fraction : float
-        The share, in (0, 1], of the examples over which the mean of the largest residuals is taken.
-        The fraction 1 gives the mean absolute error, and a very small fraction gives the largest
-        residual.
+        The fraction of examples, in (0, 1], over which the largest residuals are averaged. 1 gives
+        the mean absolute error, and a very small fraction gives the largest residual.
     hypotheses : "stumps" or callable
-        "stumps" have at most 32 cuts for each feature. A function of (X, y) is called with y = 1,
-        and must return a margin matrix, for example ``partial(rb.matrices.stumps, max_cuts=8)``.
+        "stumps" have at most 32 cuts for each feature. A function of (X, y), which is called with y
+        = 1, must return a margin matrix, for example ``partial(rb.matrices.stumps, max_cuts=8)``.
     tol : float
         The largest allowed gap, > 0, between the bounds in `error_`, in units of R.
     folds, time_limit, n_jobs, warm_start, verbose
         As for `MarginBoostClassifier`, without calibration.
     radius : "auto" or float
-        The largest distance, > 0, of a prediction from c, in units of R. "auto" chooses among 0.25,
-        0.5, 1, 2 and 4 by the mean absolute error on held-out `folds`. Among equally good radii it
-        chooses the smallest.
+        The largest distance of a prediction from c, > 0, in units of R. "auto" chooses among 0.25,
+        0.5, 1, 2 and 4 by the mean absolute error on held-out folds. Ties go to the smallest
+        radius.
 
     Attributes
     ----------
     error_ : array (lower, upper)
-        A lower and an upper bound on the smallest mean of the largest residuals.
+        Bounds on the smallest possible mean of the largest residuals.
     epsilon_ : float
-        Half the width of the tube around F. Residuals inside the tube are not among the largest
-        residuals.
+        Half the width of the tube around F, outside of which the largest residuals lie.
     radius_, cv_errors_
-        The chosen radius, and with "auto" a dictionary of the held-out mean absolute error of each
+        The radius, given or chosen, and with "auto" the held-out mean absolute error of each
         radius.
     margin_, certificate_, game_
-        The bounds on the value of the game, their proof, and the game. The value of the game is the
-        error divided by −R(1 + radius_).
+        The bounds on the game value, their proof, and the game. The value is the error divided by
+        −R(1 + radius_).
     hardest_ : array
-        The indices of the rows outside the tube, with the largest residuals first.
+        The indices of the rows outside the tube, the largest residual first.
     hypotheses_, feature_importances_, n_features_in_, feature_names_in_
         As for `MarginBoostClassifier`. The weights are in units of y.
 
@@ -96,7 +91,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
 
     @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginBoostRegressor:
-        """Train by solving the game of the residuals.
+        """Solve the game of the residuals.
 
         Parameters
         ----------
@@ -105,7 +100,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         y : array of shape (N,)
             Finite numbers.
         sample_weight : array of shape (N,), optional
-            Numbers >= 0. An example with an integer weight is treated as this number of copies.
+            Numbers >= 0. An example of weight 2 counts as two copies.
 
         Raises
         ------
@@ -144,10 +139,13 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
 
 @dataclass
 class ResidualGames(ScoreGames):
-    """The game over `Simplex` with a row for each residual and a row for its negative."""
+    """The game over `Simplex` with two rows for each example, the residual and its negative.
+
+    Every column contains the term ±y, and weights that sum to 1 preserve it.
+    """
 
     values: Vector = field(default_factory=lambda: np.zeros(0))
-    """The distinct targets y. Each example has the index of its target in its field `codes`."""
+    """The distinct targets y. The field `codes` of the examples contains indices of targets."""
     middle: float = 0.0
     half: float = 1.0
     fraction: Any = 0.5

@@ -1,9 +1,8 @@
-"""A pool of randomised trees, and the game that chooses the weights of their votes.
+"""A pool of randomised trees, and the game that weights their votes.
 
-The margins of a tree on its own training examples say little about new examples. Each tree is
-therefore grown on a bootstrap sample, as in a random forest. For each example, the trees that were
-grown without this example give a held-out vote. The held-out votes are used to choose the fraction
-and to calibrate the probabilities, so that no games need to be solved for folds.
+Each tree is grown on a bootstrap sample, as in a random forest. The trees grown without an example
+give its held-out vote. Held-out votes choose the fraction and calibrate the probabilities, so that
+no games are solved for folds.
 """
 
 from __future__ import annotations
@@ -23,13 +22,12 @@ from relaxboost.game.domains import L2Ball
 from relaxboost.matrices.dense import DenseMatrix
 
 TREES_IN_POOL = 200
-"""The number of trees that are fitted before the game chooses among them. With 100 trees, the error
-on the data sets in docs/benchmarks.md is about 0.2 % higher."""
+"""The number of trees in a pool. With 100 trees, the error on the data sets in docs/benchmarks.md
+is about 0.2 % higher."""
 
 MAX_DRAWN_COPIES = 1000
-"""The maximum number of copies of an example that the bootstrap draws separately. An example with
-more copies is treated as if it had this number. With so many copies, all trees are grown on nearly
-the same share of them, so that more copies would only take more time."""
+"""The maximum number of copies of an example that the bootstrap draws separately. More copies take
+more time, but hardly change the share of copies in each sample."""
 
 KINDS: tuple[tuple[type[DecisionTreeRegressor], int | None], ...] = (
     (DecisionTreeRegressor, 2),
@@ -43,23 +41,22 @@ depth is None, the tree grows until its leaves are pure."""
 
 
 class RankedColumns(NamedTuple):
-    """The columns that trees cut. They contain the ranks of values among the training values.
+    """The ranks among the training values of the columns that trees cut, interpolated linearly.
 
-    The rank of a value between two training values is interpolated linearly. Trees split ranks in
-    the same way as values. Ranks are used because scikit-learn grows trees in single precision, and
-    ranks fit this precision whatever the size of the values.
+    Trees split ranks as they split values, and ranks fit the single precision in which scikit-learn
+    grows trees.
     """
 
     columns: CutColumns
     values: tuple[Vector, ...]
-    """The distinct training values of each column that trees cut, in ascending order."""
+    """The distinct training values of each column, in ascending order."""
     middle: Vector
-    """The rank of the median of each column that trees cut. It replaces missing values if no value
-    was missing in training."""
+    """The median rank of each column. It replaces missing values if no value was missing in
+    training."""
 
     @classmethod
     def of(cls, columns: CutColumns, Z: Array) -> RankedColumns:
-        """Return the columns of ranks for the training rows Z."""
+        """Return the rank columns for the training rows Z."""
         values = []
         middle = []
         for x in columns(Z).T:
@@ -72,13 +69,11 @@ class RankedColumns(NamedTuple):
 
     @property
     def source(self) -> Whole:
-        """For each column, the index of the feature from which the column is made."""
+        """For each column, the index of the feature that it contains."""
         return self.columns.source
 
     def __call__(self, Z: Array) -> NDArray[Any]:
-        """Return the ranks of the values in each column of the rows Z, in which numbers replace
-        the categories.
-        """
+        """Return the rank columns for the rows of Z, in which categories are numbers."""
         pairs = zip(self.columns(Z).T, self.values, strict=True)
         # The values are halved, so that no difference of two values overflows.
         ranks = np.column_stack(
@@ -88,22 +83,21 @@ class RankedColumns(NamedTuple):
 
 
 Columns = CutColumns | RankedColumns
-"""The type of the columns from which hypotheses predict. Stumps use the values of the data, and the
-trees of a pool use ranks."""
+"""The columns from which hypotheses predict: values for stumps, and ranks for trees."""
 
 
 @dataclass(frozen=True)
 class PooledTree:
-    """A hypothesis that predicts with one of the randomised trees."""
+    """A hypothesis that predicts with one tree of the pool."""
 
     tree: DecisionTreeRegressor
 
     def predict(self, E: NDArray[Any]) -> Vector:
-        """Return the votes of the tree, in [−1, 1], for rows in which ranks replace the values."""
+        """Return the votes of the tree, in [−1, 1], for rows of ranks."""
         return np.clip(self.tree.predict(E, check_input=False), -1.0, 1.0)
 
     def importances(self) -> Vector:
-        """Return the share of each column in the total decrease in squared error by splits."""
+        """Return the share of each column in the decrease in squared error."""
         return np.asarray(self.tree.feature_importances_)
 
     def __repr__(self) -> str:
@@ -120,12 +114,12 @@ class TreePool(DenseMatrix):
     signs, weights : arrays of shape (m,)
         The labels −1 and +1, and the weights of the examples.
     units : array of shape (m,)
-        The index of each example's unit. The bootstrap draws all examples of a unit together. If
-        the unit is −1, the copies of the example are drawn one by one.
+        The unit of each example, as `Examples.units` returns them. The bootstrap draws whole units.
+        In the unit −1, it draws single copies.
     copies : array of shape (m,)
         The number of copies of each example.
     seed : int
-        The seed of the samples and of the trees.
+        The seed for the samples and trees.
 
     Raises
     ------
@@ -178,24 +172,23 @@ class TreePool(DenseMatrix):
         self._signs = signs
 
     def hypothesis(self, j: int) -> PooledTree:
-        """Return the hypothesis of column j, which is a tree."""
+        """Return the tree of column j."""
         return self._trees[j]
 
     @property
     def over(self) -> L2Ball:
         """The domain of the weights: the l2 ball of radius 1/√n, which lies in the l1 ball.
 
-        Unless the value of the game is 0, the optimal weights in this domain are unique. They are
-        spread over many trees.
+        It spreads the weight over many trees. Unless the game value is 0, the optimal weights are
+        unique.
         """
         return L2Ball(1.0 / math.sqrt(len(self._trees)))
 
     def unseen_votes(self, support: Whole, coefficients: Vector) -> Vector:
-        """Return, for each example, the vote of the trees that were grown without this example.
+        """Return the vote of the trees grown without each example.
 
-        Each vote is multiplied by the weight of all trees and divided by the weight of the voting
-        trees, so that votes are comparable. If no tree was grown without an example, all trees
-        vote.
+        Each vote is divided by the weight share of the voting trees, so that votes are comparable.
+        If every tree was grown on an example, all trees vote for it.
         """
         votes = self._signs[:, None] * self.toarray()[:, support]
         unseen = self._unseen[:, support]

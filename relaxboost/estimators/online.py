@@ -1,4 +1,4 @@
-"""Estimators in scikit-learn's interface that learn from a stream of examples by mirror descent."""
+"""Scikit-learn estimators that learn from a stream by mirror descent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from relaxboost.online.streams.words import HASH_BUCKETS, WithWords, Words, word
 
 
 class _Scale(NamedTuple):
-    """The interval [center − half, center + half] of targets that is mapped to [−1, 1]."""
+    """The interval [center − half, center + half] of targets, which is mapped to [−1, 1]."""
 
     center: float
     half: float
@@ -35,12 +35,12 @@ class _Scale(NamedTuple):
 
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself.
 class OnlineEstimator(TableEstimator, ABC):
-    """The base class of the online estimators, with their base functions and learners."""
+    """The base class of the online estimators."""
 
     usual_loss: ClassVar[str]
-    """The name of the loss that the online estimator minimises if the parameter `loss` is None."""
+    """The name of the default loss."""
     usual_radius: ClassVar[float] = 30.0
-    """The radius of the set of weights that error messages of the estimator suggest."""
+    """The radius that error messages suggest."""
 
     loss: Any = None
     basis: Any = "linear"
@@ -60,13 +60,13 @@ class OnlineEstimator(TableEstimator, ABC):
 
     @restores_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Reset the estimator, and learn from the given rows in their order, `passes` times.
+        """Reset the estimator, and learn from the rows in their order, `passes` times.
 
         Parameters
         ----------
         X : array or frame of shape (N, d)
-            Finite numbers. Columns of a pandas frame may contain strings. They are hashed to 1024
-            base functions, so that new strings may occur at any time.
+            Finite numbers. Columns of a pandas frame may contain strings, which are hashed to 1024
+            base functions. New strings may occur at any time.
         y : array of shape (N,)
             Labels of any type, with at least two classes; finite numbers for regression.
         sample_weight : array of shape (N,), optional
@@ -88,10 +88,10 @@ class OnlineEstimator(TableEstimator, ABC):
     def _validated(
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
-        """Return the checked rows, targets and weights. Targets have a column for each learner."""
+        """Return the checked rows, targets (with a column for each learner) and weights."""
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
-        """Return X as doubles. Strings in pandas frames become 1024 features, which come last."""
+        """Return X as doubles, followed by 1024 features for the strings of a pandas frame."""
         if reset:
             self._words = Words(word_columns(X))
         words = self._words
@@ -100,7 +100,7 @@ class OnlineEstimator(TableEstimator, ABC):
         self._check_kind(X)
         if not hasattr(X, "iloc"):
             raise InputError(
-                f"the estimator was trained on strings in {words.columns[0]!r}; pass X as a "
+                f"the estimator was trained on strings in column {words.columns[0]!r}; pass X as a "
                 "pandas frame"
             )
         validate_data(self, X, reset=reset, skip_check_array=True)
@@ -150,7 +150,7 @@ class OnlineEstimator(TableEstimator, ABC):
         return StumpBasis.at_quantiles(X)
 
     def _values(self, X: Array) -> Array:
-        """Return the values of the base functions for the rows of X, with the constant last."""
+        """Return the base function values for the rows of X, with the constant last."""
         # The constant is as large as the bound of the others, so that it can be learned as fast.
         H = self.basis_.values(X)
         return np.column_stack([H, np.full(len(X), self.basis_.bound)]) if self.intercept else H
@@ -175,14 +175,14 @@ class OnlineEstimator(TableEstimator, ABC):
 
     @property
     def _is_automatic(self) -> bool:
-        """Whether the radius is "auto". Options that need a radius are rejected in this case."""
+        """Whether the radius is "auto", which rejects options that need a radius."""
         if not (isinstance(self.radius, str) and self.radius == "auto"):
             return False
         for name in ("over", "proxy", "schedule", "greedy"):
             given = getattr(self, name)
             if given not in (None, False):
                 raise InputError(
-                    f"{name}={given!r} needs a number as the radius, but the radius is 'auto'; set "
+                    f"{name}={given!r} needs a numeric radius, but the radius is 'auto'; set "
                     f"radius={self.usual_radius:g}, for example"
                 )
         return True
@@ -219,7 +219,7 @@ class OnlineEstimator(TableEstimator, ABC):
 
 
 class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
-    """A mirror descent classifier for streams, with a learner for each class against the rest.
+    """A mirror descent classifier for streams, with one learner for each class against the rest.
 
     Parameters
     ----------
@@ -228,49 +228,49 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         two classes.
     basis : {"linear", "stumps"} or BaseFunctions
         The base functions. "linear" uses the features, scaled to [−1, 1] by their range in the
-        examples of the first `fit` or `partial_fit`; later values are clipped to this range.
-        "stumps" have ten thresholds for each feature, taken from the same examples. The base
-        functions do not change later, because each weight belongs to one of them. For fixed ranges
-        and other base functions see `relaxboost.online`.
+        first `fit` or `partial_fit`; later values are clipped to this range. "stumps" have ten
+        thresholds for each feature, taken from the same examples. The base functions never change
+        later. For fixed ranges and other base functions see `relaxboost.online`.
     radius : float or "auto"
-        The radius λ > 0 of the set of weights. If base functions lie in [−K, K] and weights in an
-        l1 ball, predictions lie in [−λK, λK]. The default "auto" is
-        `relaxboost.online.HedgedDescent`, which needs no step size and follows drift.
+        The radius λ > 0 of the weight set. If base functions lie in [−K, K] and weights in an l1
+        ball, predictions lie in [−λK, λK]. The default "auto" is `relaxboost.online.HedgedDescent`,
+        which needs no step size and follows drift.
     over : {"ball", "simplex", "full-simplex"}, optional
-        If a radius is given, the set of weights. The default "ball" is the ball in the norm of the
+        The weight set, if a radius is given. The default "ball" is the ball in the norm of the
         proxy, l1 or l2.
     proxy, schedule : optional
-        Used if a radius is given; see `relaxboost.online.OnlineMethod`. "entropy", the default,
-        suits data with a few important features, and "squared-l2" data with many weak ones. The
-        default schedule is "adaptive".
+        Used if a radius is given; see `relaxboost.online.OnlineMethod`. The default proxy "entropy"
+        suits a few important features, and "squared-l2" many weak ones. The default schedule is
+        "adaptive".
     greedy : bool
-        If a radius is given, whether to use `MirrorSteps` (exponentiated gradient for the entropy,
-        gradient descent for the squared norm) instead of `MirrorDescent`. With the entropy, the
-        regret bound then needs a constant schedule.
+        Whether to use `MirrorSteps` (exponentiated gradient for the entropy, gradient descent for
+        the squared norm) instead of `MirrorDescent`, if a radius is given. With the entropy, the
+        regret bound of `MirrorSteps` needs a constant schedule.
     average : bool
-        If a radius is given, whether `predict` uses the average of all weights instead of the last
-        weights. Theorems bound the risk of the average for i.i.d. examples. If the stream drifts,
-        use False or the radius "auto", because the average contains weights from before the drift.
+        Whether `predict` uses the average of all weights instead of the last weights, if a radius
+        is given. Theorems bound the risk of the average for i.i.d. examples. If the stream drifts,
+        use False or the radius "auto".
     intercept : bool
-        Whether a constant base function is added.
+        Whether to add a constant base function.
     passes : int
-        The number of passes of `fit` through the examples, >= 1.
+        The number of passes of `fit` over the examples, >= 1.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
         The labels, sorted.
     learners_ : list of Learner
-        One learner for two classes, and otherwise one for each class. Each has a `regret_bound`.
+        One learner for two classes, otherwise one for each class. Each has a `regret_bound`.
     basis_ : BaseFunctions
-        The base functions. The constant, if any, comes last and is not included.
+        The base functions, without the constant.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    The order of the examples matters. An example with the `sample_weight` 2 counts as two copies in
-    a row. scikit-learn's check of weights shuffles copies, so it fails, as for `SGDClassifier`.
+    The order of the examples matters. An example with the `sample_weight` 2 counts as two
+    consecutive copies. Therefore scikit-learn's check of sample weights, which shuffles copies,
+    fails, as for `SGDClassifier`.
 
     References
     ----------
@@ -297,14 +297,14 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         X, y
             As for `fit`.
         classes : array of shape (K,)
-            All labels that may ever occur. Only the first call needs this argument.
+            All labels that may ever occur. Required in the first call only.
         sample_weight : array of shape (N,), optional
             As for `fit`.
 
         Raises
         ------
         InputError
-            As for `fit`, and if a label is not in `classes`. The estimator is then unchanged.
+            As for `fit`, and if a label is not in `classes`. Errors leave the estimator unchanged.
         """
         self.progressive(X, y, classes, sample_weight)
         return self
@@ -349,9 +349,9 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         return X, np.where(places[:, None] == own, 1.0, -1.0), weights
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores <w, h(x)> of the rows of X, with a column for each class.
+        """Return the scores <w, h(x)> for the rows of X, with a column for each class.
 
-        For two classes, there is one score for each row. It is positive for the second class.
+        For two classes, there is one score for each row, positive for the second class.
         """
         said = self._decided(X)
         return said[:, 0] if said.shape[1] == 1 else said
@@ -367,8 +367,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     def predict_proba(self) -> Any:
         """The method `predict_proba(X)`, which returns probabilities in the order of `classes_`.
 
-        For more than two classes, the probabilities of each class against the rest are divided by
-        their sum. The method exists only if the loss is a negative log-likelihood.
+        For more than two classes, the one-against-rest probabilities are divided by their sum. The
+        method exists only if the loss is a negative log-likelihood.
         """
         check_likelihood(self._loss, "decision_function")
         return self._probabilities
@@ -385,34 +385,34 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     """A mirror descent regressor for streams.
 
-    Targets are scaled to [−1, 1], like features, if the loss depends only on their difference to
-    the predictions. This holds for all losses of the package.
+    If the loss depends only on f − y, like all losses of the package, targets are scaled to [−1,
+    1].
 
     Parameters
     ----------
     loss : str or PointwiseLoss, optional
         "squared", the default, "absolute", "huber", a loss such as
-        ``relaxboost.functional.Quantile(0.9)``, or a user-defined loss. The parameters of the loss
-        are in units of the scaled target.
+        ``relaxboost.functional.Quantile(0.9)``, or a user-defined loss. Loss parameters are in
+        units of the scaled target.
     basis
         As for `MirrorDescentClassifier`.
     radius : float or "auto"
-        The radius λ > 0 of the set of weights. If base functions lie in [−1, 1] and weights in an
-        l1 ball or a simplex, predictions differ from the midpoint of the interval of targets by at
-        most λ times half its length. "auto" is `relaxboost.online.HedgedDescent`, and clips targets
-        and predictions to this interval.
+        The radius λ > 0 of the weight set. If base functions lie in [−1, 1] and weights in an l1
+        ball or a simplex, predictions differ from the midpoint of the target interval by at most λ
+        times half its length. "auto" is `relaxboost.online.HedgedDescent`, and clips targets and
+        predictions to this interval.
     over, proxy, schedule, greedy, average, intercept, passes
         As for `MirrorDescentClassifier`.
     targets : (low, high), optional
-        The interval that is scaled to [−1, 1]; by default the range of the first targets. The
-        squared loss clips targets to this interval, so that its slopes are bounded.
+        The interval that is scaled to [−1, 1], by default the range of the first targets. The
+        squared loss clips targets to this interval, which bounds its slopes.
 
     Attributes
     ----------
     learners_ : list of one Learner
         The learner, which is trained on scaled targets.
     basis_ : BaseFunctions
-        The base functions. The constant, if any, comes last and is not included.
+        The base functions, without the constant.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -437,7 +437,7 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     targets: Any = None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> MirrorDescentRegressor:
-        """Learn from further rows without resetting. After an error the estimator is unchanged."""
+        """Learn from further rows without resetting. Errors leave the estimator unchanged."""
         self.progressive(X, y, sample_weight)
         return self
 

@@ -1,4 +1,4 @@
-"""Ranking by boosting with functional gradients."""
+"""A ranker that boosts by functional gradient descent."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from relaxboost.functional import RankingHinge
 class FunctionalGradientRanker(FunctionalGradientEstimator):
     """A ranker that boosts the hinge loss on pairs of documents of the same query.
 
-    `fit` and `score` need `groups`, the query of each document. For scikit-learn's searches and
-    cross-validation to pass on `groups`, call ``set_config(enable_metadata_routing=True)`` and
-    ``ranker.set_fit_request(groups=True).set_score_request(groups=True)``.
+    `fit` and `score` need `groups`, the query ids of the documents. To pass `groups` through
+    scikit-learn's searches and cross-validation, call ``set_config(enable_metadata_routing=True)``
+    and ``ranker.set_fit_request(groups=True).set_score_request(groups=True)``.
 
     Parameters
     ----------
     loss : str or Loss, optional
-        "ranking-hinge", the default, or ``RankingHinge("queries")``, which gives all queries the
-        same weight.
+        "ranking-hinge", the default, or ``RankingHinge("queries")``, which weights all queries
+        equally.
     learner, algorithm, step, scale, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
@@ -41,8 +41,8 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 
     Notes
     -----
-    scikit-learn's `check_estimator` passes no groups. The ranker passes its checks if `fit` and
-    `score` get the same query for all rows.
+    scikit-learn's `check_estimator` supplies no groups. The ranker satisfies its checks if all rows
+    belong to one query.
 
     References
     ----------
@@ -72,7 +72,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         y_val: Any = None,
         groups_val: Any = None,
     ) -> FunctionalGradientRanker:
-        """Train on documents X of shape (N, d), their grades y, and their queries.
+        """Train on documents X of shape (N, d), their grades y and their query ids.
 
         Parameters
         ----------
@@ -81,11 +81,11 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         y : array of shape (N,)
             The grade of each document; a higher grade is better.
         groups : array of shape (N,)
-            The query of each document, as ids of any type, in any order.
+            The query id of each document, of any type and in any order.
         sample_weight : array of shape (N,), optional
-            Numbers >= 0. The weight of a pair is the product of the weights of its documents.
+            Numbers >= 0. The weight of a pair is the product of its document weights.
         X_val, y_val, groups_val : arrays, optional
-            A validation set with the same features. It is used instead of held-out queries.
+            A validation set with the same features, which replaces the held-out queries.
 
         Raises
         ------
@@ -109,9 +109,10 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs, in [0, 1], whose scores have the same order as their grades.
+        """Return the share of correctly ordered pairs, in [0, 1].
 
-        Only pairs of a query with different grades count. Equal scores are in the wrong order.
+        Only pairs with the same query and different grades count. Equal scores count as the wrong
+        order.
         """
         X = self._rows(X)
         loss: Any = loss_of(self._loss, ("ranking",), "ranks")
@@ -125,12 +126,12 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 def _queries(groups: Any, X: Any) -> Any:
     if groups is None:
         raise InputError(
-            "a ranker needs groups, which names the query of each document; if there is only "
-            "one query, pass zeros"
+            "a ranker needs groups, the query id of each document; if there is only one query, "
+            "pass zeros"
         )
     if len(X) < 2:
         raise InputError(
-            "a ranker needs pairs of documents, but X has only one sample; add more documents"
+            "a ranker needs pairs of documents, but X has only one sample; pass more documents"
         )
     groups = column_or_1d(groups)
     check_consistent_length(X, groups)

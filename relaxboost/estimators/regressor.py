@@ -1,4 +1,4 @@
-"""Regression by boosting with functional gradients."""
+"""A regressor that boosts by functional gradient descent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from relaxboost.functional import Quantile, Risk
 class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     """A regressor that boosts any convex loss.
 
-    If the loss depends only on f − y, as all losses of the package do, boosting starts at the
+    If the loss depends only on f − y, like all losses of the package, boosting starts at the
     constant f_0 of least risk. For other losses f_0 is 0.
 
     Parameters
@@ -34,10 +34,9 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     learner, algorithm, step
         As for `FunctionalGradientClassifier`.
     scale : float, optional
-        A factor that multiplies the steps. The default is 1 unless the steps are 1/√t and the
-        gradient has a bound. In this case the default is the standard deviation of y divided by
-        this bound, because Theorem 5 of Grubb & Bagnell (2011) assumes functions and gradients of
-        size one.
+        A factor of the steps. If the steps are 1/√t and the gradient is bounded, the default is the
+        standard deviation of y divided by the bound (Theorem 5 of Grubb & Bagnell 2011 assumes
+        functions and gradients of size one). Otherwise the default is 1.
     projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
@@ -58,9 +57,8 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
 
     Notes
     -----
-    `score` returns R², whatever the loss. To compare models by their loss, pass `scoring` to a
-    search, such as ``make_scorer(mean_pinball_loss, alpha=0.9, greater_is_better=False)`` for a
-    quantile.
+    `score` returns R² for every loss. To compare models by their loss, pass `scoring` to a search,
+    such as ``make_scorer(mean_pinball_loss, alpha=0.9, greater_is_better=False)`` for a quantile.
 
     References
     ----------

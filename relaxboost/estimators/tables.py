@@ -24,18 +24,17 @@ from relaxboost.matrices.labelled import ROUNDED, check_names, rounded_integer
 
 @dataclass(frozen=True)
 class Features:
-    """A description of the columns of a table. Each column contains numbers or categories."""
+    """The columns of a table, each numeric or categorical."""
 
     names: tuple[str, ...]
     levels: tuple[tuple[Any, ...] | None, ...]
-    """The categories of each column of the table, or None for a column of numbers."""
+    """The categories of each column, or None for a numeric column."""
     unrepeated: tuple[str, ...] = ()
-    """The names of the columns that are probably ids, because most values differ from each other.
-    """
+    """The names of the columns that are probably ids, because most of their values are distinct."""
 
     @classmethod
     def of(cls, X: Any) -> Features:
-        """Return the description of the columns of a pandas frame."""
+        """Return the columns of a pandas frame."""
         names = (f"x{name}" if isinstance(name, Integral) else str(name) for name in X.columns)
         columns = list(zip(names, (x for _, x in X.items()), strict=True))
         levels = tuple(_levels(x) for _, x in columns)
@@ -45,14 +44,13 @@ class Features:
 
     @classmethod
     def numbered(cls, d: int) -> Features:
-        """Return the description of d columns of numbers, which are named x0, x1, ..."""
+        """Return d numeric columns, named x0, x1, ..."""
         return cls(tuple(f"x{f}" for f in range(d)), (None,) * d)
 
     def numbers(self, X: Any) -> Array:
-        """Return a pandas frame as doubles, or raise an InputError for an unknown category.
+        """Convert a pandas frame to doubles. Unknown categories raise an InputError.
 
-        A category becomes its index among the categories of its column. A missing value becomes
-        nan.
+        A category becomes its index in `levels`, and a missing value becomes nan.
         """
         columns = zip((x for _, x in X.items()), self.names, self.levels, strict=True)
         numbers = [_numbers(*column, column[1] in self.unrepeated) for column in columns]
@@ -63,7 +61,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def restores_fit(method: Method) -> Method:
-    """Decorate a method so that an error or Ctrl-C restores all attributes of the estimator."""
+    """Decorate a method so that an error or Ctrl-C restores the estimator's attributes."""
 
     @wraps(method)
     def restoring(self: Any, *args: Any, **options: Any) -> Any:
@@ -79,20 +77,17 @@ def restores_fit(method: Method) -> Method:
 
 
 class TableEstimator(BaseEstimator):
-    """The base class of all estimators of the package.
-
-    It reads tables of numbers and categories.
-    """
+    """The base class of all estimators of the package."""
 
     takes_categories: ClassVar[bool] = False
     for_categories: ClassVar[str] = ""
-    """The similar estimator that error messages recommend for columns with categories."""
+    """The estimator that error messages recommend for categorical columns."""
     for_labels: ClassVar[str | None] = None
-    """The advice in the error message if y contains labels. If it is None, labels are allowed."""
+    """The advice in the error message for labels in y, or None if labels are allowed."""
     _table: Features
 
     def _without_missing(self) -> str | None:
-        """Return the advice on missing values for error messages, or None if they are allowed."""
+        """Return the advice in the error for missing values, or None if they are allowed."""
         return None
 
     def __sklearn_tags__(self) -> Any:
@@ -106,7 +101,7 @@ class TableEstimator(BaseEstimator):
     def _read(self, X: Any, *, reset: bool = False) -> Array:
         """Return X as doubles, with nan for missing values.
 
-        If `reset` is True, as in `fit`, the estimator also stores a description of the columns.
+        If `reset` is True, as in `fit`, also store the description of the columns.
         """
         self._check_kind(X)
         Z = self._read_frame(X, reset) if self.takes_categories else None
@@ -129,7 +124,7 @@ class TableEstimator(BaseEstimator):
         return self._read(X)
 
     def _read_pair(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Any]:
-        """Return the arrays X and y of a fit. If labels are not allowed, y contains numbers."""
+        """Return X as doubles and y as an array. If labels are not allowed, y contains doubles."""
         if y is None:
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; pass "
@@ -225,7 +220,7 @@ def check_class_weights(classes: Any, totals: Any) -> None:
 
 
 def classes_of(y: Any) -> tuple[Any, Any]:
-    """Return the distinct labels, sorted, and the index of each label among them.
+    """Return the distinct labels, sorted, and the label index of each example.
 
     Raises
     ------
@@ -247,7 +242,7 @@ def classes_of(y: Any) -> tuple[Any, Any]:
 
 
 def read_weights(sample_weight: Any, rows: int) -> Vector:
-    """Return the weight of each example. If `sample_weight` is None, all weights are 1.
+    """Return the example weights. If `sample_weight` is None, all weights are 1.
 
     Raises
     ------
@@ -343,7 +338,7 @@ def _levels(x: Any) -> tuple[Any, ...] | None:
 def _unhashable_cell(x: Any) -> InputError:
     odd = next((type(v).__name__ for v in x if not isinstance(v, Hashable)), "tuple")
     return InputError(
-        f"feature {x.name!r} contains a {odd}, but each cell must be a number or a category; "
+        f"feature {x.name!r} contains a {odd}, but each value must be a number or a category; "
         "split the column into several columns, or drop it"
     )
 
@@ -371,8 +366,7 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None, is_unrepeated: b
     if unknown.any():
         value = x.iloc[int(np.argmax(unknown))]
         remedy = (
-            ", and hardly any value in this column occurred twice there; drop the column, and fit "
-            "again"
+            ", where hardly any value of this column occurred twice; drop the column and fit again"
             if is_unrepeated
             else "; replace it with None, or declare the categories of all string columns before "
             'you split the data: X[names] = X[names].astype("category")'

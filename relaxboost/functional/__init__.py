@@ -1,6 +1,4 @@
-"""Boosting for any convex loss by restricted gradient descent in function space, after Grubb &
-Bagnell (2011), abbreviated as GB11.
-"""
+"""Functional-gradient boosting for any convex loss, after Grubb & Bagnell (2011), or GB11."""
 
 from __future__ import annotations
 

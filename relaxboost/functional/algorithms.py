@@ -1,7 +1,7 @@
-"""The boosting algorithms: how each of them finds its direction in a round, and their options.
+"""The boosting algorithms, which choose the direction of each round.
 
-`Naive`, `Repeated` and `Residual` are the three algorithms of Grubb & Bagnell (2011), abbreviated
-as GB11. `Refitted` is TreeBoost (Friedman 2001).
+`Naive`, `Repeated` and `Residual` are Algorithms 1, 2 and 3 of Grubb & Bagnell (2011), or GB11.
+`Refitted` is TreeBoost (Friedman 2001).
 """
 
 from __future__ import annotations
@@ -46,52 +46,47 @@ ITERATES = ("last", "best", "average")
 class Projected(NamedTuple):
     """The projection of a vector v onto the hypothesis class H (GB11, Eq. 2).
 
-    Among all multiples of all hypotheses in H, the projection is the one nearest to v.
+    It is the vector nearest to v among all multiples of all hypotheses in H.
     """
 
     hypothesis: Hypothesis
     coefficient: float
-    """The coefficient of the hypothesis h in the projection of the vector v: <h, v>/‖h‖²."""
+    """The coefficient <h, v>/‖h‖² of the hypothesis h."""
     point: Array
-    """The values of the projection on the training set: the coefficient times the outputs of the
-    hypothesis."""
+    """The projection on the training set: the coefficient times the outputs of h."""
     edge: float
-    """The edge |<h, v>|/(‖h‖‖v‖) of the hypothesis h with respect to the projected vector v. It is
-    the number γ in Definition 1 of Grubb & Bagnell (2011)."""
+    """The edge |<h, v>|/(‖h‖‖v‖), which is γ in GB11, Definition 1."""
 
 
 Project: TypeAlias = Callable[[Array], Projected | None]
-"""A function that projects a vector onto the hypothesis class H. It returns None if the vector is
-orthogonal to every hypothesis of H."""
+"""A function that projects a vector onto H. It returns None if the vector is orthogonal to H."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """The direction of a boosting round, which is a sum of hypotheses times coefficients.
+    """The direction of a boosting round, which is a sum of projections.
 
-    The round multiplies the direction by the step, and subtracts the product from the function f.
+    The round subtracts the step size times the direction from f.
     """
 
     parts: tuple[Projected, ...]
-    """The projections whose sum is the direction of the boosting round."""
+    """The projections that add up to the direction."""
     values: Array
-    """The values of the round's direction on the training set, in the shape of the gradient."""
+    """The values of the direction on the training set, in the shape of the gradient."""
     waits: bool = False
-    """Whether boosting continues if this round found no hypothesis. It does if a later round may
-    find one."""
+    """Whether boosting continues if the round found no hypothesis."""
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """The edges of the projections whose sum is the direction of the boosting round."""
+        """The edges of the projections."""
         return tuple(part.edge for part in self.parts)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Algorithm(ABC):
-    """A boosting algorithm. In each round it approximates the subgradient by a sum of hypotheses.
+    """A boosting algorithm, which approximates each subgradient by a sum of hypotheses.
 
-    A subclass defines the method `direction`. If it also defines a `name`, `boost` accepts this
-    name as an argument.
+    Subclasses define `direction`. If they define a `name`, `boost` accepts it.
 
     Parameters
     ----------
@@ -103,30 +98,26 @@ class Algorithm(ABC):
         which GB11 proves convergence. For `Naive`, GB11 proves convergence only if the risk is
         smooth and strongly convex.
     scale : float, optional
-        A positive number that multiplies every step; by default 1. The steps 1/√t are too short for
-        large targets. If targets are in the hundreds, the scale should also be in the hundreds;
-        otherwise `boost` warns.
+        A factor > 0 of all steps, by default 1. The steps 1/√t need a scale of the size of the
+        targets; `boost` warns if they are too short.
     projection : {"least-squares", "inner"}, optional
-        The rule that selects a hypothesis. "least-squares" selects the hypothesis with the multiple
-        nearest to the gradient (GB11, Eq. 4). "inner" selects the hypothesis with the smallest
-        angle to the gradient (Eq. 3). The default is the first rule in `WeakLearner.projections`.
+        How a hypothesis is selected: "least-squares" takes the one with the multiple nearest to the
+        gradient (GB11, Eq. 4), and "inner" the one with the smallest angle to the gradient (Eq. 3).
+        The default is the first of `WeakLearner.projections`.
     iterate : {"last", "best", "average"}, optional
-        The function that is used for predictions. Let f_t be the function after round t, and T the
-        last round. "last", the default, is f_T. "best" is the f_t of least validation risk, or of
-        least training risk if there is no validation set. "average" is the mean of f_1, ..., f_T.
-        The theorems for the steps 1/√t refer to this mean.
+        The function used for predictions. "last", the default, is the function f_T after the last
+        round T. "best" is the f_t with the least validation risk, or training risk without a
+        validation set. "average" is the mean of f_1, ..., f_T, to which the theorems for the steps
+        1/√t apply.
 
     Raises
     ------
     InputError
-        For any other value of an option.
+        If an option has any other value.
     """
 
     name: ClassVar[str] = ""
-    """The name by which `boost` selects the algorithm with its default options.
-
-    It is "" if the algorithm has no such name.
-    """
+    """The name by which `boost` selects the algorithm, or "" if it has none."""
 
     step: str | float | Callable[[int], float] | None = None
     scale: float | None = None
@@ -159,10 +150,9 @@ class Algorithm(ABC):
         Parameters
         ----------
         gradient : array of shape (N,) or (N, K)
-            The subgradient of the risk before the round. The array must not be changed.
+            The subgradient of the risk before the round. Do not modify it.
         project : callable
-            A function that projects a vector onto the nearest multiple of a hypothesis; see
-            `Projected`.
+            The projection onto the hypothesis class; see `Projected`.
         t : int
             The number of the round, >= 1.
         """
@@ -170,35 +160,30 @@ class Algorithm(ABC):
     def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
         """Return the vector that the round projects onto the hypotheses.
 
-        The vector contains the values of a function on the training set. By default it is the given
-        subgradient of the risk at F, the predictions before the round.
+        By default it is the given subgradient of the risk at the predictions F.
         """
         return gradient
 
     def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
-        """Return the direction of the next step, with new values in the leaves of its trees.
+        """Return the direction with new leaf values.
 
-        By default the direction is returned unchanged. `Refitted` fits the leaf values to the loss.
+        By default the direction is returned unchanged.
         """
         return direction
 
     def default_step(self, risk: Risk, learner: WeakLearner) -> str:
-        """Return the step size that is used for a risk and a weak learner if `step` is None."""
+        """Return the step size that is used if `step` is None."""
         return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
 
     def fresh(self, after: Algorithm | None = None) -> Algorithm:
-        """Return the algorithm in its initial state.
+        """Return the algorithm in its initial state, or in the final state of the run `after`.
 
-        If `after` is the algorithm of an earlier run, return the algorithm in the final state of
-        that run. A subclass whose state changes during a run returns a copy.
+        Subclasses with a state return a copy.
         """
         return self
 
     def filled(self, **options: Any) -> Algorithm:
-        """Return a copy of the algorithm in which the given options are set.
-
-        An option that the user has already set keeps its value.
-        """
+        """Return a copy with the given options. Options that are already set keep their values."""
         made = copy.copy(self)
         for option, value in options.items():
             if getattr(self, option) is None:
@@ -207,10 +192,9 @@ class Algorithm(ABC):
         return made
 
     def projection_for(self, learner: WeakLearner) -> str:
-        """Return the name of the rule by which a weak learner selects hypotheses.
+        """Return the projection that the algorithm uses with a weak learner.
 
-        The rule is the option `projection` of the algorithm, or else the learner's default. An
-        InputError is raised if the learner does not support the rule.
+        An InputError is raised if the learner does not support the option `projection`.
         """
         if self.projection is None:
             return learner.projections[0]
@@ -223,17 +207,16 @@ class Algorithm(ABC):
 
 
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm")
-"""The classes of boosting algorithms, by the names that `boost` accepts."""
+"""The classes of boosting algorithms by name."""
 
 
 def algorithm_of(given: Any) -> Algorithm:
-    """Return a boosting algorithm.
+    """Return the algorithm for a name or an object.
 
     Parameters
     ----------
     given : str or Algorithm
-        The name of an algorithm, such as "residual", which gets its default options, or an
-        algorithm, which is returned unchanged.
+        A name such as "residual", which selects the default options, or an algorithm.
 
     Raises
     ------
@@ -248,19 +231,19 @@ def algorithm_of(given: Any) -> Algorithm:
 
 
 def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Project:
-    """Return a function that projects a vector onto the hypothesis class of a weak learner.
+    """Return the projection onto the hypothesis class of a weak learner.
 
-    The returned function raises `TimeUp` if no time is left, and an `InputError` if the learner's
-    outputs are not numbers in the shape of the projected vector.
+    The returned function raises `TimeUp` when the time is up, and an InputError if the learner's
+    outputs are invalid.
 
     Parameters
     ----------
     pool : Pool
         The weak learner, prepared for a training set.
     measure : Empirical
-        The weights of the examples, which define the norm of the projected vector.
+        The example weights, which define the inner product.
     clock : Clock, optional
-        The clock of the time limit. By default the time is not limited.
+        The clock of the time limit. By default there is no limit.
     """
 
     def project(v: Array) -> Projected | None:
@@ -291,9 +274,9 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
         square = measure.inner(values, values)
         if not np.isfinite(square):
             raise InputError(
-                f"the weak learner found {h!r} with training outputs that are not finite, or too "
-                "large to square; it must return finite numbers. If the run diverges, use smaller "
-                "steps"
+                f"the weak learner found {h!r} with training outputs that are not finite or "
+                "overflow when squared; it must return finite numbers. If the run diverges, use "
+                "smaller steps"
             )
         # A hypothesis that is zero on the training set has no direction.
         if square == 0.0:
@@ -310,12 +293,12 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Naive(Algorithm):
-    """Algorithm 1 of GB11: take a step along the hypothesis that is nearest to the gradient.
+    """Algorithm 1 of GB11: step along the projection of the gradient.
 
-    Round t sets f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. Here η_t is the step, ∇ the gradient of the
-    risk at f_{t−1}, and h the hypothesis whose multiple is nearest to ∇. The remainder of the
-    projection is discarded. The algorithm converges for smooth strongly convex risks (GB11,
-    Theorem 3). For other risks it can stop far from the optimum.
+    Round t sets f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h, where η_t is the step, ∇ the gradient at
+    f_{t−1}, and h the hypothesis whose multiple is nearest to ∇. The algorithm converges for
+    smooth, strongly convex risks (GB11, Theorem 3). For other risks it can stop far from the
+    optimum.
     """
 
     name = "naive"
@@ -333,25 +316,23 @@ class Naive(Algorithm):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Repeated(Algorithm):
-    """Algorithm 2 of GB11: project the gradient, then the remainder, and so on, t times in round t.
+    """Algorithm 2 of GB11: project the gradient and its remainders, t times in round t.
 
-    Round t sets f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k. Here η_t is the step, ∇' the
-    remainder of the gradient after k − 1 projections, and h_k the hypothesis whose multiple is
-    nearest to ∇'. Projection k leaves the remainder ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper has
-    ∇' − h_k instead. With the formula of the paper, its theorems fail unless h_k itself is the
-    nearest point.
+    Round t sets f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where η_t is the step, ∇' the
+    remainder after k − 1 projections, and h_k the hypothesis whose multiple is nearest to ∇'.
+    Projection k leaves the remainder ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper has ∇' − h_k, for which
+    its theorems fail unless h_k is the nearest point.
 
     Parameters
     ----------
     step, scale, projection, iterate
         See `Algorithm`.
     threshold : float, optional
-        A number in (0, 1). If it is set, the number of projections in a round is not t. Instead,
-        the round ends when the norm of the remainder ∇' is at most the threshold times the norm of
-        the gradient (GB11, Sec. 4.2, last paragraph on Theorem 5).
+        A number in (0, 1). If it is set, a round does not stop after t projections, but when the
+        norm of ∇' is at most `threshold` times that of the gradient (GB11, Sec. 4.2, last paragraph
+        on Theorem 5).
     most : int, optional
-        The maximum number of projections in a round. If a threshold is set, the default is 1000,
-        because sums of hypotheses may not come close enough to the gradient.
+        The maximum number of projections in a round, >= 1. With a threshold the default is 1000.
     """
 
     name = "repeated"
@@ -393,17 +374,15 @@ class Repeated(Algorithm):
 class Residual(Algorithm):
     """Algorithm 3 of GB11: add the remainder of each projection to the next gradient.
 
-    Round t has three steps: Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; and then
-    Δ ← Δ − (<h, Δ>/‖h‖²) h. Here Δ is the residual, which is 0 before the first round, η_t the
-    step, ∇ the gradient of the risk at f_{t−1}, and h the hypothesis whose multiple is nearest to
-    Δ.
+    Round t has three steps: Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; and then Δ ← Δ −
+    (<h, Δ>/‖h‖²) h. The residual Δ starts at 0, η_t is the step, ∇ the gradient at f_{t−1}, and h
+    the hypothesis whose multiple is nearest to Δ.
     """
 
     name = "residual"
 
     residual: Array | None = field(default=None, init=False)
-    """The residual Δ after the last round: the sum of all gradients minus all projections. It is
-    None before the first round."""
+    """The residual Δ after the last round, or None before the first round."""
 
     def direction(self, gradient: Array, project: Project, t: int) -> Direction:
         total = gradient.copy() if self.residual is None else self.residual + gradient
@@ -425,25 +404,22 @@ class Residual(Algorithm):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Refitted(Naive):
-    """Friedman's TreeBoost: project the gradient onto a tree, then fit the value of each leaf to
-    the loss.
+    """Friedman's TreeBoost: project the gradient onto a tree, then refit its leaves to the loss.
 
-    Each round adds η v to the predictions in every leaf, where η is the step and v the value of the
-    leaf. The value depends on the loss:
+    Each round adds η v to the predictions in each leaf, where η is the step and v the leaf value.
+    The leaf value depends on the loss:
 
-    * In regression, v minimises the loss of the examples in the leaf. It is a weighted mean, median
-      or quantile, or Huber's estimate.
-    * The logistic and exponential losses may have no minimum in a leaf. For these losses, v is a
-      damped Newton step.
+    * In regression, v minimises the loss in the leaf. It is a weighted mean, median or quantile, or
+      Huber's estimate.
+    * For the logistic and exponential losses, which may have no minimum in a leaf, v is a damped
+      Newton step.
     * The hinge and the multiclass hinge are replaced by smooth losses. If there are K classes, the
       smooth risk exceeds the risk by at most (log K)/2.
-    * If a loss has no rule for leaf values, the leaf values of the projection are multiplied by the
-      number that decreases the risk most.
+    * If a loss has no rule for leaf values, the projection is multiplied by the best factor.
 
-    With η <= 1, or η <= 1/K for a loss of K outputs, a round never increases the risk. For the two
-    hinges, this holds for the smooth risk. There are two exceptions: the ranking hinge, because its
-    pairs connect different leaves, and trees with monotone constraints, because these change the
-    values of leaves. This algorithm is not in Grubb & Bagnell (2011).
+    With η <= 1, or η <= 1/K for K outputs, a round never increases the risk (for the two hinges,
+    the smooth risk). Exceptions are the ranking hinge and trees with monotone constraints. This
+    algorithm is not in Grubb & Bagnell (2011).
 
     Parameters
     ----------
@@ -469,8 +445,8 @@ class Refitted(Naive):
     def projection_for(self, learner: WeakLearner) -> str:
         if not learner.leafy:
             raise InputError(
-                f"algorithm='refitted' changes the values of leaves, but {learner!r} has no leaves "
-                "with free values; use regression stumps or trees, or algorithm='residual'"
+                f"algorithm='refitted' needs leaves to refit, but {learner!r} has none; "
+                "use regression stumps or trees, or algorithm='residual'"
             )
         return super().projection_for(learner)
 

@@ -1,4 +1,4 @@
-"""The function `boost`, which runs restricted gradient descent in function space."""
+"""The function `boost`, which minimises a convex risk by functional-gradient descent."""
 
 from __future__ import annotations
 
@@ -31,14 +31,12 @@ from relaxboost.functional.schedules import make
 from relaxboost.functional.stopping import Stopping
 
 CHECKED_ROWS = 8
-"""The number of training rows on which `boost` tests the hypotheses of a weak learner. On these
-rows, the predictions of a hypothesis must agree with the training outputs that the learner has
-returned together with the hypothesis."""
+"""The number of training rows on which the predictions of new hypotheses are compared with the
+training outputs that the learner returned."""
 
 
 STOPPING = "pass the number of rounds as stopping=, as in boost(X, risk, learner, stopping=100)"
-"""The advice in the error message if a user passes the number of rounds to `boost` by a wrong
-argument name, such as `n_estimators`."""
+"""The advice for users who pass the number of rounds by a wrong name, such as `n_estimators`."""
 
 
 @accepts_seed
@@ -65,44 +63,41 @@ def boost(
     Parameters
     ----------
     X : array
-        The features, with shape (N, d): a row for each training example. For the learner
-        `FiniteSet`, the array contains the outputs of the hypotheses instead.
+        The training features, shape (N, d). For `FiniteSet`, the outputs of the hypotheses.
     risk : Risk
-        A loss bound to targets, as in ``Hinge().bind(y)``. The risk also contains the weights and
-        the queries, if there are any.
+        A loss bound to targets, such as ``Hinge().bind(y)``, with any weights and queries.
     learner : WeakLearner
-        The weak learner, which finds a hypothesis in each round.
+        The weak learner.
     algorithm : {"residual", "repeated", "naive", "refitted"} or Algorithm
         The boosting algorithm. The first three names select Algorithms 3, 2 and 1 of Grubb &
         Bagnell (2011), and ``"refitted"`` selects TreeBoost. To set options such as the step, pass
-        an object, as in ``Residual(step=0.1)``. ``"naive"`` may stop far from the optimum if the
-        risk is not smooth. With a warm start, pass the name of the algorithm of the earlier run;
-        its options are then used again.
+        an object, for example ``Residual(step=0.1)``. ``"naive"`` may stop far from the optimum of
+        a nonsmooth risk. For a warm start, pass the algorithm name of the earlier run, whose
+        options are reused.
     stopping : int or Stopping
         The number of rounds, or all limits of the run.
     warm_start : Boosted, optional
         An earlier run to continue. The result is the same as that of an uninterrupted run.
     rng : int, numpy.random.Generator or None
-        The seed, >= 0, for learners that make random choices, a generator from which the seed is
-        drawn, or None for a new seed. With a warm start this argument is ignored, and the random
-        numbers of the earlier run are continued.
+        The seed, >= 0, for random learners, a generator that draws it, or None for a new seed. A
+        warm start ignores it and continues the random numbers of the earlier run.
 
     Returns
     -------
     Boosted
-        The function that boosting found, and the history of the run. After Ctrl-C it is the result
-        of the last complete round, with the status "interrupted".
+        The boosted function and the history of the run. Ctrl-C returns the result of the last
+        complete round, with the status "interrupted".
 
     Raises
     ------
     InputError
-        If the data or an option is invalid. The error is raised before work starts.
+        If the data or an option is invalid.
 
     Warns
     -----
     UserWarning
-        If the targets are so large that steps of 1/√t and scale 1 cannot reach them, or if the
-        training risk of the result exceeds that of f = 0.
+        If the targets are too large for the steps 1/√t with scale 1, or if the final training risk
+        exceeds that of f = 0.
 
     References
     ----------
@@ -160,8 +155,8 @@ def _check_kinds(risk: Any, learner: Any, before: Any) -> None:
         raise InputError(f"warm_start must be a result of boost, got {before!r}")
     if before is not None and before.state is None:
         raise InputError(
-            "warm_start needs the state of the run, but estimators store this state only if they "
-            "are fitted with warm_start=True"
+            "warm_start needs the state of the run, which estimators store only with "
+            "warm_start=True"
         )
 
 

@@ -1,4 +1,4 @@
-"""The result of functional boosting: the combined function and the history of the run."""
+"""The result of `boost`: the boosted function and the history of the run."""
 
 from __future__ import annotations
 
@@ -16,40 +16,32 @@ from relaxboost.functional.losses.targets import decided
 
 
 class BoostRecord(NamedTuple):
-    """A record of the risk, the step and other numbers of a boosting round.
+    """The risk, the step and other numbers of a boosting round.
 
-    The function after round t is called f_t. The record of round 0 describes the function before
-    the first step.
+    The function after round t is f_t. Round 0 is the state before the first step.
     """
 
     round: int
     value: float
-    """The risk R[f_t] of the function after the round, on the training set."""
+    """The training risk R[f_t]."""
     validation: float
-    """The risk of f_t on the validation set, or nan without a validation set. If the iterate is
-    "average", this is the validation risk of the mean of f_1..f_t."""
+    """The validation risk of f_t, or of the mean of f_1, ..., f_t if the iterate is "average". It
+    is nan without a validation set."""
     average: float
-    """The training risk of the mean of the functions f_1, ..., f_t after the rounds so far.
-
-    It is nan unless the iterate is "average".
-    """
+    """The training risk of the mean of f_1, ..., f_t, or nan unless the iterate is "average"."""
     gradient: float
-    """The norm of the subgradient of the training risk at f_t, the function after the round."""
+    """The norm of the subgradient of the training risk at f_t."""
     edge: float
-    """The smallest edge among the projections of the boosting round.
-
-    It is nan in round 0, and in a round that found no hypothesis.
-    """
+    """The smallest edge among the projections of the round, or nan if there are none."""
     step: float
-    """The step size of the boosting round. It is nan in round 0."""
+    """The step size of the round, or nan in round 0."""
     learners: int
-    """The number of hypotheses whose sum is the function f_t after the round."""
+    """The number of hypotheses in f_t."""
     seconds: float
 
 
 class Term(NamedTuple):
-    """A hypothesis in the sum that `boost` returns, with its coefficient and the number of the
-    round that added the hypothesis."""
+    """A hypothesis of a boosted function, with its coefficient and round."""
 
     round: int
     coefficient: float
@@ -58,28 +50,26 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Boosted:
-    """The function that `boost` found.
+    """A boosted function, as returned by `boost`.
 
     Attributes
     ----------
     terms : tuple of Term
         The hypotheses and their coefficients, in the order of their rounds. The function f_t after
-        round t is the sum of the hypotheses of the rounds up to t, times their coefficients.
+        round t is the weighted sum of the hypotheses up to round t.
     history : tuple of BoostRecord
         The risk and the step of each round.
     rounds : int
         The number T of the last round.
     chosen : int
-        The round whose function is used for predictions. For the iterate "last" it is T, and for
-        "best" it is the round of least risk. For "average", the predictions are those of the mean
-        of f_1, ..., f_t, where t is `chosen`: the last round, or the round of least risk if the run
-        had a patience.
+        The round used for predictions: T for the iterate "last", and the round of least risk for
+        "best". For "average", the mean of f_1, ..., f_chosen predicts, where `chosen` is T, or the
+        round of least risk if the run had a patience.
     iterate : str
-        The function that predicts: "last", "best" or "average"; see `Algorithm`.
+        The function used for predictions: "last", "best" or "average"; see `Algorithm`.
     status : str
-        The reason why the run ended: "max_rounds", "max_learners", "early stopping", "time_limit",
-        "callback" or "interrupted". It is "stationary" if all hypotheses are orthogonal to the
-        gradient that they should approximate, so that no further step is possible.
+        Why the run ended: "max_rounds", "max_learners", "early stopping", "time_limit", "callback",
+        "interrupted", or "stationary" if all hypotheses are orthogonal to the gradient.
     """
 
     loss: Loss
@@ -94,23 +84,19 @@ class Boosted:
     classes: Any = field(repr=False)
     seconds: float
     state: Any = field(repr=False)
-    """The state from which a warm start continues the run.
-
-    It contains the training predictions of the last f_t and their sum over the rounds, the state of
-    the algorithm, and the state of the random number generator.
-    """
+    """The state from which a warm start continues the run: the sum of the f_t and the last f_t on
+    the training set, the algorithm, and the random number generator."""
 
     @property
     def value(self) -> float:
-        """The training risk of the boosted function that is used for predictions."""
+        """The training risk of the function used for predictions."""
         record = self.history[self.chosen]
         return record.average if self.iterate == "average" else record.value
 
     def weights(self, upto: int | None = None) -> Array:
-        """Return the coefficient of each term in the function that is used for predictions.
+        """Return the coefficient of each term in the function used for predictions.
 
-        If `upto` is given, return the coefficients in the function after round `upto`, without
-        averaging over rounds.
+        If `upto` is given, return the coefficients in f_upto, without averaging over rounds.
         """
         coefficients = np.array([term.coefficient for term in self.terms])
         # A term of round t is in f_t and in all later iterates.
@@ -125,7 +111,7 @@ class Boosted:
     def decision(self, X: Any, upto: int | None = None) -> Array:
         """Return the outputs f(x) for the N rows x of X, as an array of shape (N,) or (N, K).
 
-        If `upto` is given, f is the function after round `upto`, even if the iterate is "average".
+        If `upto` is given, f is f_upto, even if the iterate is "average".
         """
         total = self._zero(X)
         weights = self.weights(upto)
@@ -138,7 +124,7 @@ class Boosted:
         return total
 
     def staged(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """For each round t = 1, 2, ..., yield t and the outputs after round t for the rows of X."""
+        """Yield each round t = 1, 2, ... and the outputs f_t(x) for the rows of X."""
         total = self._zero(X)
         place = 0
         for t in range(1, self.rounds + 1):
@@ -149,16 +135,16 @@ class Boosted:
             yield t, total
 
     def contributions(self, X: Any) -> Array:
-        """Return the SHAP values of the rows of X: the contribution of each feature to the outputs.
+        """Return the SHAP values for the rows of X, shape (N, d + 1), or (N, d + 1, K) for K
+        outputs.
 
-        The shape is (N, d + 1) for N rows of d features, or (N, d + 1, K) for K outputs. The last
-        column is the weighted mean output over the training rows, and the columns sum to
+        The last column is the weighted mean output over the training rows. The columns sum to
         `decision(X)`.
 
         Raises
         ------
         InputError
-            If the weak learner is not `Trees`, or if LightGBM, which computes them, is missing.
+            If the weak learner is not `Trees`, or if LightGBM is missing.
 
         References
         ----------
@@ -170,17 +156,14 @@ class Boosted:
         # LightGBM explains a sum of trees only, so that all hypotheses must be trees.
         some = [self.terms[place].hypothesis for place in places]
         if len({type(h) for h in some}) != 1:
-            raise InputError(
-                "SHAP values need at least one round, and hypotheses that are all trees"
-            )
+            raise InputError("SHAP values need at least one round, and only trees as hypotheses")
         return type(some[0]).contributions(weights[places], some, X)
 
     def importances(self, features: int) -> Array:
-        """Return the importance of each feature, as an array of length `features`.
+        """Return the importance of each of `features` features.
 
-        Each split decreases the squared error with which a hypothesis fits the target of its round.
-        The importance of a feature is the sum of these decreases over its splits, divided by the
-        sum over all splits. The importances sum to 1. If no split decreases the error, all are 0.
+        The importance of a feature is its share of the decrease in squared error over all splits.
+        If no split decreases the error, all importances are 0.
         """
         total = np.zeros(features)
         for place in np.flatnonzero(self.weights()):
@@ -193,7 +176,7 @@ class Boosted:
         return total / (total.sum() or 1.0)
 
     def predict(self, X: Any) -> Any:
-        """Return the predicted label of each row of X. If there are no classes, return a number."""
+        """Return the predicted label of each row of X, or a number if there are no classes."""
         return decided(self.decision(X), self.classes)
 
     def _zero(self, X: Any) -> Array:

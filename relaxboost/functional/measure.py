@@ -1,4 +1,4 @@
-"""The empirical measure P̂ of weighted points, and the Hilbert space of functions on them."""
+"""The empirical measure of weighted points, and the Hilbert space of functions on them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from relaxboost._core.errors import InputError
 class Empirical:
     """The empirical measure of N points x_n with weights p_n >= 0 that sum to 1.
 
-    The measure defines the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of functions. A function
-    is represented by the array of its values at the points. The array has shape (N,), or (N, K) if
-    the values are vectors of K numbers.
+    It defines the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of functions. A function is
+    represented by its values at the points, with shape (N,), or (N, K) for K outputs.
 
     Parameters
     ----------
     size : int
         The number N >= 1 of points.
     weights : array of shape (N,), optional
-        Numbers >= 0, which are divided by their positive sum. By default, each point has the weight
-        1/N.
+        Numbers >= 0, which are divided by their positive sum. By default all weights are equal.
     """
 
     def __init__(self, size: int, weights: Array | None = None) -> None:
@@ -52,10 +50,7 @@ class Empirical:
         self.p = weights / total
 
     def inner(self, f: Array, g: Array) -> float:
-        """Return the inner product <f, g> = Σ p_n <f(x_n), g(x_n)> of two functions.
-
-        The functions f and g are given by the arrays of their values at the points.
-        """
+        """Return the inner product Σ p_n <f(x_n), g(x_n)> of functions with the values f and g."""
         if f.shape != g.shape or f.shape[:1] != (self.size,):
             raise ValueError(
                 f"both functions must have values at {self.size} points, got {f.shape} and "
@@ -67,11 +62,11 @@ class Empirical:
         return float(np.einsum("n,nk,nk", self.p, f, g))
 
     def norm(self, f: Array) -> float:
-        """Return the norm ‖f‖ = √<f, f> of the function with the values f at the points."""
+        """Return the norm √<f, f> of a function with the values f."""
         return float(np.sqrt(self.inner(f, f)))
 
     def mean(self, values: Array) -> float:
-        """Return the weighted mean of an array of values, one for each point."""
+        """Return the weighted mean of one value per point."""
         if np.shape(values) != (self.size,):
             raise ValueError(
                 f"values must have shape ({self.size},), with a number for each point, got "

@@ -1,4 +1,4 @@
-"""Lower and upper bounds on the least risk over the span of a finite set of hypotheses."""
+"""Bounds on the least risk over the span of a finite set of hypotheses."""
 
 from __future__ import annotations
 
@@ -23,45 +23,42 @@ from relaxboost.solvers.external import ask, check_solver
 from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
 
 SEPARATED_MARGIN = 50.0
-"""The margin that separable examples get if the risk has no minimiser. Larger margins would
-decrease the risk further, but the loss at this margin, exp(−50), is already below the tolerance of
-every solver."""
+"""The margin of separable examples if the risk has no minimiser. The loss at this margin, exp(−50),
+is below the tolerance of every solver."""
 
 
 @dataclass(frozen=True)
 class LossOptimum:
-    """Bounds on the least risk over the span of hypotheses, and the points that prove them.
+    """Bounds on the least risk over the span of hypotheses, with the points that prove them.
 
     Attributes
     ----------
     alpha : array of shape (n,)
         The coefficients α of the n hypotheses h_j.
     F : array of shape (N,) or (N, K)
-        The predictions on the training set: the sum of the hypotheses times their coefficients.
+        The predictions H α on the training set.
     Z : array of the shape of F
-        The point at which the conjugate R* of the risk R gives the lower bound. It is near a
-        subgradient at F that is orthogonal to all hypotheses.
+        The dual point, orthogonal to all hypotheses, at which the conjugate R* of the risk R gives
+        the lower bound.
     lower, upper : float
-        The bounds −R*(Z) and R[F], each widened by an allowance for rounding errors.
+        The bounds −R*(Z) and R[F], widened for rounding errors.
     radius : float
-        The lower bound is proved for all coefficients α with |α_j| ‖h_j‖ <= radius for every j. The
-        reason for this limit is that <Z, h_j> is zero only up to rounding. The radius is at least
-        ten times the largest |α_j| ‖h_j‖ of `alpha`. For a ranking, ‖h_j‖ is the norm of the
-        differences in pairs. For larger coefficients, let ρ be the largest |α_j| ‖h_j‖. Then
-        convexity gives the lower bound upper − (upper − lower) ρ / (0.9 radius).
+        The lower bound holds for coefficients α with |α_j| ‖h_j‖ <= radius for every j, because
+        <Z, h_j> is zero only up to rounding. The radius is at least ten times the largest |α_j|
+        ‖h_j‖ of `alpha`. For a ranking, ‖h_j‖ is the norm of the pair differences. Coefficients
+        with a larger ρ = max |α_j| ‖h_j‖ have the lower bound upper − (upper − lower) ρ / (0.9
+        radius), by convexity.
     attained : bool
-        Whether the risk R has a minimiser on the span. For example, the logistic loss has no
-        minimiser on separable data, and `upper` is then near the infimum. For losses whose
-        attribute `falling` is True, the answer comes from a linear program with a tolerance of
-        1e-9. For a user-defined loss, it comes from the attribute `attained` of the loss.
+        Whether the risk has a minimiser on the span. The logistic loss, for example, has none on
+        separable data, and `upper` is then near the infimum. For losses with `falling`, a linear
+        program decides, with a tolerance of 1e-9. For a `CustomLoss`, its `attained` decides.
     level : {"rounded", "numerical"}
-        How the bounds were computed. "rounded" means that R and R* are formulas, evaluated in
-        doubles, and that the bounds are widened by an estimate of the rounding errors (Higham's
-        γ_k). Because the estimate holds only to first order, this is not an exact proof.
+        "rounded" means that R and R* are formulas in doubles, and that the bounds are widened by a
+        first-order estimate of the rounding errors (Higham's γ_k), which is not an exact proof.
         "numerical" means that a solver computes R*, as for `CustomLoss`.
     solver, status : str
-        The solver that found the points, and its final status. With the level "rounded", the bounds
-        are valid even if the solver failed.
+        The solver that found the points, and its status. At the level "rounded", the bounds are
+        valid even if the solver failed.
     """
 
     alpha: Array
@@ -77,39 +74,36 @@ class LossOptimum:
 
     @property
     def gap(self) -> float:
-        """The difference `upper` minus `lower` of the two bounds on the least risk."""
+        """The difference `upper` − `lower`."""
         return self.upper - self.lower
 
 
 def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
-    """Compute a lower and an upper bound on the least risk of sums of given hypotheses.
+    """Compute lower and upper bounds on the least risk over the span of given hypotheses.
 
-    The array H contains the outputs of the hypotheses. With coefficients α, the sum of the
-    hypotheses has the predictions H α and the risk R[H α]. A solver proposes coefficients, whose
-    risk is the upper bound.
+    A solver proposes coefficients α, and the risk R[H α] of their predictions H α is the upper
+    bound.
 
-    The lower bound is −R*(Z), where R* is the conjugate of R, and Z is an array that is orthogonal
-    to all hypotheses. The Fenchel–Young inequality R[H α] >= <Z, H α> − R*(Z) proves this bound for
-    all α, because <Z, H α> = 0. The array Z is computed from the multipliers of the solver, or from
-    the subgradient of R at H α. The array Z = 0, which is also tried, gives the infimum of R over
-    all functions.
+    The lower bound is −R*(Z) for a dual point Z orthogonal to all hypotheses, by the Fenchel–Young
+    inequality R[H α] >= <Z, H α> − R*(Z). Z comes from the solver's multipliers or from the
+    subgradient of R at H α. Z = 0, which is also tried, gives the infimum of R over all functions.
 
     Parameters
     ----------
     risk : Risk
-        A loss bound to data, as in ``Absolute().bind(y)``.
+        A loss bound to data, such as ``Absolute().bind(y)``.
     H : array of shape (N, n), or (N, K, n)
-        The outputs of n hypotheses on the training set, in the form that `FiniteSet` accepts.
+        The outputs of n hypotheses on the training set, as for `FiniteSet`.
     solver : str, optional
-        The name of a cvxpy solver. The default is the package's interior point method if each loss
-        has one corner (absolute, quantile, hinge, ranking), HIGHS for other piecewise linear risks,
-        and CLARABEL otherwise. If the bounds are far apart, the next of these solvers and finally
-        BFGS are tried.
+        The name of a cvxpy solver. The default is the package's interior point method for losses
+        with one corner (absolute, quantile, hinge, ranking), HIGHS for other piecewise linear
+        risks, and CLARABEL otherwise. If the bounds are far apart, the next of these solvers and
+        finally BFGS are tried.
 
     Returns
     -------
     LossOptimum
-        The bounds, and the points that prove them. If the solver fails, the bounds are far apart,
+        The bounds and the points that prove them. If the solver fails, the bounds are far apart,
         and `status` gives the reason.
 
     Raises
@@ -119,7 +113,7 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
 
     Notes
     -----
-    For a ranking risk, the function lists all pairs, and stores n numbers for each pair.
+    For a ranking risk, n numbers are stored for each pair of documents.
     """
     check_risk(risk)
     hypotheses = outputs_of(H, risk.zero().shape)
@@ -171,8 +165,7 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
 def corners(risk: Risk) -> CornerLosses | None:
     """Return the corner and the two slopes of each example's loss.
 
-    If the losses of some examples are not piecewise linear with exactly one corner, the result is
-    None.
+    If the losses are not piecewise linear with exactly one corner, the result is None.
     """
     # The conjugate of a loss with one corner is linear between the slopes. A convex function is
     # linear on an interval if its value at the midpoint is the mean of the values at the ends.
@@ -201,10 +194,9 @@ class _Bracket(NamedTuple):
 
 
 class _Space:
-    """The problem of minimising the risk R[H α] over the coefficients α of n hypotheses.
+    """The problem of minimising R[H α] over the coefficients α.
 
-    H contains the outputs of the hypotheses. It has n columns, and a row for each output of each
-    example.
+    H has a column for each hypothesis, and a row for each output of each example.
     """
 
     def __init__(self, risk: Risk, H: Array) -> None:
@@ -221,11 +213,9 @@ class _Space:
         return (self.H @ alpha).reshape(self.shape)
 
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
-        """Return a lower and an upper bound on the least risk, from the solver whose bounds differ
-        least.
+        """Return the tightest bounds that a solver finds on the least risk.
 
-        The array `ray` is 0, or a direction of coefficients along which the risk has no minimum and
-        always decreases.
+        The array `ray` is 0, or a direction along which the risk always decreases.
         """
         # Some solvers report success far from the optimum. If the gap is large, the next one is
         # tried.
@@ -316,7 +306,7 @@ class _Space:
         return best
 
     def is_interior(self, Z: Array) -> bool:
-        """Return whether the dual point Z proves that the risk has a minimiser."""
+        """Return whether Z proves that the risk has a minimiser."""
         # A minimiser exists if a point near Z is orthogonal to all h and in the interior of the
         # domain of R* (Rockafellar 1970, Theorems 6.6 and 27.1(b)). <Z, h> is 0 up to rounding. The
         # correction that makes it exact must be small compared with `Risk.room`.

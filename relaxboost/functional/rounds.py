@@ -1,4 +1,4 @@
-"""The loop over boosting rounds that all algorithms of `functional` share."""
+"""The loop over boosting rounds."""
 
 from __future__ import annotations
 
@@ -19,26 +19,24 @@ from relaxboost.functional.schedules import Schedule
 
 @dataclass(frozen=True)
 class BoostState:
-    """The state of a run after a boosting round: the predictions, their risk and its subgradient,
-    and the direction and the step of the round."""
+    """The state after a boosting round: predictions, risk, subgradient, direction and step."""
 
     round: int
-    """The number t of the boosting round; 0 before the first step."""
+    """The number t of the round; 0 before the first step."""
     F: Array
-    """The predictions f_t on the training set, which must not be changed."""
+    """The predictions f_t on the training set. Do not modify them."""
     value: float
-    """The risk of the predictions f_t after the boosting round, on the training set."""
+    """The training risk of f_t."""
     gradient: Array
-    """The subgradient of the training risk at the predictions f_t after the boosting round."""
+    """The subgradient of the training risk at f_t."""
     direction: Direction | None
-    """The direction of the round: f_t = f_{t−1} − step · direction. It is None before the first
-    step."""
+    """The direction in f_t = f_{t−1} − step · direction, or None before the first step."""
     step: float
-    """The step size of the boosting round. It is nan before the first step."""
+    """The step size of the round, or nan before the first step."""
 
     @property
     def terms(self) -> list[Term]:
-        """The hypotheses that the boosting round added to f_t, with their coefficients."""
+        """The hypotheses that the round added to f_t, with their coefficients."""
         parts = () if self.direction is None else self.direction.parts
         return [Term(self.round, -self.step * p.coefficient, p.hypothesis) for p in parts]
 
@@ -54,22 +52,21 @@ def rounds(
 ) -> Iterator[BoostState]:
     """Run a boosting algorithm, and yield its state at the start and after each round.
 
-    The generator ends when every hypothesis is orthogonal to the vector that the algorithm
-    projects onto the hypotheses. If the clock has no time left, it raises `TimeUp` between two
-    projections.
+    The generator ends when no hypothesis correlates with the vector to project. When the time is
+    up, it raises `TimeUp` between two projections.
 
     Parameters
     ----------
     risk : Risk
-        The risk, or any object with the attribute `measure` and the method `evaluate`.
+        A risk, or any object with the attribute `measure` and the method `evaluate`.
     pool : Pool
         The weak learner, prepared for the training set.
     algorithm : Algorithm
-        The boosting algorithm, in the state in which the run starts.
+        The boosting algorithm, in its starting state.
     schedule : callable
         The step sizes, as `schedules.make` returns them.
     start : array of the shape of the predictions
-        The predictions on the training set at the start.
+        The training predictions at the start.
     first : int
         The number of the last round before the start; 0 for a new run.
     clock : Clock, optional

@@ -1,4 +1,4 @@
-"""The state of a run of `boost`: its terms, its history and its validation set."""
+"""The state of a run of `boost`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from relaxboost.functional.stopping import Stopping
 
 
 class _Validation:
-    """The validation set of a run: its examples, and their current predictions and risk."""
+    """The validation examples of a run, with their current predictions and risk."""
 
     def __init__(self, X: Any, risk: Risk, given: Any) -> None:
         if not isinstance(given, tuple) or len(given) not in (2, 3, 4):
@@ -31,8 +31,7 @@ class _Validation:
         self.X, y, groups, weights = (*given, None, None)[:4]
         if risk.loss is None:
             raise InputError(
-                f"{risk!r} has no loss, but validation needs one; set the attribute `loss` of the "
-                "risk"
+                f"{risk!r} has no loss, but validation needs one; set its attribute `loss`"
             )
         self.risk = risk.loss.bind(y, weights, groups=groups, classes=risk.classes)
         shape = np.shape(self.X)
@@ -54,7 +53,7 @@ class _Validation:
         """The number of rounds since the round with the lowest validation risk."""
 
     def add(self, terms: list[Term]) -> None:
-        """Add the terms of the next round to the predictions."""
+        """Add the terms of a round to the predictions."""
         # Only new terms are evaluated: a round costs the same at the end as at the start.
         for term in terms:
             h = check_outputs(term.hypothesis(self.X), self.F, term.hypothesis)
@@ -63,16 +62,11 @@ class _Validation:
         self._seen += 1
 
     def value(self, average: bool) -> float:
-        """Return the validation risk after the last round.
-
-        If `average` is true, it is the risk of the mean of the functions after all rounds so far.
-        Otherwise it is the risk of the function after the last round.
-        """
+        """Return the validation risk of f_t, or of the mean of f_1, ..., f_t for `average`."""
         return self.risk.value(self._total / self._seen if average and self._seen else self.F)
 
     def watch(self, risk: float) -> None:
-        """Set `stale` to 0 if the given validation risk of a round is the lowest so far, and
-        otherwise increase `stale` by 1."""
+        """Update `stale` with the validation risk of a round."""
         if risk < self._lowest:
             self._lowest = risk
             self.stale = 0
@@ -99,10 +93,9 @@ class _Kept(NamedTuple):
 
 
 class BoostRun:
-    """The hypotheses and the history of a run of `boost`, which grow with each round.
+    """The hypotheses and the history of a run of `boost`.
 
-    The method `result` returns them as a `Boosted` after any round. If the run continues an earlier
-    run `before`, the generator `rng` continues the random numbers of that run.
+    If the run continues `before`, the generator `rng` continues its random numbers.
     """
 
     def __init__(
@@ -139,17 +132,17 @@ class BoostRun:
 
     @property
     def iterate(self) -> str:
-        """The name of the function that is used for predictions: "last", "best" or "average"."""
+        """The function used for predictions: "last", "best" or "average"."""
         return self.algorithm.iterate or "last"
 
     @property
     def first(self) -> int:
-        """The number of rounds of the earlier run that this run continues, or 0 for a new run."""
+        """The number of rounds of the earlier run, or 0 for a new run."""
         return 0 if self.before is None else self.before.rounds
 
     @property
     def start(self) -> Array:
-        """The predictions on the training set with which this run starts."""
+        """The training predictions at which the run starts."""
         return self._kept.state["F"]
 
     def add(self, state: BoostState) -> str:
@@ -206,7 +199,7 @@ class BoostRun:
         )
 
     def result(self, status: str) -> Boosted:
-        """Return the result of the run up to the last complete round."""
+        """Return the result after the last complete round."""
         history = tuple(self.history[: self._kept.records])
         last = history[-1].round
         chosen = last

@@ -1,4 +1,4 @@
-"""Step sizes of boosting: schedules from theorems in GB11, a line search, or a function of t."""
+"""Step sizes: schedules from theorems in GB11, a line search, or user-defined functions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from relaxboost._core.errors import InputError
 from relaxboost.functional.losses import Risk
 
 Schedule: TypeAlias = Callable[[int, Array, Array], float]
-"""A function that returns the step size of a round. Its arguments are the number t of the round,
-the predictions on the training set before the round, and the values of the direction on this set.
-"""
+"""A function that returns the step size of round t. Its arguments are t, the training predictions
+before the round, and the values of the direction."""
 
 
 def _by_smoothness(risk: Risk) -> Schedule:
@@ -44,21 +43,17 @@ RULES: dict[str, Callable[[Risk], Schedule]] = {
     "1/sqrt(t)": lambda risk: lambda t, F, direction: 1.0 / math.sqrt(t),
     "line-search": lambda risk: lambda t, F, direction: line_search(risk, F, direction),
 }
-"""The named schedules of steps. Each value of the dictionary is a function that returns the
-schedule for a risk. The first three schedules are those of Theorems 3, 4 and 6 of Grubb & Bagnell
-(2011), and "1/sqrt(t)" is that of Theorems 5 and 7."""
+"""The named schedules, each a function that returns the schedule for a risk. The first three are
+from Theorems 3, 4 and 6 of Grubb & Bagnell (2011), and "1/sqrt(t)" is from Theorems 5 and 7."""
 
 
 def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 1.0) -> Schedule:
-    """Return a function that computes the step size of each round, multiplied by `scale`.
-
-    The step is given by a name, a number or a function of the round t.
+    """Return the schedule for a name, a number or a function of t, times `scale`.
 
     Raises
     ------
     InputError
-        If `step` is of another kind, or if the risk does not have a constant that the schedule
-        needs.
+        If `step` is invalid, or if the risk lacks a constant that the schedule needs.
     """
     check_step(step)
     if isinstance(step, str):
@@ -84,9 +79,9 @@ def check_step(step: Any) -> None:
 
 
 def line_search(risk: Any, F: Array, direction: Array) -> float:
-    """Return the step η in [0, 2^40] for which the risk of F − η · direction is least.
+    """Return the step η in [0, 2^40] that minimises the risk of F − η · direction.
 
-    The step is found by bisection on the derivative of the risk along the direction.
+    It is found by bisection on the directional derivative.
     """
     inner = risk.measure.inner
 

@@ -1,4 +1,4 @@
-"""The limits that end a run of functional boosting."""
+"""The stopping criteria of functional boosting."""
 
 from __future__ import annotations
 
@@ -12,31 +12,30 @@ from relaxboost._core.parameters import count
 
 @dataclass(frozen=True)
 class Stopping(Limits):
-    """The limits of a run of boosting. The run ends at the first limit that it reaches.
+    """The stopping criteria of a boosting run, which ends at the first one that is met.
 
     Parameters
     ----------
     max_rounds : int
-        The number >= 1 of rounds, including the rounds of a warm start.
+        The maximum number of rounds, >= 1, including the rounds of a warm start.
     time_limit : float, optional
-        A positive number of seconds, counted from the start of the call. The time is checked after
-        each round and between the projections of a round.
+        The time limit in seconds, > 0, checked after each round and between the projections of a
+        round.
     callback : callable, optional
-        A function that is called with the `BoostState` of each round. The run ends when the
-        function returns a true value.
+        A function that is called with the `BoostState` of each round. A true result ends the run.
     max_learners : int, optional
         The maximum number of hypotheses, >= 1. Round t of ``"repeated"`` adds t hypotheses.
     patience : int, optional
-        The run ends after this number of rounds, >= 1, without a new lowest validation risk.
+        The maximum number of rounds, >= 1, without a new lowest validation risk.
     validation : tuple, optional
-        Held-out examples: (X, y), (X, y, groups) or (X, y, groups, weights). The history contains
-        their risk. In planning, `validation` contains held-out tasks.
+        Held-out examples, whose risk the history records: (X, y), (X, y, groups) or (X, y, groups,
+        weights). In planning, held-out tasks.
 
     Raises
     ------
     InputError
-        If a limit is not positive, if the callback cannot be called, or if there is a patience but
-        no validation set.
+        If a limit is not positive, if `callback` is not callable, or if `patience` has no
+        `validation`.
     """
 
     max_rounds: int = 100
@@ -53,13 +52,13 @@ class Stopping(Limits):
                 object.__setattr__(self, name, count(name, given))
         if self.patience is not None and self.validation is None:
             raise InputError(
-                "patience needs validation=(X, y); the run stops when the risk on these examples "
-                "no longer decreases"
+                "patience needs validation=(X, y), held-out examples whose risk decides when the "
+                "run stops"
             )
 
     @classmethod
     def of(cls, given: Any) -> Stopping:
-        """Return a `Stopping` with the given number of rounds, or the given `Stopping`.
+        """Return the `Stopping` for a number of rounds, or `given` itself.
 
         Raises
         ------

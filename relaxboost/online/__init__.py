@@ -1,4 +1,4 @@
-"""Online learning and aggregation: mirror descent, gradient descent, and the regret of learners."""
+"""Online learning: mirror descent, exponentiated gradients, regret and risk bounds."""
 
 import lazy_loader
 

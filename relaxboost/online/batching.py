@@ -1,7 +1,7 @@
-"""Online-to-batch conversion: one hypothesis from a learner's iterates, and bounds on its risk.
+"""Online-to-batch conversion: one hypothesis from a learner's iterates, with a risk bound.
 
-The iterates of a learner for m examples are the weights w_0, ..., w_{m−1}. The iterate w_{i−1}
-predicts example i and does not depend on this example.
+For m examples, the iterates are the weights w_0, ..., w_{m−1}. The iterate w_{i−1} predicts example
+i and does not depend on it.
 """
 
 from __future__ import annotations
@@ -26,28 +26,26 @@ from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, va
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
 ROWS_PER_PIECE = 1024
-"""The maximum number of examples from which the learner learns at a time. It is also the maximum
-number of iterates whose losses are computed in one pass through the stream. The losses of these
-iterates for these examples take at most 8 MB."""
+"""The maximum number of examples that are learned at a time, and of iterates that are evaluated in
+one pass. Their losses take at most 8 MB."""
 
 
 class _Piece(NamedTuple):
-    """Consecutive rows of a stream of examples, from which the learner has not learned yet."""
+    """Consecutive rows of a stream that the learner has not learned yet."""
 
     first: int
-    """The index in the stream of the first of these rows."""
+    """The index of the first row in the stream."""
     H: Matrix
     y: Vector
     is_stop: bool
-    """Whether the caller reads the learner's weights before the learner learns from these rows."""
+    """Whether the caller reads the weights before these rows are learned."""
 
 
 class _Pass:
-    """One pass of a new online learner through a stream of examples."""
+    """One pass of a new learner through a stream."""
 
     learner: Learner
-    """The learner that learns from the stream in this pass. It is created when the first row is
-    read."""
+    """The learner, which is created at the first row."""
 
     def __init__(self, method: OnlineMethod, opened: Callable[[], Iterable[Any]]) -> None:
         self.method = method
@@ -56,11 +54,10 @@ class _Pass:
         self.wrong = 0
 
     def pieces(self, stops: Iterable[int]) -> Iterator[_Piece]:
-        """Divide the stream into pieces of consecutive rows, and yield each piece before the
-        learner learns from it.
+        """Yield pieces of consecutive rows before they are learned.
 
-        The argument `stops` contains increasing indices of rows. At each of these indices i a new
-        piece begins, so that the caller can read the weights w_i.
+        A new piece begins at each index i in `stops`, so that the caller can read the weights w_i.
+        The indices must increase.
         """
         # The stops are read one by one, because they may come from an infinite iterator such as
         # `reservoir`.
@@ -101,33 +98,29 @@ class _Pass:
 
 @dataclass(frozen=True, eq=False)
 class BatchHypothesis:
-    """A single hypothesis for future examples, the result of `batch`."""
+    """A single hypothesis for future examples, returned by `batch`."""
 
     rule: Rule
     w: Vector | None
-    """The weights of the hypothesis, one for each base function. They are None if the rule that
-    made the hypothesis is "majority"."""
+    """The weights of the base functions, or None for the rule "majority"."""
     index: int | None
-    """The index i if the hypothesis is an iterate w_i of the learner, and None otherwise."""
+    """The index i if the hypothesis is an iterate w_i, and None otherwise."""
     examples: int
-    """The number m of examples in the stream from which the hypothesis was learned."""
+    """The number m of training examples."""
     among: int
-    """The number of iterates that the rule used, for example the number of those that voted."""
+    """The number of iterates that the rule used, such as the number of voters."""
     loss: float
-    """The mean of the losses of the iterates that the rule used. Each iterate is evaluated on the
-    example that follows it in the stream."""
+    """The mean loss of these iterates, each evaluated on its next example."""
     wrong: float | None
-    """The fraction of the iterates that misclassify the next example. An iterate w misclassifies an
-    example with the label y and the values h of the base functions if y<w, h> <= 0. The fraction is
-    None for targets that are not labels, and for the rule "validation"."""
+    """The fraction of these iterates that misclassify their next example, that is, with y<w, h> <=
+    0. It is None for numeric targets and for the rule "validation"."""
     score: float | None = None
-    """For the rule "validation": the mean loss of the chosen iterate on later examples, plus
-    `validation_radius`."""
+    """For the rule "validation": the mean loss on later examples plus `validation_radius`."""
     sure: tuple[float, float] | None = None
-    """For the rule "validation": the arguments δ and c of `validation_radius`. They are the allowed
-    probability of failure, and the upper end of the range [0, c] of the losses."""
+    """For the rule "validation": the arguments δ and c of `validation_radius`, where δ is the
+    probability of failure and losses lie in [0, c]."""
     voters: Matrix | None = None
-    """For the rule "majority": the weights of the iterates that vote, one iterate in each row."""
+    """For the rule "majority": the iterates that vote, one in each row."""
 
     def __str__(self) -> str:
         chosen = "" if self.index is None else f": w_{self.index}"
@@ -139,11 +132,10 @@ class BatchHypothesis:
         )
 
     def predict(self, H: Any) -> Any:
-        """Return the prediction <w, h> for an example, or for each row of a block of examples.
+        """Return the prediction <w, h> for an example, or for each row of a block.
 
-        The entries of an example h are the values of the base functions. For the rule "majority",
-        each iterate w_i has the vote −1, 0 or +1, the sign of <w_i, h>, and the result is the mean
-        of the votes.
+        For the rule "majority", the prediction is the mean vote, where the iterate w_i votes with
+        the sign −1, 0 or +1 of <w_i, h>.
         """
         given = doubles("H", H)
         W = self.w if self.voters is None else self.voters
@@ -158,18 +150,18 @@ class BatchHypothesis:
         return float(votes) if given.ndim == 1 else votes
 
     def risk_bound(self, delta: float, assumptions: Assumptions) -> float:
-        """Return an upper bound on the risk of the hypothesis, with probability at least 1 − δ.
+        """Return an upper bound on the risk that holds with probability at least 1 − δ.
 
-        The bound depends on the rule that made the hypothesis. For "mean" and "uniform" it is
-        Eq. 1 of Dekel (2011). It holds for the risk of the mean, and for the mean risk of a random
-        iterate. For "majority", the risk is the probability of an error or a tie, and the bound is
-        twice Eq. 1 for the 0-1 loss. For "validation", the bound is the attribute `score`.
+        For "mean" and "uniform", the bound is Eq. 1 of Dekel (2011), which holds for the risk of
+        the mean and for the mean risk of a random iterate. For "majority", the risk is the
+        probability of an error or a tie, and the bound is twice Eq. 1 for the 0-1 loss. For
+        "validation", the bound is `score`.
 
         Raises
         ------
         InputError
-            If an assumption is missing. For "validation", also if δ is not the `delta` with which
-            `batch` was called, or if the range of the losses is larger than its `loss_range`.
+            If an assumption is missing. For "validation", also if δ differs from the `delta` of
+            `batch`, or if the loss range exceeds its `loss_range`.
         """
         if self.rule == "validation":
             assert self.score is not None
@@ -200,37 +192,35 @@ def batch(
     loss_range: float | None = None,
     rng: Rng = 0,
 ) -> BatchHypothesis:
-    """Learn from a stream, and return one hypothesis for future examples.
+    """Learn from a stream, and return a single hypothesis for future examples.
 
     Parameters
     ----------
     method : OnlineMethod
-        The method that produces the iterates.
+        The online method that produces the iterates.
     source : (H, y), Stream, iterable of blocks (H, y), or function that returns an iterable
-        The examples. The stream is read once for "mean" and "uniform", and if `snapshots` contains
-        indices. Otherwise it is read repeatedly.
+        The examples. "mean" and "uniform" read the stream once, and so do all rules if `snapshots`
+        contains indices; otherwise it is read repeatedly.
     rule : str
-        The rule that makes the hypothesis from the iterates w_0, ..., w_{m−1}, the weights of the
-        learner before each of the m examples. "mean" returns the mean of the iterates, and
-        "uniform" a random iterate. "majority" stores all iterates, and predicts the class for which
-        most of them vote. "validation" returns the iterate with the least mean loss on the examples
-        that follow it, plus `validation_radius`. It computes about m² losses.
+        How the hypothesis is made from the iterates w_0, ..., w_{m−1}. "mean" returns their mean,
+        and "uniform" a random iterate. "majority" stores all iterates and predicts the class with
+        the most votes. "validation" returns the iterate that minimises the mean loss on later
+        examples plus `validation_radius`, which takes about m² loss evaluations.
     snapshots : int or increasing integers, optional
-        For "majority" and "validation": the number k of evenly spaced iterates that are used
-        instead of all m iterates, or a list of their indices. The bounds on the risk then depend on
-        k.
+        For "majority" and "validation": the number k of evenly spaced iterates to use instead of
+        all m, or their indices. Risk bounds then depend on k.
     delta, loss_range : float, optional
-        For "validation": the probability δ with which the bound on the risk may fail, and a number
-        c such that all losses are in [0, c].
+        For "validation": the failure probability δ of the risk bound, and a number c such that all
+        losses are in [0, c].
     rng : int, numpy.random.Generator or None
-        The seed of the random draw for "uniform": an integer >= 0, a generator, or None for a new
-        seed. The draw does not depend on how the stream is divided into blocks.
+        The seed for "uniform": an integer >= 0, a generator, or None for a new seed. The draw does
+        not depend on the block sizes.
 
     Raises
     ------
     InputError
-        If an option does not fit the rule, if the stream is empty or can be read only once, or if a
-        loss is not in [0, c].
+        If an option does not fit the rule, if the stream is empty or cannot be read as often as
+        needed, or if a loss is not in [0, c].
 
     References
     ----------
@@ -249,8 +239,8 @@ def batch(
     _check_options(method, rule, snapshots, delta, loss_range)
     if isinstance(method, HedgedDescent):
         raise InputError(
-            "batch cannot use HedgedDescent, because it clips predictions, so no single vector of "
-            "weights has the same losses; pass a method with a radius, such as MirrorDescent"
+            "batch cannot use HedgedDescent, whose clipped predictions have no single weight "
+            "vector; pass a method with a radius, such as MirrorDescent"
         )
     again = rule in ("majority", "validation") and not isinstance(snapshots, Iterable)
     remedy = "pass arrays, or a function that reopens it, or snapshots=[i, ...]"
@@ -312,11 +302,10 @@ def _streamed(one: _Pass, rule: Rule, rng: np.random.Generator) -> BatchHypothes
 
 
 def reservoir(rng: Rng) -> Iterator[int]:
-    """Yield increasing random indices, with which one can draw a random row of a stream.
+    """Yield random indices for drawing a uniform row from a stream of unknown length.
 
-    The number m of rows need not be known in advance. The drawn row is the one with the last
-    yielded index below m. It is uniformly distributed on 0, ..., m − 1, up to an error of 2^−53.
-    The first index is always 0.
+    The drawn row has the last index below the number of rows m. The indices increase from 0, and
+    the distribution on 0, ..., m − 1 is uniform up to an error of 2^−53.
     """
     rng = generator(rng)
     i = 1
@@ -328,22 +317,20 @@ def reservoir(rng: Rng) -> Iterator[int]:
 
 
 class _Plan(NamedTuple):
-    """The iterates w_i of a learner that vote in a majority or are compared by validation."""
+    """The iterates w_i that vote in a majority or that validation compares."""
 
     places: list[int]
-    """The indices i of the iterates w_i that vote in a majority or are compared by validation."""
+    """The indices i of the iterates."""
     together: int
-    """The maximum number of iterates that validation compares in one pass through the stream. If
-    there are more iterates, the stream is read repeatedly."""
+    """The maximum number of iterates that validation compares in one pass through the stream."""
     rows: int | None
-    """The number m of examples in the stream, or None if the examples were not counted."""
+    """The number of examples, or None if they were not counted."""
 
     def check_reached(self, rows: int) -> None:
-        """Raise an InputError if the stream has another number of rows than when it was counted, or
-        too few rows for the requested iterates."""
+        """Raise an InputError if the stream has changed, or is too short for the iterates."""
         if self.rows not in (None, rows):
             raise InputError(
-                f"the stream had {self.rows} examples in the first pass, but now has {rows}; pass "
+                f"the stream had {self.rows} examples in the first pass, but has {rows} now; pass "
                 "a stream that does not change, such as arrays"
             )
         if self.places[-1] >= rows:
@@ -354,11 +341,7 @@ class _Plan(NamedTuple):
 
 
 def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
-    """Return the indices of the iterates that vote or are compared by validation.
-
-    The argument `snapshots` contains these indices, or is the number of evenly spaced iterates. If
-    it is None, all iterates are used.
-    """
+    """Return the iterates that the argument `snapshots` of `batch` selects."""
     if isinstance(snapshots, Iterable):
         places = [natural("snapshots", i) for i in snapshots]
         if not places or any(a >= b for a, b in itertools.pairwise(places)):
@@ -437,11 +420,10 @@ def _validated(
 def _later_losses(
     one: _Pass, group: list[int], c: float, next_losses: list[float]
 ) -> tuple[list[Vector], Vector]:
-    """Return the weights of several iterates, and for each iterate the sum of its losses on all
-    later examples.
+    """Return the weights of several iterates, and their total losses on later examples.
 
-    The argument `group` contains the indices of the iterates. The loss of each iterate on its next
-    example is also appended to the list `next_losses`.
+    The argument `group` contains the indices of the iterates. Their losses on the next example are
+    appended to `next_losses`.
     """
     W: list[Vector] = []
     sums = np.zeros(len(group))
@@ -468,8 +450,8 @@ def _arrays(given: Any) -> tuple[Matrix, Vector | None]:
     parts = given if isinstance(given, tuple | list) else (given,)
     if len(parts) > 2:
         raise InputError(
-            "a block must be (H, y) without weights, because the bounds hold only for examples of "
-            "equal weight"
+            "a block must be (H, y) without weights, because the bounds assume examples of equal "
+            "weight"
         )
     H = np.atleast_2d(doubles("H", parts[0]))
     if len(parts) == 1 or parts[1] is None:

@@ -1,4 +1,4 @@
-"""Functions that open a stream of example blocks, and check the weights of a block's examples."""
+"""The opening of example streams, and checks of example weights."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from relaxboost._core.errors import InputError, RowError
 
 
 def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterable[Any]], bool]:
-    """Return a function that opens a stream of blocks of examples, and whether the stream is in
-    memory.
+    """Return a function that opens a stream of blocks, and whether the stream is in memory.
 
-    If the argument `remedy` is a text, an InputError is raised if the stream can be read only once,
-    and `remedy` is the advice in its message. If `remedy` is None, such a stream is accepted.
+    If `remedy` is given, streams that can be read only once are rejected with this advice.
     """
     # A tuple that starts with a matrix is a single block and not an iterable of blocks.
     is_pair = isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) == 2
@@ -42,8 +40,7 @@ def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterabl
 
 
 def checked_weights(weight: Any, rows: int) -> Vector:
-    """Return the checked weights of a block of examples, with an entry for each example. By default
-    all weights are 1."""
+    """Return the validated weights of a block, by default 1."""
     if weight is None:
         return np.ones(rows)
     weights = np.array(np.broadcast_to(doubles("weight", weight), (rows,)))
@@ -62,12 +59,10 @@ def checked_weights(weight: Any, rows: int) -> Vector:
 
 
 def pieces(weights: Vector) -> Iterator[tuple[int, int, Vector]]:
-    """Divide the rows of a block of examples into ranges for which a learner takes at most
-    `ROWS_PER_BLOCK` steps.
+    """Divide a block into row ranges of at most `ROWS_PER_BLOCK` learning steps.
 
-    A row of weight s takes s steps, rounded up. Each range is yielded as the index of its first
-    row, the index after its last row, and the weights of its rows. If the weight of a row exceeds
-    `ROWS_PER_BLOCK`, the row is yielded several times, each time with a part of its weight.
+    A row of weight s takes s steps, rounded up. Each range is yielded as its start, its end and the
+    weights of its rows. A row with more steps is yielded several times, with parts of its weight.
     """
     start = 0
     while start < weights.size:

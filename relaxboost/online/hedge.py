@@ -1,4 +1,4 @@
-"""Hedge with schedules: online learning of the distribution d of a game."""
+"""Hedge with a temperature schedule, as a method of `solve`."""
 
 from __future__ import annotations
 
@@ -16,25 +16,23 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class ScheduledHedge(Method):
-    """Hedge with a schedule of temperatures, as a method of `solve`.
+    """Hedge with a temperature schedule, as a method of `solve`.
 
-    Let A be the margin matrix of a game, and f its relaxation. In round t, the weak learner returns
-    the best hypothesis w_t for the distribution d_t. The loss of the round is <d_t, A w_t> +
-    f(d_t). The next distribution minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where
-    h is the relative entropy and β_t the temperature. If f = 0, this is the algorithm Hedge. If the
-    weak learner is exact, the duality gap is at most the mean regret of the distributions; see
-    docs/mathematics.md.
+    Let A be the margin matrix and f the relaxation. In round t, the weak learner returns the best
+    hypothesis w_t for the distribution d_t, and the loss is <d_t, A w_t> + f(d_t). The next
+    distribution minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the
+    relative entropy and β_t the temperature. For f = 0, this is Hedge. If the weak learner is
+    exact, the duality gap is at most the mean regret of the distributions; see docs/mathematics.md.
 
-    The method is passed to `solve` as an object, ``method=rb.online.ScheduledHedge()``. The name
-    ``"hedge"`` selects `rb.solvers.Hedge` instead, whose constant β depends on the requested
-    tolerance.
+    Pass the method as an object,
+    ``method=rb.online.ScheduledHedge()``. The name ``"hedge"`` selects `rb.solvers.Hedge`, whose
+    constant β depends on the requested tolerance.
 
     Parameters
     ----------
     schedule : str or Schedule
-        The schedule of the temperatures: "growing", "adaptive", "horizon" or an object. With
-        "horizon", the temperature is constant. It is the best one for the number of rounds after
-        which the requested tolerance is guaranteed.
+        The temperature schedule: "growing", "adaptive", "horizon" or an object. "horizon" is the
+        best constant temperature for the number of rounds that guarantees the requested tolerance.
 
     Raises
     ------
@@ -55,11 +53,11 @@ class ScheduledHedge(Method):
             object.__setattr__(self, "schedule", as_schedule(self.schedule))
 
     def chosen(self, game: Game, tol: float) -> ScheduledHedge:
-        """Return the method with the schedule that it uses for a game and a tolerance.
+        """Return the method with its schedule for a game and a tolerance.
 
-        The schedule "horizon" becomes `Horizon(t)` for t = 2 D (L/tol)² rounds. After these rounds,
-        the duality gap is at most `tol`. Here L bounds the margins of the game, and D is the range
-        of the entropy over the permitted distributions. Other schedules are not changed.
+        The schedule "horizon" becomes `Horizon(t)` for t = 2 D (L/tol)² rounds, after which the
+        duality gap is at most `tol`. Here L bounds the margins, and D is the range of the entropy
+        over the permitted distributions.
         """
         if self.schedule != "horizon":
             return self
@@ -77,17 +75,13 @@ class ScheduledHedge(Method):
         return run
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a number of rounds after which the mean regret of the distributions is at most
-        `tol`.
+        """Return a number of rounds after which the mean regret is at most `tol`, or nan.
 
-        Let L bound the margins, let D be the range of the entropy, and let β_0 be the first
-        temperature. With the schedules "growing" and "adaptive", the regret after t rounds is at
-        most (β_0 D + L²/β_0) √t. The result also counts the rounds that only evaluate the mean of
-        all distributions.
-
-        The result is nan if no bound is known. This is the case for other schedules with increasing
-        temperatures, for constant temperatures that are too low for `tol`, and for weak learners
-        that are not exact.
+        The regret of "growing" and "adaptive" after t rounds is at most (β_0 D + L²/β_0) √t, where
+        L bounds the margins, D is the range of the entropy, and β_0 the first temperature. The
+        result counts the rounds that only evaluate the mean distribution. No bound is known for
+        other increasing schedules, for constant temperatures that are too low for `tol`, and for
+        inexact weak learners.
         """
         known = _constants(game)
         schedule = self.chosen(game, tol).schedule
@@ -113,10 +107,10 @@ class ScheduledHedge(Method):
 
 
 def _constants(game: Game) -> Constants:
-    """Return the constants that a schedule needs to compute the temperatures for a game.
+    """Return a game's constants for temperature schedules.
 
-    They are a bound on the margins, the modulus 1 of the entropy, and the range of the entropy over
-    the permitted distributions.
+    They are a bound on the margins, the modulus 1 of the entropy, and its range over the permitted
+    distributions.
     """
     spread = game.entropy_range
     # If f allows one distribution only (m = 1, or k = m), the range is 0 and any β is good.

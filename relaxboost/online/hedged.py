@@ -1,4 +1,4 @@
-"""Gradient descent without a radius or a step size: AdaHedge averages over 16 step sizes."""
+"""Gradient descent without a radius or a step size: AdaHedge over 16 step sizes."""
 
 from __future__ import annotations
 
@@ -19,81 +19,74 @@ from relaxboost.online.losses import OfPrediction
 from relaxboost.online.schedules import Constants
 
 PREDICTION_LIMIT = 16.0
-"""The limit R of the predictions of `HedgedDescent` if the targets are labels. Predictions are
-clipped to [−R, R]. The limit is so large that it hardly changes the loss: if the prediction R has
-the correct sign, its logistic loss is 1e-7."""
+"""The limit R of predictions for labels, which are clipped to [−R, R]. The logistic loss of a
+correct prediction R is 1e-7."""
 KINDS = np.repeat([shares.CONSTANT, shares.FADING, shares.AVERAGED], [8, 4, 4])
-"""The kind of steps that each of the 16 learners of `HedgedDescent` takes, as a code from
-`kernels.shares`."""
+"""The kind of steps of each of the 16 learners, as a code from `kernels.shares`."""
 MULTIPLES = np.concatenate([8.0 * 2.0 ** -np.arange(8), *2 * [256.0 * 4.0 ** -np.arange(4)]])
-"""The step sizes η of the 16 learners of `HedgedDescent`. A step of size 1 moves the prediction of
-the example by at most 1 for labels, and by at most the bound on the targets for numbers.
+"""The step sizes η of the 16 learners. A step of size 1 moves the prediction of the example by at
+most 1 for labels, and by at most the bound on the targets for numbers.
 
-The first eight learners have constant steps, which are suitable for data whose distribution changes
-over time. The steps of the other learners are later divided by the square root of the number of
-examples, and are therefore larger. They are suitable if the distribution does not change."""
+The first eight learners have constant steps, which follow drift. The steps of the others are
+larger, because they are divided by the square root of the number of examples.
+"""
 
 
 @dataclass(frozen=True)
 class HedgedDescent(OnlineMethod):
-    """Gradient descent with 16 step sizes at once. The algorithm AdaHedge averages the predictions.
+    """Gradient descent with 16 step sizes, whose predictions AdaHedge averages.
 
-    The method needs neither a radius nor a step size. It runs K = 16 learners. For example i, eight
-    of these have constant steps η, four have steps η/√i, and four use dual averaging with the steps
-    η/√i. Each prediction is clipped to [−R, R], where R is 16 for labels and `targets` for numbers.
-    AdaHedge gives a share p_k to learner k, and the prediction of the method is the average of the
-    clipped predictions with these shares. A learner whose prediction is outside [−R, R] learns only
-    from examples that move the prediction towards this interval.
+    The method needs neither a radius nor a step size. Among its K = 16 learners, eight have
+    constant steps η, four have steps η/√i for example i, and four use dual averaging with the steps
+    η/√i. Predictions are clipped to [−R, R], where R is 16 for labels and `targets` for numbers,
+    and averaged with AdaHedge's shares p_k. A learner whose prediction is outside [−R, R] learns
+    only from examples that move the prediction towards this interval.
 
-    The regret is the cumulative loss of the method minus that of fixed weights w. If losses are
-    never negative, the regret after t examples is at most
+    For nonnegative losses, the regret after t examples, compared with weights w, is at most
 
         min over k of ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + 2√(V log K) + S (4/3 log K + 2) + tε.
 
-    * The minimum is over the learners k with constant steps or dual averaging. Here η_k is the
+    * The minimum is over the learners k with constant steps or dual averaging, and η_k is the
       constant step, or η/√t for dual averaging.
-    * The sum is over the examples i. In it, η_ki is the step of learner k for example i, and u_ki
-      the gradient of its loss.
+    * The sum is over the examples i, where learner k has the step η_ki and the gradient u_ki.
     * S is the largest difference between the losses of two learners for the same example. V is the
-      sum over the examples of the variance of the K losses with the shares p_k, at most S²t/4.
-    * ε is the loss of the prediction R or −R if it has the correct sign. It is 1.1e-7 for the
-      logistic loss, and 0 for losses that attain their minimum in [−R, R].
+      sum over the examples of the variance of the K losses under the shares p_k, at most S²t/4.
+    * ε is the loss of a prediction ±R with the correct sign: 1.1e-7 for the logistic loss, and 0
+      for losses that attain their minimum in [−R, R].
 
-    The bound of `Learner.regret_bound` is smaller, because it contains the observed losses of the
-    learners instead of the terms with V and S.
+    `Learner.regret_bound` is smaller, because it uses the observed losses instead of V and S.
 
     Parameters
     ----------
     loss : str or PointwiseLoss
-        A loss of predictions. A loss for labels must have bounded slopes. A loss for numbers must
-        depend only on the difference <w, h> − y.
+        A loss for labels with bounded slopes, or a loss for numbers that depends only on the
+        residual <w, h> − y.
     over : Domain
-        The domain of the weights with which `regret` and `regret_bound` compare the learner. The
-        domain does not change the learner.
+        The domain of the weights with which `regret` and `regret_bound` compare. It does not change
+        the learner.
     bound : float
-        A bound on ‖h‖_2 for the values h of the base functions, such as √M if they lie in [−1, 1];
-        `BaseFunctions.bound_in` computes it. An error is raised for a row whose norm exceeds the
-        bound. A bound that is far too large makes all steps too small.
+        A bound on ‖h‖_2 for the base function values h, such as √M if they lie in [−1, 1]; see
+        `BaseFunctions.bound_in`. Rows with a larger norm are rejected. A bound that is far too
+        large makes all steps too small.
     targets : float
-        A bound on |y|. It is required by losses for numeric targets.
+        A bound on |y|, required for numeric targets.
 
     Raises
     ------
     InputError
-        If the loss is not of these two kinds, or if a loss for numbers lacks `targets`.
+        If the loss is of neither kind, or if a loss for numbers lacks `targets`.
 
     Notes
     -----
     The proof has three parts. First, by convexity, the loss of the mean prediction is at most the
-    mean of the K losses. Second, the terms with V and S bound the sum of these means minus the sum
-    of the losses of learner k (de Rooij et al. 2014).
+    mean of the K losses. Second, the terms with V and S bound the sum of these means minus the
+    losses of learner k (de Rooij et al. 2014).
 
-    Third, learner k is compared with the weights w. For an example with the values h of the base
-    functions, let F be its prediction, C the clipped prediction, and s the slope of the loss at C.
-    If F = C, or if the slope moves F towards the interval, then the loss at C minus the loss of w
-    is at most s (C − <w, h>), and this is at most s (F − <w, h>). Otherwise the learner does not
-    change, and its loss is at most ε. The sum of s (F − <w, h>) over the examples is the regret of
-    gradient descent for linear losses, which is at most the sum of the first two terms.
+    Third, let learner k predict F, clipped to C, and let s be the slope of the loss at C. If F = C,
+    or if s moves F towards the interval, the loss at C minus the loss of w is at most s (C −
+    <w, h>) <= s (F − <w, h>). Otherwise the learner does not change, and its loss is at most ε. The
+    sum of s (F − <w, h>) is the regret of gradient descent for linear losses, which the first two
+    terms bound.
 
     References
     ----------
@@ -138,7 +131,7 @@ class HedgedDescent(OnlineMethod):
 
     @property
     def limit(self) -> float:
-        """The limit R of the predictions of the learners, which are clipped to [−R, R]."""
+        """The limit R of the predictions, which are clipped to [−R, R]."""
         return PREDICTION_LIMIT if self.loss.task == "binary" else self.targets
 
     def start(self, size: int) -> Learner:
@@ -146,12 +139,10 @@ class HedgedDescent(OnlineMethod):
 
 
 class HedgedLearner(Learner):
-    """The online learner of `HedgedDescent`. Its weights `w` are the mean of the weights of K
-    learners, with the shares of AdaHedge.
+    """The learner of `HedgedDescent`. Its weights `w` are AdaHedge's mean over K learners.
 
-    The attribute `average` is a mean over the examples so far. In this mean, the weights that
-    predict example i have a share proportional to i (Lacoste-Julien, Schmidt & Bach 2012), because
-    some of the first steps are far too large.
+    The attribute `average` weights the iterate that predicts example i in proportion to i
+    (Lacoste-Julien, Schmidt & Bach 2012), because some of the first steps are far too large.
     """
 
     def __init__(self, method: HedgedDescent, size: int) -> None:
@@ -219,7 +210,7 @@ class HedgedLearner(Learner):
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
         # Each of the K learners has its own gradient.
         raise InputError(
-            "HedgedDescent cannot learn from a single gradient, only from examples; call update"
+            "HedgedDescent learns from examples, not from single gradients; call update"
         )
 
     def compiled(self) -> None:

@@ -1,4 +1,4 @@
-"""Online learners: the options of a method, and the weights that change with every example."""
+"""Online methods, and the learners that they start."""
 
 from __future__ import annotations
 
@@ -37,30 +37,28 @@ _DOMAINS: dict[tuple[type, type], int] = {
 
 @dataclass(frozen=True)
 class OnlineMethod(ABC):
-    """The options of an online learner. They are checked when the method is created.
+    """The validated options of an online learner.
 
     Parameters
     ----------
     loss : str, PointwiseLoss or OnlineLoss
-        The loss, such as "hinge", "logistic", "squared" or "inner". Labels of two classes are −1
-        and +1.
+        The loss, such as "hinge", "logistic", "squared" or "inner". Labels are −1 and +1.
     over : Domain
-        The domain, which is the set of permitted weights.
+        The domain of the weights.
     proxy : str or Proxy
         The proxy, a strongly convex function on `over`.
     schedule : str or Schedule
-        The schedule of the temperatures β_i.
+        The temperature schedule.
     bound : float
-        A number K between 1e-100 and 1e100. The values h of the base functions must be in [−K, K].
-        If the proxy is strongly convex in the l2 norm, ‖h‖_2 must be at most K instead.
+        A bound K in [1e-100, 1e100] on the dual norm of the base function values h: on |h_j|, or on
+        ‖h‖_2 if the proxy is strongly convex in the l2 norm.
     targets : float
-        A bound on |y|, which is needed if the slopes of the loss depend on the targets. By default
-        it is inf.
+        A bound on |y|, by default inf. It is needed if the slopes of the loss depend on y.
 
     Raises
     ------
     InputError
-        If the options are incompatible with each other.
+        If the options are incompatible.
     """
 
     loss: Any
@@ -71,8 +69,8 @@ class OnlineMethod(ABC):
     targets: float = math.inf
 
     greedy: ClassVar[bool] = False
-    """Whether each step of the method starts from the previous weights (Juditsky et al. 2005, Eq.
-    22). If False, the new weights are computed from the sum of the gradients."""
+    """Whether each step starts from the previous weights (Juditsky et al. 2005, Eq. 22) instead of
+    the sum of the gradients."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", as_online_loss(self.loss))
@@ -100,31 +98,31 @@ class OnlineMethod(ABC):
                 # This line raises the usual AttributeError.
                 return object.__getattribute__(self, name)
             message = (
-                f"{type(self).__name__} has only the options of the method; its learners have "
-                f"{name!r}, as in learner = method.start(M) for M weights"
+                f"{type(self).__name__} contains only options, and its learners have {name!r}; "
+                "start a learner: learner = method.start(M) for M weights"
             )
             raise AttributeError(message, name=name, obj=self)
 
     def start(self, size: int) -> Learner:
-        """Return a new learner with M = `size` weights, which has not learned from any example.
+        """Return a new learner with `size` weights.
 
         Raises
         ------
         InputError
-            If the proxy does not fit the domain or M, or if the schedule needs a bound on the
-            gradients and the loss has none.
+            If the proxy does not fit the domain or the number of weights, or if the schedule needs
+            a gradient bound and the loss has none.
         """
         return Learner(self, count("M", size))
 
     def restored(self, state: Mapping[str, Any]) -> Learner:
-        """Return a learner restored from a state that `Learner.state` returned.
+        """Restore a learner from a state that `Learner.state` returned.
 
-        The later results are bitwise equal to those of the learner that had this state.
+        Later results are bitwise equal to those of the original learner.
 
         Raises
         ------
         InputError
-            If the state belongs to a learner of another method.
+            If the state belongs to another method.
         """
         check_method(str(state.get("method")), repr(self))
         # All attributes except these arrays and `origin` follow from the method.
@@ -143,21 +141,21 @@ class OnlineMethod(ABC):
 
 
 class Learner:
-    """An online learner: weights that change with each example, and proved bounds on the regret.
+    """An online learner, with weights that change with each example and regret bounds.
 
-    Learners are created by `OnlineMethod.start`. Example i is predicted with the weights w_{i−1},
-    before the learner learns from it.
+    `OnlineMethod.start` returns a learner. Example i is predicted with the weights w_{i−1}, before
+    the learner learns from it.
 
     Attributes
     ----------
     method : OnlineMethod
-        The method of the learner, with its options.
+        The method and its options.
     size : int
         The number M of weights.
     constants : Constants
         The gradient bound L, the modulus α and the range V_max of the proxy.
     origin : dict
-        A description of the base functions and columns of the stream; see `Stream.origin`.
+        The base functions and columns of the stream; see `Stream.origin`.
     """
 
     def __init__(self, method: OnlineMethod, size: int) -> None:
@@ -206,41 +204,40 @@ class Learner:
 
     @property
     def w(self) -> Vector:
-        """The learner's current weights of the base functions, which predict the next example."""
+        """The current weights, which predict the next example."""
         return self._w.copy()
 
     @property
     def average(self) -> Vector:
-        """The weighted mean of the learner's weights in all rounds so far, w_0, ..., w_{t−1}."""
+        """The weighted mean of the weights w_0, ..., w_{t−1} in all rounds so far."""
         # Before the first example there is no mean, so that the current weights are returned.
         return self._mean.copy() if self._sums[kernels.WEIGHT] else self.w
 
     @property
     def rounds(self) -> int:
-        """The number of the learner's steps. An example of weight 2.5 takes three steps."""
+        """The number of steps so far. An example of weight 2.5 takes three steps."""
         return int(self._sums[kernels.ROUNDS])
 
     @property
     def weight(self) -> float:
-        """The total weight of all examples from which the learner has learned."""
+        """The total weight of the examples so far."""
         return float(self._sums[kernels.WEIGHT])
 
     @property
     def loss(self) -> float:
-        """The cumulative loss of the learner, which is the weighted sum of its losses so far."""
+        """The cumulative weighted loss of the predictions so far."""
         return float(self._sums[kernels.LOSS])
 
     @property
     def beta(self) -> float:
-        """The learner's current temperature. The higher it is, the less the weights change."""
+        """The current temperature. Higher temperatures mean smaller steps."""
         return float(self._sums[kernels.BETA])
 
     @property
     def filled(self) -> float:
-        """The norm of the learner's average weights divided by the radius, if the domain is a ball.
+        """The norm of the average weights divided by the radius, or 0 unless the domain is a ball.
 
-        For other domains, the result is 0. If the ratio is close to 1, a larger radius may lead to
-        smaller losses.
+        If the ratio is close to 1, a larger radius may decrease the losses.
         """
         over = self.method.over
         if not isinstance(over, L1Ball | L2Ball):
@@ -249,10 +246,9 @@ class Learner:
         return float(np.linalg.norm(self.average, order)) / float(over.radius)
 
     def predict(self, H: Any, average: bool = True) -> Any:
-        """Return the prediction <w, h> for an example h, or for each row of a block of examples.
+        """Return the prediction <w, h> for an example h, or for each row of a block.
 
-        By default w is the average of the weights. If `average` is False, the current weights are
-        used.
+        By default w is the average weights; if `average` is False, w is the current weights.
 
         Raises
         ------
@@ -266,18 +262,17 @@ class Learner:
     def update(self, H: Any, y: Any = None, weight: Any = None) -> Any:
         """Predict each example with the current weights, then learn from it.
 
-        The result for a block of rows is bitwise the same as for single rows.
+        Blocks and single rows give bitwise the same results.
 
         Parameters
         ----------
         H : array of shape (M,) or (rows, M)
-            The values of the M base functions for one example, or for each row of a block. They
-            must be within the declared bound.
+            The base function values of one example, or of each row of a block, within the bound.
         y : number or array of shape (rows,)
             The targets. The loss "inner" has none.
         weight : number or array of shape (rows,), optional
-            The weights >= 0 of the examples. An example of integer weight k is treated as k
-            consecutive copies. The fractional part of a weight leads to a shorter step.
+            Example weights >= 0. An example of integer weight k counts as k consecutive copies. The
+            fractional part of a weight gives a shorter step.
 
         Returns
         -------
@@ -288,8 +283,8 @@ class Learner:
         ------
         InputError
             If H does not have a column for each weight, if a value is not finite or beyond the
-            bound, if the loss does not accept a target, or if a weight is negative. The learner is
-            then unchanged.
+            bound, if the loss does not accept a target, or if a weight is negative. Errors leave
+            the learner unchanged.
         """
         given = doubles("H", H)
         self._check_width(given)
@@ -312,19 +307,19 @@ class Learner:
         return float(predictions[0]) if given.ndim == 1 else predictions
 
     def regret_bound(self, w: Any = None) -> float:
-        """Return an upper bound on the regret of the learner, which holds for arbitrary examples.
+        """Return an upper bound on the regret, which holds for arbitrary examples.
 
-        The regret is Σ l_i(w_{i−1}) − l_i(w), where l_i is the loss of example i, w_{i−1} are the
-        weights that predict it, and w are fixed weights. After t examples, the bound is β_t V(w) +
-        Σ ‖u_i‖²/(2αβ_{i−1}). Here V is the proxy, α its modulus, β_i the temperature after example
-        i, and u_i the gradient of l_i. For greedy steps with varying temperatures, V(w) is replaced
-        by the largest Bregman divergence of the proxy, which is inf for the entropy, for example.
+        The regret is Σ l_i(w_{i−1}) − l_i(w), where l_i is the loss of example i. After t examples,
+        the bound is β_t V(w) + Σ ‖u_i‖²/(2αβ_{i−1}), where V is the proxy, α its modulus, β_i the
+        temperature after example i, and u_i the gradient of l_i. For greedy steps with varying
+        temperatures, the largest Bregman divergence of the proxy replaces V(w); it is inf for the
+        entropy.
 
         Parameters
         ----------
         w : array of shape (M,), optional
-            The weights with which the learner is compared. By default the bound holds for all
-            weights of the domain.
+            The fixed weights to compare with. By default the bound holds for all weights of the
+            domain.
 
         Raises
         ------
@@ -359,13 +354,13 @@ class Learner:
         return w
 
     def state(self) -> dict[str, Any]:
-        """Return the state of the learner as a dictionary, for `OnlineMethod.restored`."""
+        """Return the state as a dictionary for `OnlineMethod.restored`."""
         arrays = {name: a.copy() for name, a in zip("wzms", self.arrays(), strict=True)}
         origin = {"origin": dict(self.origin)} if self.origin else {}
         return {"method": repr(self.method), **origin, **arrays}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the learner to a file for `load`. An interruption leaves no partial file behind.
+        """Save the learner to a file for `load`. An interruption leaves no partial file.
 
         Raises
         ------
@@ -375,8 +370,7 @@ class Learner:
         write_state(check_output(path), self.state())
 
     def arrays(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """Return the weights, the sum of the gradients, the average weights and the running totals
-        of the learner, without copying these arrays."""
+        """Return the weights, gradient sum, average weights and running totals, without copies."""
         return self._w, self._z, self._mean, self._sums
 
     def _check_width(self, H: Array) -> None:
@@ -387,7 +381,7 @@ class Learner:
             )
 
     def _check_rows(self, H: Array) -> Vector:
-        """Return the dual norm of each row of H, or raise a RowError for the first invalid row."""
+        """Return the dual norm of each row of H. Invalid rows raise a RowError."""
         is_euclidean = self.method.proxy.norm == "l2"
         sizes: Vector = dual_norms(H, is_euclidean)
         # The comparison is False for nan, so that nan is rejected too.
@@ -405,7 +399,7 @@ class Learner:
         return sizes
 
     def compiled(self) -> kernels.Codes | None:
-        """Return the options as numbers for compiled code, or None if there is no such code."""
+        """Return the options for compiled code, or None if there is none."""
         method = self.method
         loss = method.loss
         law = method.schedule.law(self.constants)
@@ -442,9 +436,9 @@ class Learner:
         return predictions
 
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
-        """Take one step, given the loss `value` of an example and its subgradient `u` in w.
+        """Take one step for an example with the loss `value` and the subgradient `u`.
 
-        The argument `step` is the weight of the example, which is at most 1.
+        The argument `step` is the example weight, at most 1.
         """
         method = self.method
         sums = self._sums

@@ -17,11 +17,10 @@ from relaxboost.functional.losses.targets import LOSSES
 
 
 class OnlineLoss(ABC):
-    """A loss Q(w, z) that is convex in w, for an example z = (h, y).
+    """A loss Q(w, z) of the weights w for an example z = (h, y), convex in w.
 
-    The vector h contains the values of the M base functions, and y is the target. If a user-defined
-    loss depends on the prediction <w, h> and y only, it should be a `PointwiseLoss`. Other
-    user-defined losses are subclasses of `OnlineLoss`.
+    The vector h contains the base function values, and y is the target. User-defined losses of the
+    prediction <w, h> should be `PointwiseLoss` subclasses, and others `OnlineLoss` subclasses.
 
     References
     ----------
@@ -29,16 +28,15 @@ class OnlineLoss(ABC):
     """
 
     task: str = ""
-    """The kind of targets: "binary" for ±1, "regression" for numbers, or "" for no targets."""
+    """The kind of targets: "binary" for ±1, "regression" for numbers, or "" for none."""
 
     @abstractmethod
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
-        """Return the loss for the weights w, and a subgradient with an entry for each weight."""
+        """Return the loss for the weights w, and a subgradient in w."""
 
     @abstractmethod
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
-        """Return a bound L on the dual norm of the subgradients of the loss, or inf if no bound
-        exists.
+        """Return a bound L on the dual norm of the subgradients, or inf.
 
         Parameters
         ----------
@@ -51,7 +49,7 @@ class OnlineLoss(ABC):
         """
 
     def checked(self, y: Any, rows: int) -> Array:
-        """Return the targets of a block as an array with a number for each example.
+        """Validate the targets of a block, and return them as an array.
 
         Raises
         ------
@@ -94,8 +92,7 @@ class OfPrediction(OnlineLoss):
 
     @property
     def task(self) -> str:  # type: ignore[override]
-        """The kind of targets of the loss φ: "binary" for labels ±1, or "regression" for
-        numbers."""
+        """The kind of targets of φ: "binary" for labels ±1, or "regression" for numbers."""
         return self.loss.task
 
     def __repr__(self) -> str:
@@ -118,7 +115,7 @@ class OfPrediction(OnlineLoss):
 
 @dataclass(frozen=True)
 class Inner(OnlineLoss):
-    """The linear loss <w, h>, where h contains the costs of M experts and w their weights."""
+    """The linear loss <w, h> of the weights w of M experts with the costs h."""
 
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
         return float(w @ h), h
@@ -128,8 +125,7 @@ class Inner(OnlineLoss):
 
 
 def as_online_loss(given: Any) -> OnlineLoss:
-    """Convert the argument `loss` of an online method, which may be a name or a `PointwiseLoss`, to
-    an `OnlineLoss`."""
+    """Convert a name, a `PointwiseLoss` or an `OnlineLoss` to an `OnlineLoss`."""
     if isinstance(given, str):
         kinds = {name: kind for name, kind in LOSSES.items() if issubclass(kind, PointwiseLoss)}
         if given == "inner":
@@ -145,10 +141,10 @@ def as_online_loss(given: Any) -> OnlineLoss:
 
 
 def losses_of(loss: OnlineLoss, W: Matrix, H: Matrix, y: Vector | None) -> Matrix:
-    """Return the losses of several vectors of weights for several examples.
+    """Return the losses of several weight vectors for several examples.
 
-    The vectors of weights are the rows of W, and the examples are the rows of H. The result has a
-    row for each vector of weights and a column for each example.
+    The rows of W are weight vectors, and the rows of H are examples. The result has a row for each
+    weight vector and a column for each example.
     """
     if isinstance(loss, Inner):
         return W @ H.T

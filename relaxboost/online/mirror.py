@@ -1,5 +1,4 @@
-"""Mirror descent with averaging, an online learner whose weights depend on the sum of all gradients
-so far."""
+"""Mirror descent with averaging, also known as dual averaging."""
 
 from __future__ import annotations
 
@@ -11,24 +10,22 @@ from relaxboost.online.learner import OnlineMethod
 
 @dataclass(frozen=True)
 class MirrorDescent(OnlineMethod):
-    """The online learning method of mirror descent with averaging, also known as dual averaging
-    (Juditsky et al. 2005, Eqs. 11 and 12).
+    """Mirror descent with averaging, or dual averaging (Juditsky et al. 2005, Eqs. 11 and 12).
 
-    The sum of the gradients is z_i = z_{i−1} + u_i(w_{i−1}). The weights w_i = −∇W_{β_i}(z_i) are
-    the mirror image of this sum, where β_i is the temperature after example i, and W_β is the
-    β-conjugate of the proxy V. With the schedule "growing" and t independent examples, the average
-    of the weights has an expected excess risk of at most 2L√(V_max/α) √(t + 1)/t. Here L bounds the
-    gradients, and V_max and α are the maximum and the modulus of the proxy.
+    The weights w_i = −∇W_{β_i}(z_i) are the mirror image of the gradient sum z_i = z_{i−1} +
+    u_i(w_{i−1}), where β_i is the temperature after example i, and W_β is the β-conjugate of the
+    proxy V. With the schedule "growing" and t independent examples, the average weights have an
+    expected excess risk of at most 2L√(V_max/α) √(t + 1)/t, where L bounds the gradients, and V_max
+    and α are the maximum and the modulus of the proxy.
 
     Parameters
     ----------
     loss, over
         See `OnlineMethod`.
     proxy : str or Proxy
-        The proxy, a strongly convex function on the domain. The default is the entropy, for
-        simplices and the l1 ball.
+        The proxy. The default is the entropy, for simplices and the l1 ball.
     schedule : str or Schedule
-        The schedule of the temperatures. The default is "growing" (Eqs. 17 and 18).
+        The temperature schedule. The default is "growing" (Eqs. 17 and 18).
     bound, targets
         See `OnlineMethod`.
 

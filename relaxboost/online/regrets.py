@@ -1,5 +1,4 @@
-"""Lower and upper bounds on the regret of an online learner, compared with the best fixed weights
-in hindsight."""
+"""Bounds on the regret of an online learner."""
 
 from __future__ import annotations
 
@@ -21,41 +20,37 @@ from relaxboost.online.learner import Learner, OnlineMethod
 
 @dataclass(frozen=True, eq=False)
 class Regret:
-    """Bounds on the regret of an online learner, which is Σ l_i(w_{i−1}) − min over w of Σ l_i(w).
+    """Bounds on the regret Σ l_i(w_{i−1}) − min_w Σ l_i(w) of an online learner.
 
-    Here l_i is the loss of example i, and w_{i−1} are the weights with which the learner predicts
-    this example.
+    Here l_i is the loss of example i, which the weights w_{i−1} predict.
 
     The bounds are `lower` = loss − comparator.upper, rounded down, and `upper` = loss −
-    comparator.lower, rounded up. The function `regret` returns an object of this class.
+    comparator.lower, rounded up.
     """
 
     lower: float
     upper: float
     loss: float
-    """The cumulative loss Σ l_i(w_{i−1}) of the online learner, where w_{i−1} are the weights that
-    predict example i."""
+    """The cumulative loss Σ l_i(w_{i−1}) of the learner."""
     bound: float
-    """A proved upper bound on the regret of the learner for these examples, compared with any
-    weights of the domain."""
+    """A proved upper bound on the regret compared with any weights of the domain."""
     bound_at: float
-    """A proved upper bound on the regret of the learner for these examples, compared with the best
-    weights that were found."""
+    """A proved upper bound on the regret compared with the best weights found."""
     comparator: Comparator
     learner: str
-    """The representation (`repr`) of the method of the learner whose regret this is."""
+    """The representation (`repr`) of the learner's method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The bounds on the regret after smaller numbers of examples, in ascending order. They are
-    computed if these numbers were passed to `regret` as the argument `at`."""
+    """The regrets after the numbers of examples in the argument `at` of `regret`, in ascending
+    order."""
 
     @property
     def examples(self) -> int:
-        """The number of examples for which the regret is bounded."""
+        """The number of examples."""
         return self.comparator.examples
 
     @property
     def gap(self) -> float:
-        """The difference `upper` − `lower` between the bounds on the regret."""
+        """The difference `upper` − `lower`."""
         return self.upper - self.lower
 
     def __str__(self) -> str:
@@ -73,15 +68,13 @@ class Regret:
         )
 
     def show(self) -> None:
-        """Print the bounds on the regret after each requested number of examples and after all
-        examples, one line each."""
+        """Print the bounds after each requested number of examples and after all examples."""
         print(*(*self.along, self), sep="\n")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the bounds on the regret as a dictionary that can be written as JSON.
+        """Return the bounds as a JSON dictionary.
 
-        The entry "along" lists the regrets after the requested smaller numbers of examples. A bound
-        that does not exist is None.
+        The entry "along" lists the regrets after fewer examples. Bounds that do not exist are None.
         """
         names = ("examples", "lower", "upper", "loss", "bound", "bound_at", "learner")
         return {
@@ -105,35 +98,34 @@ def regret(
     tol: float = 1e-6,
     time_limit: float | None = None,
 ) -> Regret:
-    """Return a lower and an upper bound on the regret of a learner, and a bound by a theorem.
+    """Return lower and upper bounds on the regret of a learner, and the bound of a theorem.
 
     Parameters
     ----------
     learner : OnlineMethod or Learner
-        The learner or method. A method, or a learner that has not learned from any example, is run
-        on the stream. Any other learner must already have learned from this stream.
+        A method or a new learner, which is run on the stream, or a learner that has already learned
+        from this stream.
     stream : tuple of arrays, callable or iterable
         The stream, as for `hindsight`. It is read many times.
     at : iterable of int, optional
-        Additional numbers of examples after which the regret is computed. They require a method,
-        or a learner that has not learned from any example.
+        Additional numbers of examples after which to compute the regret. They require a method or a
+        new learner.
     tol : float
-        The requested difference between the two bounds, relative to the loss of the best fixed
-        weights.
+        The requested gap as a fraction of the loss of the best weights.
     time_limit : float, optional
         The time limit in seconds for all comparators together.
 
     Returns
     -------
     Regret
-        The regret on all examples. The regrets requested by `at` are in `Regret.along`.
+        The regret on all examples, with the regrets requested by `at` in `Regret.along`.
 
     Raises
     ------
     InputError
         If the stream is empty or can be read only once, if an example is invalid, if a number in
-        `at` is larger than the number of examples, or if the learner has learned from examples of
-        a different total weight than that of the stream.
+        `at` exceeds the number of examples, or if the learner has learned from a different total
+        weight.
     """
     if not isinstance(learner, OnlineMethod | Learner):
         raise InputError(
@@ -169,15 +161,12 @@ def regret(
 
 def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
     if len(stops) > 1:
-        raise InputError(
-            "at= needs a learner that has not learned from any example; pass the method of this "
-            "learner, learner.method"
-        )
+        raise InputError("at= needs a new learner; pass the method of this learner, learner.method")
     # Weights are summed in another order, so the sums may differ by rounding.
     if abs(learner.weight - replay.total) > 1e-9 * replay.total:
         raise InputError(
-            f"the examples that the learner has seen have total weight {learner.weight:g}, but the "
-            f"total weight of the stream is {replay.total:g}; pass the stream from which it has "
+            f"the learner has seen examples of total weight {learner.weight:g}, but the stream has "
+            f"total weight {replay.total:g}; pass the stream from which it has "
             "learned, or learner.method"
         )
 

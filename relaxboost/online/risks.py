@@ -1,4 +1,4 @@
-"""Bounds on the risk of hypotheses from online learning, with the assumptions that they need."""
+"""Risk bounds for hypotheses from online learning, with their assumptions."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from relaxboost.online.schedules import Adaptive, Growing
 
 @dataclass(frozen=True, kw_only=True)
 class Assumptions:
-    """The assumptions behind bounds on risks. Data cannot prove them, so users declare them.
+    """The assumptions behind risk bounds, which users declare because data cannot prove them.
 
     Parameters
     ----------
     iid_order : bool
         Whether the examples are independent draws from one distribution, in an order that does not
-        depend on their values. If it is False, for example because the examples are sorted by
-        label, the functions that compute bounds raise an InputError. The claim DEK11-T2-order
-        shows that the bounds can then be wrong.
+        depend on their values. If False, for example for examples sorted by label, risk bounds
+        raise an InputError, because they can be wrong (claim DEK11-T2-order).
     loss_range : float, optional
-        A number c > 0 such that the loss of each example is in [0, c] for all weights of the
-        domain. Bounds in expectation do not need this number.
+        A number c > 0 such that all losses are in [0, c] for all weights of the domain. Bounds in
+        expectation do not need it.
     """
 
     iid_order: bool
@@ -42,9 +41,9 @@ class Assumptions:
 def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> float:
     """Return a bound on the risk of a random iterate: loss + c √(log(1/δ)/(2m)).
 
-    The risk of a random iterate is averaged over the draw: it is the mean of the risks of w_0, ...,
-    w_{m−1}. The bound holds with probability at least 1 − δ over the examples. It also holds for
-    the mean of the iterates, whose risk is at most this mean by Jensen's inequality.
+    The risk of a random iterate is the mean risk of w_0, ..., w_{m−1}. The bound holds with
+    probability at least 1 − δ over the examples. By Jensen's inequality, it also holds for the mean
+    of the iterates.
 
     Parameters
     ----------
@@ -53,9 +52,9 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
     m : int
         The number of examples.
     delta : float
-        The probability δ with which the bound may fail.
+        The failure probability δ of the bound.
     assumptions : Assumptions
-        The declared assumptions about the order of the examples and the range c of the losses.
+        The declared order of the examples and range c of the losses.
 
     Raises
     ------
@@ -78,15 +77,14 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
 def excess_risk_bound(regret: float, m: int, delta: float, assumptions: Assumptions) -> float:
     """Return a bound on the excess risk of an iterate: regret/m + 2c √(log(2/δ)/(2m)).
 
-    The bound holds for the mean of the m iterates, and for a random iterate, whose risk is averaged
-    over the draw. With probability at least 1 − δ, it holds in comparison with every w of the
-    domain.
+    The bound holds for the mean of the m iterates and for a random iterate, with probability at
+    least 1 − δ, compared with every w of the domain.
 
     Parameters
     ----------
     regret : float
-        A bound on the regret, for example from `Learner.regret_bound`. For `GradientDescent` it is
-        LB√m if the gradients have at most the norm L, and the domain is a ball of radius B.
+        A regret bound, for example from `Learner.regret_bound`. For `GradientDescent` it is LB√m if
+        gradients have at most the norm L and the domain is a ball of radius B.
     m, delta, assumptions
         See `risk_bound`.
 
@@ -104,22 +102,22 @@ def expected_excess_bound(
 ) -> float:
     """Return a bound on the expected excess risk after t examples.
 
-    The bound holds for the average of the iterates, and for a random iterate. Let L bound the
-    gradients, and let the proxy have the maximum V_max and the modulus α. The bound is
-    L√(2V_max/(αt)) for ``Horizon(t)``, and 2L√(V_max/α) √(t + 1)/t for `MirrorDescent` with the
-    schedule "growing". For methods with greedy steps, such as `MirrorSteps`, the bound for
-    "growing" is larger. It is inf if the Bregman divergences of the proxy are unbounded.
+    The bound holds for the average of the iterates and for a random iterate. With gradients of norm
+    at most L, and a proxy with the maximum V_max and the modulus α, the bound is L√(2V_max/(αt))
+    for ``Horizon(t)``, and 2L√(V_max/α) √(t + 1)/t for `MirrorDescent` with the schedule "growing".
+    For greedy steps, as in `MirrorSteps`, the bound for "growing" is larger, and inf if the Bregman
+    divergences of the proxy are unbounded.
 
     Parameters
     ----------
     method : OnlineMethod
-        The method of the learner.
+        The online method.
     size : int
         The number M of weights.
     t : int
         The number of examples.
     assumptions : Assumptions
-        The declared order of the examples. The range of the losses is not needed.
+        The declared order of the examples. The loss range is not needed.
 
     References
     ----------
@@ -133,16 +131,16 @@ def validation_radius(left: int, among: int, delta: float, assumptions: Assumpti
     """Return the confidence radius c √(log(2k/δ)/(2n)) of the mean loss on n later examples.
 
     With probability at least 1 − δ, the mean losses of all k hypotheses differ from their risks by
-    at most their radii. The formula of Dekel (2011) has log(m/δ) instead of log(2k/δ). It bounds
-    only the differences of one sign; see the claim DEK11-radius.
+    at most their radii. Dekel (2011) has log(m/δ) instead of log(2k/δ), which bounds only
+    differences of one sign; see the claim DEK11-radius.
 
     Parameters
     ----------
     left : int
-        The number n of examples on which the mean loss of the hypothesis was computed. For the
-        iterate w_{i−1} of a stream of m examples, these are the examples i, ..., m.
+        The number n of examples in the mean loss. For the iterate w_{i−1}, these are the examples
+        i, ..., m.
     among : int
-        The number k of hypotheses that are compared: all m iterates, or fewer snapshots.
+        The number k of hypotheses that are compared.
     delta, assumptions
         See `risk_bound`.
     """
@@ -152,11 +150,10 @@ def validation_radius(left: int, among: int, delta: float, assumptions: Assumpti
 
 
 def validation_excess_bound(m: int, among: int, delta: float, assumptions: Assumptions) -> float:
-    """Return the bound 2c √(log(2k/δ)/m) for the hypothesis that is chosen by validation.
+    """Return the excess risk bound 2c √(log(2k/δ)/m) of the rule "validation".
 
-    Validation chooses among k iterates by their losses on later examples. With probability at least
-    1 − δ, the risk of the chosen hypothesis exceeds the least risk of the iterates from the first
-    half of the stream by at most this bound.
+    With probability at least 1 − δ, the risk of the chosen iterate exceeds the least risk of the
+    iterates from the first half of the stream by at most this bound.
 
     Parameters
     ----------
@@ -173,10 +170,9 @@ def validation_excess_bound(m: int, among: int, delta: float, assumptions: Assum
 
 
 def ordered(what: str, assumptions: Any) -> Assumptions:
-    """Return the given assumptions, after checking that they declare a random order of examples.
+    """Check that the assumptions declare a random order of the examples, and return them.
 
-    An InputError is raised if `assumptions` is not an `Assumptions`, or if its `iid_order` is
-    False. The message begins with the argument `what`, the name of the bound.
+    The argument `what` is the name of the bound, for error messages.
     """
     if not isinstance(assumptions, Assumptions):
         raise InputError(
@@ -192,10 +188,7 @@ def ordered(what: str, assumptions: Any) -> Assumptions:
 
 
 def ranged(what: str, assumptions: Any) -> float:
-    """Return the declared upper bound c on the losses.
-
-    An InputError is raised if the assumptions contain no such bound.
-    """
+    """Return the declared upper bound c on the losses, or raise an InputError if there is none."""
     c = ordered(what, assumptions).loss_range
     if c is None:
         raise InputError(
@@ -207,24 +200,21 @@ def ranged(what: str, assumptions: Any) -> float:
 def promised(learner: Learner, t: int) -> float:
     """Return a bound on the expected excess risk after t independent examples.
 
-    The bound holds for the average of the iterates, and for a random iterate. It depends on the
-    method:
+    The bound holds for the average of the iterates and for a random iterate:
 
-    * Mirror descent with the schedule "growing": Eq. 33 of Juditsky et al. (2005). The same proof
-      gives the bound for "adaptive".
+    * Mirror descent with the schedule "growing": Eq. 33 of Juditsky et al. (2005), whose proof also
+      covers "adaptive".
     * Mirror descent with another schedule: Eq. 25. For ``Horizon(t)`` this is Eq. 38.
     * Greedy steps: the regret bound of Dekel (2011), Thms 1 and 3, divided by t.
     * `HedgedDescent`: inf, because no bound is known.
 
-    The bounds are computed for gradients of the largest possible size L. If the method `law` of a
-    user-defined schedule returns None, smaller gradients may lead to lower temperatures. Then only
-    the last temperature is computed for gradients of size L, and the others for gradients of size
-    0.
+    The bounds assume gradients of the largest possible size L. For user-defined schedules without a
+    `law`, only the last temperature does, and the others assume gradients of size 0.
 
     Parameters
     ----------
     learner : Learner
-        The learner, whose method, loss and domain determine the bound.
+        The learner, whose method and options determine the bound.
     t : int
         The number of examples.
 

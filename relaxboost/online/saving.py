@@ -1,5 +1,7 @@
-"""Files of online learners. A learner that was loaded from a file gives bitwise the same results as
-the saved learner."""
+"""Saving and loading of online learners.
+
+A loaded learner gives bitwise the same results as the saved learner.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,13 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import shallow, write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""The name of the format of files with online learners. It ends with a version number, which
-changes whenever the content of the files changes."""
+"""The name and version of the file format. The version changes with the content of the files."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write the state of an online learner to a file, which is a NumPy archive.
+    """Write the state of a learner to a NumPy archive.
 
-    Values other than arrays are stored in the archive as JSON.
+    Values other than arrays are stored as JSON.
     """
     arrays: dict[str, Any] = {k: part for k, part in state.items() if isinstance(part, np.ndarray)}
     rest = {name: part for name, part in state.items() if name not in arrays}
@@ -37,8 +38,7 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove partially written files of learners that killed runs have left next to the file
-    `path`."""
+    """Remove partial files next to `path` that killed runs have left."""
     for part in path.parent.glob(".*"):
         # The function `write_atomically` gives names of this form to the files that it writes
         # first.
@@ -52,7 +52,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the state of an online learner from a file that `write_state` has written."""
+    """Read the state of a learner from a file that `write_state` has written."""
     try:
         # Pickles could run code, so they are not permitted.
         file = io.BytesIO(Path(path).read_bytes())
@@ -65,17 +65,16 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     # Damaged archives raise errors of many kinds, which depend on the version of NumPy.
     except Exception:
         remedy = "pass a file that Learner.save wrote, or a checkpoint"
-        raise InputError(f"{path} is not a file of a learner, or is damaged; {remedy}") from None
+        raise InputError(f"{path} is not a saved learner, or is damaged; {remedy}") from None
     if known != FORMAT:
         raise InputError(f"{path} has the format {known!r:.60}, but this version reads {FORMAT!r}")
     return {**header, **arrays}
 
 
 def check_method(kept: str, here: str) -> None:
-    """Raise an InputError if a file contains a learner of another method than the caller passed.
+    """Raise an InputError if a saved learner belongs to another method.
 
-    Both methods are given by their representation (`repr`). The error names the options in which
-    they differ.
+    Methods are given by their `repr`. The error names the options that differ.
     """
     if kept == here:
         return
@@ -103,23 +102,21 @@ def _options(said: str) -> dict[str, str]:
 
 
 def load(path: str | os.PathLike[str], method: Any) -> Any:
-    """Load an online learner from a file that `Learner.save` wrote, or from a checkpoint of
-    `progressive`.
+    """Load a saved learner or a checkpoint of `progressive`.
 
-    The later results of the learner are bitwise the same as those of the saved learner.
+    Later results are bitwise the same as those of the saved learner.
 
     Parameters
     ----------
     path : path
-        The path of the file with the learner.
+        The path of the file, written by `Learner.save` or `progressive`.
     method : OnlineMethod
-        The method of the learner, which must be passed because the file contains only its
-        representation (`repr`).
+        The method of the learner. The file contains only its `repr`.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or contains a learner of another method.
+        If the file cannot be read, or belongs to another method.
     """
     state = read_state(path)
     try:

@@ -1,5 +1,4 @@
-"""Schedules of the temperatures β_i of mirror descent. The higher a temperature, the less the
-weights change."""
+"""Temperature schedules of mirror descent. Higher temperatures mean smaller steps."""
 
 from __future__ import annotations
 
@@ -14,48 +13,44 @@ from relaxboost._core.parameters import count, positive
 from relaxboost._core.registry import Registry
 
 SCHEDULES: Registry[Schedule] = Registry("schedule")
-"""The registry of schedules, which give the temperatures of mirror descent. A name selects a
-schedule with its default parameters."""
+"""The temperature schedules by name."""
 
 
 class Constants(NamedTuple):
-    """The constants of an online learning problem, on which the temperatures of a schedule may
-    depend."""
+    """The constants of an online learning problem, on which a schedule may depend."""
 
     lipschitz: float
-    """A bound L on the dual norm of the gradients of the loss. It is inf if no bound is known."""
+    """A bound L on the dual norm of the gradients, or inf if none is known."""
     modulus: float
-    """The modulus α of strong convexity of the proxy, the function that defines mirror descent."""
+    """The modulus α of strong convexity of the proxy."""
     largest: float
-    """The maximum V_max over the domain of the proxy, the function that defines mirror descent."""
+    """The maximum V_max of the proxy over the domain."""
 
     @property
     def balance(self) -> float:
-        """The number √(αV_max). The temperatures of "growing" and "adaptive" contain the quotient
-        of the bound L on the gradients and this number."""
+        """The number √(αV_max), by which "growing" and "adaptive" divide L."""
         return math.sqrt(self.modulus * self.largest)
 
 
 class Schedule(ABC):
-    """A schedule of the temperatures of mirror descent: a sequence β_0 <= β_1 <= ..., where β_i is
-    the temperature after example i.
+    """A schedule of temperatures β_0 <= β_1 <= ..., where β_i is used after example i.
 
-    Subclasses should be frozen dataclasses. If a subclass has a class attribute `name` and all its
-    parameters have defaults, users can select it by its name.
+    Subclasses should be frozen dataclasses. If they define a `name` and have only default
+    parameters, users can select them by name.
     """
 
     name: ClassVar[str] = ""
     steady: ClassVar[bool] = False
-    """Whether all temperatures β_i of the schedule are equal."""
+    """Whether all temperatures are equal."""
     needs_lipschitz: ClassVar[bool] = True
-    """Whether the temperatures of the schedule depend on the bound L on the gradients."""
+    """Whether the temperatures depend on the gradient bound L."""
 
     def __init_subclass__(cls) -> None:
         SCHEDULES.add(cls)
 
     @abstractmethod
     def temperature(self, i: int, squares: float, known: Constants) -> float:
-        """Return the temperature β_i > 0 after i examples, which is at least β_{i−1}.
+        """Return the temperature β_i > 0 after i examples, at least β_{i−1}.
 
         Parameters
         ----------
@@ -70,15 +65,14 @@ class Schedule(ABC):
     def law(self, known: Constants) -> tuple[float, float, float, float] | None:
         """Return the numbers b, p, q and r for which β_i = b √(p + q i + r squares).
 
-        Here β_i is the temperature after i examples, and `squares` is the sum of the squared norms
-        of their gradients. If the temperatures have another formula, the result is None. Then
-        learners with this schedule cannot use compiled code, and are slower.
+        Here `squares` is the sum of the squared gradient norms. If the temperatures have another
+        formula, the result is None, and learners cannot use compiled code.
         """
         return None
 
 
 class _Root(Schedule):
-    """A schedule with the formula β_i = b √(p + q i + r squares) of `Schedule.law`."""
+    """A schedule with the formula of `Schedule.law`."""
 
     def temperature(self, i: int, squares: float, known: Constants) -> float:
         # The compiled rounds evaluate the same formula.
@@ -94,12 +88,12 @@ class Growing(_Root):
     """The schedule β_i = β_0 √(i + 1), for an unknown number of examples.
 
     With the default β_0, the expected excess risk of `MirrorDescent` after t examples is at most
-    2L√(V_max/α) √(t + 1)/t for the `Constants` L, V_max and α.
+    2L√(V_max/α) √(t + 1)/t, where L, V_max and α are the `Constants`.
 
     Parameters
     ----------
     beta : float, optional
-        The positive number β_0. By default it is L/√(αV_max).
+        The temperature β_0 > 0, by default L/√(αV_max).
 
     References
     ----------
@@ -115,8 +109,7 @@ class Growing(_Root):
 
     @property
     def needs_lipschitz(self) -> bool:  # type: ignore[override]
-        """Whether the schedule needs the bound L on the gradients. It does unless the user passed
-        β_0."""
+        """Whether the schedule needs L, which it does unless `beta` is set."""
         return self.beta is None
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
@@ -127,15 +120,14 @@ class Growing(_Root):
 class Horizon(_Root):
     """The constant schedule β_i = L √(t/(2αV_max)) for a known number t of examples.
 
-    The expected excess risk after t examples is at most L√(2V_max/(αt)) for the `Constants` L,
-    V_max and α. For `GradientDescent`, and for `ExponentiatedGradient` over the unit simplex, 1/β
-    is the step of Theorems 1 and 3 of Dekel (2011).
+    The expected excess risk after t examples is at most L√(2V_max/(αt)), where L, V_max and α are
+    the `Constants`. For `GradientDescent`, and for `ExponentiatedGradient` over the unit simplex,
+    1/β is the step of Theorems 1 and 3 of Dekel (2011).
 
     Parameters
     ----------
     rounds : int
-        The number t >= 1 of examples. If there are more examples, `Learner.regret_bound` is still
-        a valid bound.
+        The number t >= 1 of examples. `Learner.regret_bound` stays valid for more examples.
 
     References
     ----------
@@ -155,7 +147,7 @@ class Horizon(_Root):
 
 @dataclass(frozen=True)
 class Constant(_Root):
-    """The constant schedule β_i = β. The reciprocal of β is the step.
+    """The constant schedule β_i = β, with the step 1/β.
 
     Parameters
     ----------
@@ -178,10 +170,10 @@ class Constant(_Root):
 class Adaptive(_Root):
     """The schedule β_i = √((L² + G_i)/(αV_max)), for an unknown number of examples.
 
-    G_i is the sum of the squared norms g² of the first i gradients, and L, V_max and α are the
-    `Constants`. The regret of `MirrorDescent` is at most √(V_max/α) (√(L² + G_t) + √G_t), because
-    L² + G_{i−1} >= G_i and Σ g_i²/√G_i <= 2√G_t. This bound is at most that of `Growing`, and
-    smaller if the gradients are smaller than L. It does not hold for greedy steps.
+    G_i is the sum of the squared norms of the first i gradients, and L, V_max and α are the
+    `Constants`. The regret of `MirrorDescent` is at most √(V_max/α) (√(L² + G_t) + √G_t), which
+    never exceeds the bound of `Growing`, and is smaller if gradients are smaller than L. The bound
+    does not hold for greedy steps.
 
     References
     ----------
@@ -196,8 +188,7 @@ class Adaptive(_Root):
 
 
 def as_schedule(given: Any) -> Schedule:
-    """Return the schedule that a name selects. If a schedule object is given, return it
-    unchanged."""
+    """Return the schedule for a name or an object."""
     if isinstance(given, Schedule):
         return given
     if isinstance(given, str) and given in SCHEDULES:

@@ -1,5 +1,4 @@
-"""Online learners with greedy mirror steps, which start at the previous weights and do not store
-earlier gradients."""
+"""Online methods with greedy mirror steps, which start from the previous weights."""
 
 from __future__ import annotations
 
@@ -13,14 +12,13 @@ from relaxboost.online.learner import OnlineMethod
 
 @dataclass(frozen=True)
 class MirrorSteps(OnlineMethod):
-    """Online learning by greedy mirror descent (Juditsky et al. 2005, Eqs. 22 and 24).
+    """Greedy mirror descent (Juditsky et al. 2005, Eqs. 22 and 24).
 
-    The weights after example i are w_i = −∇W_1(−∇V(w_{i−1}) + η_i u_i). V is the proxy, and W_1 is
-    its conjugate. The weights w_i minimise η_i <u_i, w> + B(w, w_{i−1}), where u_i is the gradient
-    and B is the Bregman divergence of V. The step is η_i = 1/β_{i−1}, where β_{i−1} is the
-    temperature. With a constant temperature and a steep proxy (`Proxy.steep`), the weights are
-    those of `MirrorDescent`. With decreasing steps, there is a bound on the regret if the Bregman
-    divergences of the proxy are bounded. The divergences of the entropy are unbounded.
+    The weights w_i = −∇W_1(−∇V(w_{i−1}) + η_i u_i) minimise η_i <u_i, w> + B(w, w_{i−1}), where V
+    is the proxy, W_1 its conjugate, B its Bregman divergence, u_i the gradient, and η_i = 1/β_{i−1}
+    the step. With a constant temperature β and a steep proxy (`Proxy.steep`), the weights are those
+    of `MirrorDescent`. With decreasing steps, a regret bound needs bounded divergences, which the
+    entropy does not have.
 
     Parameters
     ----------
@@ -29,7 +27,7 @@ class MirrorSteps(OnlineMethod):
     proxy : str or Proxy
         The proxy. The default is half the squared l2 norm.
     schedule : str or Schedule
-        The schedule of the temperatures β. The size of a step is 1/β.
+        The temperature schedule. The step is 1/β.
     bound, targets
         See `OnlineMethod`.
 
@@ -40,8 +38,7 @@ class MirrorSteps(OnlineMethod):
 
     greedy: ClassVar[bool] = True
     own_proxy: ClassVar[str] = ""
-    """The name of the only proxy that the learning method accepts. The name is empty if the method
-    accepts all proxies."""
+    """The only proxy that the method accepts, or "" if it accepts all proxies."""
 
     proxy: Any = "squared-l2"
     schedule: Any = "growing"
@@ -58,11 +55,11 @@ class MirrorSteps(OnlineMethod):
 
 @dataclass(frozen=True)
 class GradientDescent(MirrorSteps):
-    """Online learning by projected gradient descent, w_i = Π(w_{i−1} − η_i u_i).
+    """Projected online gradient descent, w_i = Π(w_{i−1} − η_i u_i).
 
-    Here Π is the projection onto the domain, u_i is the gradient, and η_i is the step size. The
-    default domain is the unit l2 ball. If all gradients have ‖u_i‖_2 <= L and the ball has the
-    radius B, ``Horizon(m)`` has the step B/(L√m), and the regret is at most LB√m.
+    Here Π is the projection onto the domain, by default the unit l2 ball, u_i is the gradient, and
+    η_i is the step size. For ‖u_i‖_2 <= L and a ball of radius B, ``Horizon(m)`` has the step
+    B/(L√m), and the regret is at most LB√m.
 
     References
     ----------
@@ -76,12 +73,11 @@ class GradientDescent(MirrorSteps):
 
 @dataclass(frozen=True)
 class ExponentiatedGradient(MirrorSteps):
-    """Online learning by exponentiated gradients: w_ij is proportional to w_{i−1,j} exp(−η_i u_ij).
+    """Exponentiated gradients: w_ij is proportional to w_{i−1,j} exp(−η_i u_ij).
 
-    Here u_i is the gradient, and η_i is the step size. The default domain is the unit simplex. If L
-    bounds the gradients, then with ``Horizon(m)`` over the unit simplex, the step is
-    √(2 log M/m)/L, and the regret is at most L√(2m log M). On the unit l1 ball the method is EG±,
-    and 2M replaces M in both formulas.
+    Here u_i is the gradient, and η_i is the step size. Over the unit simplex, the default domain,
+    and with gradients bounded by L, ``Horizon(m)`` has the step √(2 log M/m)/L, and the regret is
+    at most L√(2m log M). On the unit l1 ball the method is EG±, and 2M replaces M.
 
     References
     ----------

@@ -69,7 +69,7 @@ def test_a_learner_whose_header_nests_too_deeply(tmp_path):
     file, content = tmp_path / "deep.npz", io.BytesIO()
     np.savez(content, header=np.frombuffer(DEEP.encode(), np.uint8))
     file.write_bytes(content.getvalue())
-    with pytest.raises(rb.InputError, match="is not a file of a learner, or is damaged"):
+    with pytest.raises(rb.InputError, match="is not a saved learner, or is damaged"):
         load(file, None)
 
 

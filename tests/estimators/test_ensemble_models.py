@@ -105,7 +105,7 @@ def test_models_of_xgboost_say_what_it_said(name):
     factors = model.get("weight_drop", np.ones(len(largest)))
     assert report.all_scales == pytest.approx(np.multiply(largest, factors), rel=1e-6)
     booster.off = 0.01
-    refused("do not add up to its own decision on X", booster, Z, WHAT)
+    refused("do not add up to its decision on X", booster, Z, WHAT)
 
 
 @pytest.mark.usefixtures("xgboost")
@@ -124,8 +124,8 @@ def test_boosters_of_several_classes_say_of_each_what_was_said(name):
         assert own == pytest.approx(said[:, k] * scale, abs=1e-6)
         worst = np.sort(np.where(y == k, 1.0, -1.0) * own)[:12].mean()
         assert float(report.margin[0]) == pytest.approx(worst, abs=1e-9)
-    refused(r"has 3 classes \(0, 1, 2\).*give target=", booster, Z, y)
-    refused("no class 'a'; pass as target= one of 0, 1, 2", booster, Z, y, target="a")
+    refused(r"has 3 classes \(0, 1, 2\).*pass target=", booster, Z, y)
+    refused("no class 'a'; pass one of 0, 1, 2 as target", booster, Z, y, target="a")
     refused(r"not fitted on \(3\); its labels are 0 and 1 and 2", booster, Z, y + 1, target=1)
 
 
@@ -233,7 +233,7 @@ def test_functional_boosters(learner):
     assert ours / np.abs(ours).max() == pytest.approx(own / np.abs(own).max(), abs=1e-9)
     assert all(report.check())
     three = rb.estimators.FunctionalGradientClassifier(max_rounds=2).fit(X, np.arange(120) % 3)
-    refused("has 3 classes.*give target=", three, X, np.arange(120) % 3)
+    refused("has 3 classes.*pass target=", three, X, np.arange(120) % 3)
 
 
 def test_margin_boosters_are_at_no_distance_from_their_best():
@@ -264,7 +264,7 @@ def test_models_that_are_refused():
         WHAT,
     )
     for saved in ("model.txt", FILES / "three.txt", b"tree"):
-        refused("load a saved model first, by lightgbm.Booster or xgboost.Booster", saved, Z, WHAT)
+        refused("load a saved model with lightgbm.Booster or xgboost.Booster", saved, Z, WHAT)
     X, y = sample()
     for options, said in (
         ({"objective": "regression"}, "objective regression, but a margin needs a classifier"),
@@ -272,7 +272,7 @@ def test_models_that_are_refused():
             {"objective": "multiclass", "num_class": 2},
             "one output for each of its two classes.*binary",
         ),
-        ({"linear_tree": True}, "linear functions in its leaves"),
+        ({"linear_tree": True}, "linear trees, whose leaf values"),
     ):
         data = lgb.Dataset(np.nan_to_num(X), y, params=QUIET | options)
         refused(said, lgb.train(QUIET | options, data, 1), X, y)

@@ -48,8 +48,8 @@ def test_estimators_that_are_refused():
         refused("is a regressor.*needs a classifier with two classes", regressor.fit(X, z), X, y)
     three = np.array(["a", "b", "c"])[np.arange(60) % 3]
     for name in ("ada", "forest", "gradient", "hist"):
-        refused(r"has 3 classes \(a, b, c\).*give target=", fitted(name, X, three), X, y)
-        said = r"has no class 'nope'; pass as target= one of 'a', 'b', 'c'"
+        refused(r"has 3 classes \(a, b, c\).*pass target=", fitted(name, X, three), X, y)
+        said = r"has no class 'nope'; pass one of 'a', 'b', 'c' as target"
         refused(said, fitted(name, X, three), X, three, target="nope")
         refused(r"not fitted on \(d\)", fitted(name, X, three), X, ["d"] * 60, target="b")
     for labels in (three == "a", (three == "a") * 1):
@@ -96,7 +96,7 @@ def test_an_estimator_that_was_tampered_with_is_refused():
             return super().predict_proba(X) ** 3
 
     forest.__class__ = Shifted
-    refused("do not add up to its own decision on X: the two differ by", forest, X, y)
+    refused("do not add up to its decision on X: the two differ by", forest, X, y)
 
 
 def test_labels_and_examples_that_are_refused():
@@ -201,7 +201,7 @@ def test_a_booster_without_votes_needs_another_fraction():
     with pytest.warns(ConvergenceWarning):
         idle = rb.estimators.MarginBoostClassifier(fraction=0.3, folds=None).fit(X, y)
     refused(
-        "has no votes, because no hypothesis increases the margin; fit it with a larger fraction",
+        "has no votes, because no hypothesis increases the margin; use a larger fraction",
         idle,
         X,
         y,

@@ -99,7 +99,7 @@ def test_warm_starts_go_on_to_the_same_model(kind):
     with pytest.raises(rb.InputError, match="max_rounds=3 is less than the 9 rounds"):
         made.set_params(max_rounds=3).fit(data, y)
     cold = make(kind, max_rounds=4).fit(data, y).set_params(warm_start=True, max_rounds=9)
-    with pytest.raises(rb.InputError, match="fit again from the beginning"):
+    with pytest.raises(rb.InputError, match="fit from scratch with warm_start=True first"):
         cold.fit(data, y)
     with pytest.raises(rb.InputError, match="needs the state of the run"):
         fn.boost(data, fn.Absolute().bind(Y), fn.Trees(), warm_start=cold.boosted_)

@@ -30,7 +30,7 @@ def test_a_cap_of_k_is_a_share_of_the_sum_of_weights():
 def test_nothing_learned_is_said():
     """Every second example contradicts the other."""
     X = np.arange(20.0).reshape(10, 2).repeat(2, axis=0)
-    said = "^class 1: no weighted vote is better than no vote: raise fraction, or"
+    said = "^class 1: no weighted vote beats no vote: raise fraction, or"
     with pytest.warns(ConvergenceWarning, match=said) as found:
         StumpBoost(fraction=0.1, folds=None).fit(X, np.arange(20) % 2)
     assert found[0].filename == __file__

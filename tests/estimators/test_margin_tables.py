@@ -100,7 +100,7 @@ def test_a_column_of_ids_is_noted_with_its_remedy():
     with pytest.warns(UserWarning, match=said) as caught:
         fitted = clone(alone).fit(ids, y)
     assert caught[0].filename == __file__  # the line of the call
-    with pytest.raises(rb.InputError, match=r"'id' has .*'C99', .* drop the column, and fit again"):
+    with pytest.raises(rb.InputError, match=r"'id' has .*'C99', .* drop the column and fit again"):
         fitted.predict(ids.assign(id="C99"))
     with pytest.raises(rb.InputError, match=r"'a' has .*'z', .* declare the categories"):
         fitted.predict(ids.assign(a="z"))

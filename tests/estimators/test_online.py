@@ -214,7 +214,7 @@ def test_the_default_needs_no_radius():
         Classifier("exponential").fit(X, y)
     for option in ({"proxy": "entropy"}, {"greedy": True}, {"schedule": "growing"}):
         with pytest.raises(
-            InputError, match=r"needs a number as the radius, but .*; set radius=30, for example"
+            InputError, match=r"needs a numeric radius, but .*; set radius=30, for example"
         ):
             Classifier(**option).fit(X, y)
         Classifier(radius=30, **option).fit(X[:10], y[:10])
@@ -245,7 +245,7 @@ def test_words_in_frames_are_hashed():
         (frame[["age", "city", "on", "both"]], "feature names"),
         (frame.assign(age="old"), "feature 'age' contains 'old'"),
         (frame.assign(age=np.nan), "Input X contains NaN at row 0, feature 0"),
-        (frame.to_numpy(), "was trained on strings in 'city'; pass X as a pandas frame"),
+        (frame.to_numpy(), "was trained on strings in column 'city'; pass X as a pandas frame"),
     ):
         with pytest.raises(ValueError, match=message):
             made.predict(X)

@@ -224,7 +224,7 @@ REFUSED = {
     ),
     "coverage": (BAND(1.0), "coverage must lie strictly between 0 and 1"),
     "calibration": (BAND(calibration_fraction=1.0), "must lie strictly between 0 and 1"),
-    "no leaves": (BAND(learner="networks"), "algorithm='refitted' changes the values of leaves"),
+    "no leaves": (BAND(learner="networks"), "algorithm='refitted' needs leaves to refit"),
     "online radius": (MC(radius=0), "radius > 0"),
     "over": (MC(over="cube", radius=1), "over must be one of ball, simplex"),
     "basis": (MC(basis="trees"), "basis must be one of linear, stumps"),
@@ -244,7 +244,7 @@ REFUSED = {
     "open radius": (MBR(folds=None), "pass a number such as radius=0.5"),
     "no fraction": (
         MBR(fraction=0),
-        "^fraction=0 must be a share of the examples, .* use fraction=0.5, for example",
+        "^fraction=0 must be a number .* use fraction=0.5, for example",
     ),
     "name of hypotheses": (MBR(hypotheses="trees"), "matrix, got 'trees'"),
     "hypotheses one by one": (MBR(hypotheses=FOUND), "one by one"),
@@ -284,7 +284,7 @@ DATA = {
         lambda: FC(n_iter_no_change=2).fit(X[:3], ["a", "a", "b"]),
         "validation_fraction=0.1 of 3 examples cannot be held out: .*leave n_iter_no_change out",
     ),
-    "no groups": (lambda: FK().fit(X, Y), "a ranker needs groups, which names the query of each"),
+    "no groups": (lambda: FK().fit(X, Y), "a ranker needs groups, the query id of each"),
     "width of X_val": (lambda: FC().fit(X, Y, X_val=X[:, :2], **HALF), "X has 2 features, but"),
     "classes of y_val": (
         lambda: FC().fit(X, Y, X_val=X[:3], y_val=[0, 1, 2]),
@@ -315,7 +315,7 @@ DATA = {
     "quantile": (lambda: FR(quantile=1.0).fit(X, Y), "quantile must lie strictly between 0 and 1"),
     "no level": (
         lambda: FR("quantile").fit(X, Y),
-        r"loss='quantile' needs the level of the quantile; .*functional\.Quantile\(0\.9\)",
+        r"loss='quantile' needs a quantile level; .*functional\.Quantile\(0\.9\)",
     ),
     "quantile and loss": (
         lambda: FR("absolute", quantile=0.5).fit(X, Y),
@@ -338,7 +338,7 @@ def test_data_that_do_not_fit(case):
         (
             {"fraction": 1.5},
             (SMALL, TWO),
-            "^fraction=1.5 must be a share of the examples, with 0 < fraction <= 1",
+            "^fraction=1.5 must be a number with 0 < fraction <= 1",
         ),
         ({"tol": 0}, (SMALL, TWO), "tol must be a positive number"),
         ({"folds": 1}, (SMALL, TWO), "folds must be at least 2, or None"),
@@ -371,7 +371,7 @@ def test_data_that_do_not_fit(case):
         ({"hypotheses": "trees"}, (SMALL, TWO), "hypotheses must be"),
         ({"hypotheses": lambda X, y: np.ones((6, 1))}, (SMALL, TWO), "no method hypothesis"),
         ({"hypotheses": LogisticRegression}, (SMALL, TWO), "instance"),
-        ({"relaxation": rb.Caps([0.5] * 6)}, (SMALL, TWO), "cannot be used when folds hold"),
+        ({"relaxation": rb.Caps([0.5] * 6)}, (SMALL, TWO), "no examples can be held out"),
         ({}, (SMALL, np.zeros(6)), "only one class, 0"),
         ({}, (SMALL, np.array(["b", None] * 3, dtype=object)), "none may be missing"),
         ({}, (SMALL, TWO, TWO), "class 0 has no example with a positive weight"),

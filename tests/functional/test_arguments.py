@@ -180,7 +180,7 @@ REFUSED = {
         lambda: boost(X=with_(X, (2, 1), np.nan), learner=fn.Networks()),
         "row 2, column 1 has nan",
     ),
-    "one bin": (lambda: fn.RegressionStumps(bins=1), "bins must be at least 2, because a split"),
+    "one bin": (lambda: fn.RegressionStumps(bins=1), "bins must be at least 2, or None to"),
     "bins and a half": (lambda: fn.ClassificationStumps(2.5), "bins must be a whole number"),
     "signs of three classes": (
         lambda: boost(y=PLACES, loss=fn.MulticlassHinge(), learner=fn.ClassificationStumps()),

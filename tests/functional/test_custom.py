@@ -75,7 +75,7 @@ def test_a_pointwise_of_ones_own(rng):
         (
             lambda F, y: cp.abs(F - y),
             {"pointwise": lambda F, y: (np.abs(F - y), -np.sign(F - y))},
-            "has no subgradient",
+            "does not have the subgradient",
         ),
         (
             lambda F, y: cp.abs(F - y),

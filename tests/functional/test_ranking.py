@@ -99,7 +99,7 @@ def test_queries_without_pairs_count_for_nothing():
 @pytest.mark.parametrize(
     ("y", "more", "message"),
     [
-        ([0, 1], {}, "needs groups, an array with the query"),
+        ([0, 1], {}, "needs groups, the query id of each document"),
         ([0, 1], {"groups": [2]}, r"groups must have shape \(2,\).*np.repeat"),
         ([0, 1], {"groups": [0.0, np.nan]}, "groups must not contain missing values; document 1"),
         ([0, 1], {"groups": np.array([0, "a"], dtype=object)}, "groups cannot be sorted"),
@@ -108,7 +108,7 @@ def test_queries_without_pairs_count_for_nothing():
             {"groups": [0, 1]},
             "no query has documents .* different grades; groups has 2 ids for 2",
         ),
-        ([3, 3, 3], {"groups": [0, 0, 0]}, "there is no pair to rank"),
+        ([3, 3, 3], {"groups": [0, 0, 0]}, "there are no pairs to rank"),
         ([0, 1, 1], {"groups": [0, 0, 0], "weights": [0, 1, 1]}, "of positive weight"),
     ],
 )

@@ -409,7 +409,7 @@ def test_streams_are_read_as_their_arrays():
 def test_a_stream_that_changes_is_found_out():
     for rule, options in (("majority", {}), ("validation", SURE)):
         left = iter([[GOOD], [GOOD, GOOD]])
-        with pytest.raises(InputError, match="had 6 examples in the first pass, but now has 12"):
+        with pytest.raises(InputError, match="had 6 examples in the first pass, but has 12 now"):
             batch(GD, lambda left=left: next(left), rule, **options)
 
 

@@ -326,7 +326,7 @@ def test_other_arguments_that_do_not_fit():
 
 def test_a_stream_that_changes_is_found_out():
     sizes = iter([3, 3, 2])
-    with pytest.raises(rb.InputError, match="had 3 examples when it was first read, but now has 2"):
+    with pytest.raises(rb.InputError, match="had 3 examples when it was first read, but has 2 now"):
         hindsight("logistic", rb.Simplex(1), lambda: [(H[:k], np.ones(k)) for k in [next(sizes)]])
 
 

@@ -263,7 +263,7 @@ def test_regret_takes_it_and_batch_refuses_it():
     found = regret(method, (H, y), at=[50])
     for one in (*found.along, found):
         assert one.lower <= one.upper <= one.bound_at <= one.bound
-    with pytest.raises(InputError, match="because it clips predictions, so no single vector"):
+    with pytest.raises(InputError, match="whose clipped predictions have no single weight vector"):
         batch(method, (H, y))
     learner = method.start(5)
     iterates = [learner.w for h, label in zip(H, y, strict=True) if learner.update(h, label) < 99]
@@ -294,7 +294,10 @@ def test_the_regret_holds_for_the_losses_of_the_predictions(loss):
             lambda: HedgedDescent("hinge").start(2).regret_bound([1.0]),
             r"w must have shape \(2,\) and finite entries",
         ),
-        (lambda: HedgedDescent("hinge").start(2).move(1.0, np.ones(2)), "only from examples"),
+        (
+            lambda: HedgedDescent("hinge").start(2).move(1.0, np.ones(2)),
+            "learns from examples, not from",
+        ),
         (lambda: HedgedDescent("hinge").start(2).update([3.0, 0.0], 1.0), "norm 3, beyond bound"),
         (lambda: HedgedDescent("hinge").start(2).predict([3.0], average=False), r"\(rows, 2\)"),
     ],

@@ -313,7 +313,7 @@ def test_a_method_names_the_learner_that_has_a_missing_attribute():
     method = MirrorDescent("hinge", Simplex(1))
     for name in ("predict", "update", "w"):
         with pytest.raises(
-            AttributeError, match=rf"its learners have '{name}', as in .*start\(M\)"
+            AttributeError, match=rf"its learners have '{name}'; start a learner: .*start\(M\)"
         ):
             getattr(method, name)
     with pytest.raises(AttributeError, match="object has no attribute 'nothing'"):

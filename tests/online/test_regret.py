@@ -78,9 +78,9 @@ def test_a_learner_that_has_learned_is_taken_as_it_is():
     unseen = method.start(5)
     assert regret(unseen, (H, y)).lower == fresh.lower
     assert unseen.rounds == 120
-    with pytest.raises(rb.InputError, match="weight 120, but the total weight of the stream is 60"):
+    with pytest.raises(rb.InputError, match="weight 120, but the stream has total weight 60"):
         regret(learner, (H[:60], y[:60]))
-    with pytest.raises(rb.InputError, match="at= needs a learner that has not learned"):
+    with pytest.raises(rb.InputError, match="at= needs a new learner"):
         regret(learner, (H, y), at=[3])
 
 

@@ -105,14 +105,14 @@ def test_what_can_be_read_once_says_so():
     X, y = made(20)
     once = stream(zip(X, y, strict=True))
     assert repr(once) == "Stream(zip, experts, to be read once)"
-    with pytest.raises(InputError, match="so the number M of its base functions is unknown"):
+    with pytest.raises(InputError, match="so its number of base functions M is unknown"):
         progressive(METHOD, once)
     progressive(METHOD.start(5), once)
     with pytest.raises(
         InputError, match="zip can be read only once, and has already been read; pass"
     ):
         progressive(METHOD.start(5), once)
-    with pytest.raises(InputError, match="so reading its first rows now would lose"):
+    with pytest.raises(InputError, match="so reading its first rows would lose"):
         once.head(3)
 
 
@@ -163,7 +163,7 @@ BAD = [
     (lambda X, y, f: list(stream(X, y, classes=(1, 0))), "label -1.0 at row 0: it is neither 1"),
     (
         lambda X, y, f: list(stream([(X[0], 1.0), X[1]])),
-        "some of the rows of the page that starts at row 0",
+        "only some rows of the page that starts at row 0",
     ),
     (lambda X, y, f: list(stream([(X[0], 1.0), (X[1, :3], 1)])), "item 1 of list has 3 columns"),
     (
@@ -399,7 +399,7 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
             load(path, method)
     for content in (b"", b"nothing", path.read_bytes()[:-40]):
         (tmp_path / "bad").write_bytes(content)
-        with pytest.raises(InputError, match="bad is not a file of a learner, or is damaged"):
+        with pytest.raises(InputError, match="bad is not a saved learner, or is damaged"):
             load(tmp_path / "bad", METHOD)
     with pytest.raises(InputError, match=r"cannot read .*absent"):
         load(tmp_path / "absent", METHOD)

@@ -225,7 +225,7 @@ def test_what_files_do_not_hold_is_refused(boosted, demonstrated, tmp_path):
     other = learned(
         demonstrated, fn.Regressor(DecisionTreeRegressor(max_depth=2)), "exponential", stopping=1
     )
-    with pytest.raises(InputError, match=r"cannot be written as JSON, but stumps and trees can"):
+    with pytest.raises(InputError, match=r"cannot be saved as JSON; boost with RegressionStumps"):
         pl.save_model(other, file)
     base = learned(
         demonstrated, fn.RegressionStumps(), "additive", lambda graph: graph.features[:, 0]

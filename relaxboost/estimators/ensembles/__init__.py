@@ -1,6 +1,4 @@
-"""Certificates for the margin of a trained ensemble, and for the optimal margin of its
-hypotheses.
-"""
+"""Certified margins of trained ensembles."""
 
 from relaxboost.estimators.ensembles.certifying import certify_ensemble
 from relaxboost.estimators.ensembles.report import EnsembleReport

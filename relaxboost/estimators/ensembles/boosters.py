@@ -1,7 +1,4 @@
-"""Functions that read LightGBM and XGBoost models through the public interfaces of the libraries.
-
-Both libraries return the leaf that each row reaches, and a dump with the values of all leaves.
-"""
+"""Readers for LightGBM and XGBoost models, which use only the libraries' public interfaces."""
 
 from __future__ import annotations
 
@@ -32,40 +29,27 @@ _OBJECTIVES = (
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees:
-    """The trees of a LightGBM or XGBoost model, and its functions for predictions.
-
-    Each tree is stored as a vector with an entry for each node: the value of a leaf, and nan for an
-    inner node.
-    """
+    """The trees and prediction functions of a LightGBM or XGBoost model."""
 
     kind: str
     classes: list[Any] | None
-    """The labels of the model's classes.
-
-    For a Booster, these are the class numbers, or None if there are two classes.
-    """
+    """The class labels. For a Booster, these are class numbers, or None for two classes."""
     values: list[Array]
-    """The leaf values of each tree, in the order in which the library numbers its trees."""
+    """The value of each node of each tree, nan for inner nodes. Trees have the library's order."""
     places: list[list[int]]
-    """For each output of the model, the indices of the trees whose sum is the output."""
+    """For each output of the model, the indices of the trees that are summed."""
     intercepts: list[float]
-    """For each output of the model, the intercept that is added to the sum of its trees."""
+    """For each output of the model, the intercept that is added to the trees."""
     leaves: Callable[[Any], Any]
-    """The library's function that maps X to the leaf that each row reaches in each tree."""
+    """The library's function that maps X to the leaf of each row in each tree."""
     scores: Callable[[Any], Any]
-    """The library's function that maps X to the raw scores of the model."""
     labels: Callable[[Any], Any] | None
     rounding: float = 1e-8
-    """The largest allowed difference between the library's score and the sum of the leaf values.
-
-    It is relative to the sum of the largest absolute leaf values.
-    """
+    """The largest allowed difference between the library's score and the sum of the leaf values,
+    relative to the sum of the largest absolute leaf values."""
 
     def take(self, k: int) -> dict[str, Any]:
-        """Return a description of the model for the problem "class k against the rest".
-
-        The description is a dictionary of arguments for `members.Members`.
-        """
+        """Return the arguments for `members.Members` that describe class k against the rest."""
         # For two classes there is one output, whose sign decides.
         at = k if len(self.places) > 1 else 0
         trees = self.places[at]
@@ -87,16 +71,13 @@ class BoostedTrees:
 
 
 def column(scores: Any, k: int, X: Any) -> Any:
-    """Return the scores of class k. For two classes, return the scores of the second class."""
+    """Return the scores of class k. For two classes, they are the scores of the second class."""
     found = scores(X)
     return found if found.ndim == 1 else found[:, k]
 
 
 def other_columns(given: list[Any], known: list[Any]) -> str:
-    """Return a description of how the columns of X differ from those in `fit`.
-
-    The description is empty if the columns are the same, or if their names are unknown.
-    """
+    """Return how the columns of X differ from those in `fit`, or an empty string."""
     if not given or not known or given == known:
         return ""
     missing = [name for name in known if name not in given]
@@ -110,7 +91,7 @@ def other_columns(given: list[Any], known: list[Any]) -> str:
 
 
 def comes_from(given: Any, package: str, name: str) -> bool:
-    """Return whether an object is an instance of the class `name` of a library."""
+    """Return whether an object is an instance of a library's class."""
     # The class is compared by name, because isinstance would have to import the package.
     classes = [(of.__module__.partition(".")[0], of.__name__) for of in type(given).__mro__]
     return (package, name) in classes
@@ -122,12 +103,12 @@ def is_classifier(given: Any) -> bool:
 
 
 def read(given: Any) -> BoostedTrees | None:
-    """Return the trees of an XGBoost or LightGBM model. The result is None for other objects.
+    """Return the trees of an XGBoost or LightGBM model, or None for other objects.
 
     Raises
     ------
     InputError
-        If the model is not a sum of trees for classification.
+        If the model is not a classifier that sums trees.
     """
     if comes_from(given, "lightgbm", "Booster") or comes_from(given, "lightgbm", "LGBMModel"):
         found = _lightgbm(given)
@@ -138,7 +119,7 @@ def read(given: Any) -> BoostedTrees | None:
     if len(found.places) == 2:
         raise InputError(
             f"this {found.kind} has one output for each of its two classes, but a margin needs a "
-            "single output that separates the classes; train the model with the objective binary"
+            "single output that separates the classes; train the model with a binary objective"
         )
     return found
 
@@ -170,8 +151,8 @@ def _lightgbm(given: Any) -> BoostedTrees:
     if is_classifier(given) and given.get_params().get("pred_early_stop"):
         raise InputError(
             f"this {type(given).__name__} has pred_early_stop=True. For rows with large scores "
-            "its predictions leave out the last trees, and therefore are not the sum of all "
-            "trees; call set_params(pred_early_stop=False) and certify the model again"
+            "its predictions leave out the last trees; call set_params(pred_early_stop=False) and "
+            "certify the model again"
         )
     dump = getattr(given, "booster_", given).dump_model()
     objective = dump.get("objective", "a function of the user")
@@ -209,7 +190,7 @@ def _leaf_values(root: dict[str, Any]) -> Array:
         node = nodes.pop()
         if "leaf_coeff" in node:
             raise InputError(
-                "this LightGBM model has linear functions in its leaves, which are unbounded; "
+                "this LightGBM model has linear trees, whose leaf values are unbounded; "
                 "train it without linear_tree"
             )
         if "leaf_value" in node:
@@ -307,7 +288,7 @@ def _intercepts(score: Any, objective: str, outputs: int) -> list[float]:
 
 
 def _node_values(tree: dict[str, Any], factor: float) -> Array:
-    """Return the values of the leaves at their node numbers, and nan at inner nodes."""
+    """Return the value of each leaf at its node number, with nan at inner nodes."""
     values = np.array(tree["split_conditions"], dtype=np.float32).astype(np.float64)
     # XGBoost stores the value of a leaf in the array of thresholds.
     is_leaf = np.array(tree["left_children"]) == -1

@@ -1,4 +1,4 @@
-"""The function `certify_ensemble`, which certifies the margins of a trained ensemble."""
+"""The function `certify_ensemble`, which certifies the margin of a trained ensemble."""
 
 from __future__ import annotations
 
@@ -38,44 +38,39 @@ def certify_ensemble(
     level: str | None = None,
     tol: float = 1e-6,
 ) -> EnsembleReport:
-    """Certify the relaxed margin of a trained ensemble, and its distance from the optimal margin.
+    """Certify the relaxed margin of a trained ensemble, and its distance to the optimal margin.
 
-    The function splits the ensemble into hypotheses h_j and weights. If the ensemble is a sum of
-    trees, each tree is a hypothesis. Each h_j is divided by its largest absolute value, and its
-    weight is multiplied by this value. For a boosted tree, the largest absolute value is taken over
-    its leaves; for other hypotheses, over the predictions on X. An intercept becomes the constant
-    hypothesis 1.
+    The ensemble is split into hypotheses h_j, such as trees, and their weights. Each h_j is divided
+    by its largest absolute value, and its weight is multiplied by this value. For boosted trees,
+    the largest value is taken over the leaves; for other hypotheses, over the predictions on X. An
+    intercept becomes the constant hypothesis 1.
 
-    Let A[i, j] = y_i h_j(x_i), and let the weights w be divided by ‖w‖_1. The report contains a
-    certificate of F(A w), the relaxed margin of the ensemble, and a certificate of the optimum
-    ρ = max F(A w) over all weights, positive or negative, with ‖w‖_1 <= 1. The attribute `distance`
-    of the report is the difference of the two.
+    Let A[i, j] = y_i h_j(x_i), and let w be the weights divided by ‖w‖_1. The report certifies
+    the relaxed margin F(A w) of the ensemble, and the optimum ρ = max F(A w) over all weights of
+    either sign with ‖w‖_1 <= 1. Its attribute `distance` is their difference.
 
     Parameters
     ----------
     estimator : fitted classifier or pipeline, Booster of XGBoost or LightGBM, or (H, weights)
         Supported classes of scikit-learn are AdaBoost and hard voting, whose hypotheses are votes
         −1 and +1; forests, bagging and soft voting, whose hypotheses are p(+1) − p(−1); and
-        gradient boosting, whose hypotheses are leaf values times the learning rate. The function
-        also accepts `FunctionalGradientClassifier`, `MarginBoostClassifier` with its votes, and a
-        pipeline that ends in a supported classifier. XGBoost and LightGBM models must be sums of
-        trees: either a classifier, which uses its best iteration, or a Booster. In the pair (H,
-        weights), H has shape (m, n) and contains predictions, which are positive for the class +1.
-        The n weights are finite and may have any sign. A negative weight is a vote for the negated
-        hypothesis.
+        gradient boosting, whose hypotheses are leaf values times the learning rate.
+        `FunctionalGradientClassifier`, `MarginBoostClassifier`, and pipelines that end in a
+        supported classifier are also accepted. XGBoost and LightGBM models must be sums of trees: a
+        classifier, which uses its best iteration, or a Booster. In the pair (H, weights), H has
+        shape (m, n) and contains predictions, positive for the class +1. The n weights are finite,
+        and negative weights negate hypotheses.
     X : array, sparse matrix or data frame with m rows
-        The examples, in the form that the estimator expects. X is not used with (H, weights), and
-        may then be None.
+        The examples, in the form that the estimator expects. X is not used with (H, weights).
     y : array of shape (m,)
-        The labels. The larger label, which is the second of the estimator's `classes_`, stands for
-        +1. With (H, weights) and Boosters the labels may be any two values, and the larger value
-        stands for +1.
+        The labels. The larger label, the second of the estimator's `classes_`, stands for +1. With
+        (H, weights) and Boosters, the labels may be any two values.
     relaxation : Relaxation, optional
         The function F of the margins; by default the hard margin, which is their minimum.
     target : label, optional
-        If the ensemble has more than two classes, the class that stands for +1; all other classes
-        stand for −1. The hypotheses are the predictions for this class: votes ±1, 2p − 1, or
-        scores. For Boosters, the target and the labels in y are class numbers, which start at 0.
+        For more than two classes, the class that stands for +1 against all others. The hypotheses
+        are the predictions for this class: votes ±1, 2p − 1, or scores. For Boosters, the target
+        and the labels in y are class numbers from 0.
     level : {"exact", "enclosed", "numerical"}, optional
         The level of the certificates, as in `certify`; by default the strongest possible.
     tol : float
@@ -90,23 +85,21 @@ def certify_ensemble(
     Raises
     ------
     InputError
-        If the estimator is not fitted, is a regressor, or is not a supported ensemble; if it does
-        not have exactly two classes and no target is passed; if an XGBoost or LightGBM model is not
-        a sum of trees; if a label is unknown; if the estimator cannot predict on X; if a prediction
-        is not finite, or all predictions are zero; if all weights are zero; or if the sum of the
-        hypotheses differs from the decision of the estimator on X.
+        If the estimator is not a fitted, supported classifier; if it does not have exactly two
+        classes and no target is passed; if a label is unknown; if the estimator cannot predict on
+        X; if a prediction is not finite; if all predictions or all weights are zero; or if the sum
+        of the hypotheses differs from the estimator's decision on X.
 
     Warns
     -----
     UserWarning
-        If the ensemble is wrong on clearly more than half of the rows of X. It may have been
-        trained with a different encoding of the labels, because Boosters and (H, weights) do not
-        store the labels.
+        If the ensemble is wrong on clearly more than half of the rows of X. Boosters and
+        (H, weights) store no labels, so y may be encoded differently than in training.
 
     Notes
     -----
-    The certificates hold for the matrix A as it is stored in doubles. Hypotheses other than votes
-    are rounded once, when they are divided by their largest absolute value.
+    The certificates hold for A as stored in doubles. Hypotheses other than votes are rounded once,
+    when they are scaled.
 
     References
     ----------
@@ -167,12 +160,11 @@ def certify_ensemble(
 
 
 def _scaled_columns(members: Members, H: Array) -> tuple[Array, Whole, Array, list[Fraction]]:
-    """Scale the hypotheses so that their predictions are in [−1, 1].
+    """Scale the hypotheses so that their predictions lie in [−1, 1].
 
-    The scale of a hypothesis is its largest absolute prediction. Return the scales of all
-    hypotheses and the indices of the hypotheses with a positive scale. For these hypotheses, also
-    return their predictions divided by the scales, and their weights multiplied by the scales. An
-    intercept adds a column of ones, with the intercept as its weight.
+    Return the scale of each hypothesis, which is its largest absolute prediction, and the indices
+    of the hypotheses that are not 0. For these hypotheses, also return the scaled predictions and
+    weights. An intercept adds a column of ones, with the intercept as its weight.
     """
     scales = np.abs(H).max(axis=0)
     # The largest leaf bounds a tree on new examples too, so that the scale does not depend on X.
@@ -268,10 +260,10 @@ def _rows(X: Any) -> int:
 
 
 def _check_decision(members: Members, X: Any, decided: Array, total: Fraction) -> None:
-    """Raise an InputError unless the sum of the hypotheses equals the ensemble's decision on X.
+    """Raise an InputError unless the hypotheses add up to the ensemble's decision on X.
 
-    For each row of X, `decided` contains the weighted sum of the hypotheses, divided by `total`.
-    The number `total` is the sum of the absolute weights.
+    The array `decided` contains the weighted sum of the hypotheses for each row, divided by
+    `total`, the sum of the absolute weights.
     """
     error = 0.0
     wrong = 0
@@ -285,9 +277,9 @@ def _check_decision(members: Members, X: Any, decided: Array, total: Fraction) -
         wrong = int(np.sum(is_positive[clear] != (decided[clear] > 0.0)))
     if not error <= members.rounding or wrong:
         raise InputError(
-            f"the hypotheses of this {members.kind} do not add up to its own decision on X: the "
-            f"two differ by {error:.3g} of the largest possible decision, and in {wrong} labels; "
-            "was the estimator changed after fit? Pass (H, weights) instead"
+            f"the hypotheses of this {members.kind} do not add up to its decision on X: the "
+            f"two differ by {error:.3g} times the largest possible decision, and in {wrong} "
+            "labels; was the estimator changed after fit? Pass (H, weights) instead"
         )
 
 
@@ -334,10 +326,7 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
 
 
 def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
-    """Return the exact distribution d that minimises <d, u>, if f only caps the entries of d.
-
-    For other relaxations f, return None.
-    """
+    """Return the exact distribution that minimises <d, u> if f only caps the entries, else None."""
     if isinstance(f, HardMargin):
         caps = [Fraction(1)] * len(u)
     elif isinstance(f, Capped):

@@ -28,49 +28,46 @@ _READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
     "FunctionalGradientClassifier": readers.functional,
     "MarginBoostClassifier": readers.margin,
 }
-"""For each supported class of scikit-learn and of this package, the function that reads its
-instances. The function also reads instances of subclasses."""
+"""For each supported class of scikit-learn and this package, the reader of its instances and of
+instances of its subclasses."""
 
 
 @dataclass(frozen=True, eq=False)
 class Members:
     """The parts of an ensemble: its hypotheses h_j with their weights, and its intercept.
 
-    The decision of the ensemble is Σ_j weights_j h_j(x) + intercept.
+    Its decision is Σ_j weights_j h_j(x) + intercept.
     """
 
     kind: str
     names: tuple[str, ...]
     weights: Array
     predict: Callable[[Any], Any] = field(repr=False)
-    """A function that returns the predictions of the hypotheses for X, as an array with a row for
-    each row of X and a column for each hypothesis."""
+    """A function that maps X to the predictions of the hypotheses, with a row for each row of X and
+    a column for each hypothesis."""
     intercept: float | None = None
     classes: tuple[Any, Any] | None = None
-    """The classes that are encoded as −1 and +1. The value is None if y determines them."""
+    """The classes that stand for −1 and +1, or None if y determines them."""
     target: Any = None
     known: tuple[Any, ...] = ()
-    """All classes, if there are more than two. The class `target` then stands for +1,
-    all other classes stand for −1, and `classes` are False and True."""
+    """All classes, if there are more than two. Then `classes` are False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
-    """A function that returns the library's own decision value for each row of X, in the scale of
-    the weighted sum. It is None for hard votes and for the pair (H, weights)."""
+    """A function that returns the library's decision values, on the scale of the weighted sum. It
+    is None for hard votes and for the pair (H, weights)."""
     labels: Callable[[Any], Any] | None = field(default=None, repr=False)
-    """A function that returns the label that the ensemble predicts for each row of X."""
+    """A function that maps X to the labels that the ensemble predicts."""
     bounds: Array | None = field(default=None, repr=False)
-    """The largest |h_j(x)| of each hypothesis over all x. For a tree, this is the largest absolute
-    leaf value. An unknown maximum is nan, and None means that all maxima are unknown."""
+    """The largest |h_j(x)| over all x, for each hypothesis; nan or None if unknown."""
     columns: tuple[Any, ...] = ()
-    """The column names of X in `fit`. The tuple is empty if the estimator does not store them."""
+    """The column names of X in `fit`, if the estimator stores them."""
     rounding: float = 1e-8
-    """The largest difference that is allowed between `decision` and the weighted sum of the
-    hypotheses, relative to the sum of their sizes. In doubles, a different order of additions
-    causes a relative difference of about 1e-15."""
+    """The largest allowed difference between `decision` and the weighted sum of the hypotheses,
+    relative to the sum of their sizes. Reordering the additions changes it by about 1e-15."""
 
     def positive(self, classes: tuple[Any, Any]) -> Any:
-        """Return the label that is encoded as +1, given the labels `classes` of −1 and +1.
+        """Return the label that stands for +1.
 
-        If there are more than two classes, this is the class `target`.
+        The argument `classes` contains the labels of −1 and +1 for two classes.
         """
         return self.target if self.known else classes[1]
 
@@ -78,13 +75,12 @@ class Members:
 def take_apart(estimator: Any, target: Any = None) -> Members:
     """Return the parts of a fitted ensemble, a tree model or a pair (H, weights).
 
-    If there are more than two classes, the hypotheses separate the class `target` from the rest.
+    For more than two classes, the hypotheses separate the class `target` from the rest.
 
     Raises
     ------
     InputError
-        If the object is not a supported ensemble, is not fitted, or does not have the class
-        `target`.
+        If the object is not a fitted, supported ensemble, or does not have the class `target`.
     """
     if isinstance(estimator, tuple):
         return _of_predictions(estimator)
@@ -105,7 +101,7 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
         known = model.classes
     if len(known) > 2 and target is not None and target not in known:
         shown = few(known, 12, repr)
-        raise InputError(f"this {kind} has no class {target!r}; pass as target= one of {shown}")
+        raise InputError(f"this {kind} has no class {target!r}; pass one of {shown} as target")
     if len(known) > 2 and target is not None:
         # `predict` chooses among all classes, and says nothing of one class against the rest.
         parts = take(known.index(target)) | {"labels": None}
@@ -120,7 +116,7 @@ def _two_classes(given: Any, kind: str) -> tuple[Any, Any]:
     if classes.size != 2:
         remedy = ""
         if classes.size > 2:
-            remedy = "; give target=, the class that is +1 against the rest"
+            remedy = "; pass target=, the class to separate from the rest"
         raise InputError(
             f"this {kind} has {classes.size} class{'es' * (classes.size != 1)} "
             f"({few(classes.tolist(), 6)}), but a margin needs two classes{remedy}"
@@ -155,11 +151,9 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Prepare a fitted ensemble for `Members`.
+    """Return the reader of a fitted ensemble and the list of its class labels.
 
-    The result is a pair. Its first entry is a function of the index of the class that stands for
-    +1, which returns a dictionary of arguments for `Members`. Its second entry is the list of the
-    labels of all classes.
+    The reader maps the index of the class +1 to the arguments for `Members`.
     """
     take = _reader_of(estimator, kind)
     _check_fitted(estimator, kind)
@@ -195,7 +189,7 @@ def _reader_of(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]
         )
     hint = ""
     if isinstance(estimator, (str, bytes, os.PathLike)):
-        hint = "; load a saved model first, by lightgbm.Booster or xgboost.Booster(model_file=...)"
+        hint = "; load a saved model with lightgbm.Booster or xgboost.Booster(model_file=...)"
     elif hasattr(estimator, "best_estimator_"):
         hint = "; pass its best_estimator_"
     elif hasattr(estimator, "fit") and is_classifier(estimator):
@@ -219,9 +213,9 @@ def _check_fitted(estimator: Any, kind: str) -> None:
 
 
 def ask(members: Members, predict: Any, X: Any) -> Any:
-    """Call a prediction function of an ensemble with X, and return its result.
+    """Call a prediction function of an ensemble with X.
 
-    If the function raises an error, raise an InputError that names the ensemble and the reason.
+    If it fails, the InputError names the ensemble and the reason.
     """
     try:
         # The whole ensemble predicts first, because it checks X and its members do not.
@@ -239,7 +233,7 @@ def ask(members: Members, predict: Any, X: Any) -> Any:
         if odd and re.search("feature names|columns", said):
             raise InputError(f"this {members.kind} cannot predict on X, because {odd}") from error
         raise InputError(
-            f"this {members.kind} cannot predict on X{where}: {said}; prepare X as it was for fit"
+            f"this {members.kind} cannot predict on X{where}: {said}; prepare X as for fit"
         ) from error
 
 
@@ -279,9 +273,7 @@ def _of_predictions(pair: tuple[Any, ...]) -> Members:
 
 
 def table(H: Any) -> Array:
-    """Return the predictions H as an array with a row for each example and a column for each
-    hypothesis. Raise an InputError if this is impossible.
-    """
+    """Return the predictions H as a matrix with a row per example and a column per hypothesis."""
     try:
         given = np.asarray(H)
     except ValueError:

@@ -1,8 +1,7 @@
-"""Functions, called readers, for the ensembles of scikit-learn and of this package.
+"""Readers for the ensembles of scikit-learn and of this package.
 
-Each reader takes a fitted estimator and the index k of the class that stands for +1; all other
-classes stand for −1. If there are two classes, k is 1. The reader returns a dictionary that
-describes the ensemble. The keys are names of arguments of `members.Members`.
+A reader takes a fitted estimator and the index k of the class that stands for +1 against all
+others, and returns the arguments of `members.Members`. If there are two classes, k is 1.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ def _plain(X: Any, kind: Any = None) -> Any:
 
 
 _single = partial(_plain, kind=np.float32)
-"""A function that converts X to single precision, because scikit-learn's forests and boosters grow
-their trees in single precision."""
+"""Convert X to single precision, in which scikit-learn's forests and boosters grow their trees."""
 
 
 def _unchanged(X: Any) -> Any:
@@ -41,10 +39,9 @@ def _columns(each: list[Any]) -> Any:
 
 
 def _each(members: Any, output: Any, convert: Any, X: Any) -> Any:
-    """Return the outputs of all members of an ensemble for the rows of X.
+    """Return the outputs of all members for the rows of X, with a column for each member.
 
-    The result has a column for each member. The function `convert` is first applied to X. The
-    function `output` returns the outputs of one member for all rows.
+    The function `convert` is first applied to X, and `output` returns the outputs of one member.
     """
     X = convert(X)
     return _columns([output(member, X) for member in members])
@@ -79,15 +76,12 @@ def _adaboost_decision(estimator: Any, k: int, X: Any) -> Any:
 
 
 def _vote(positive: Any, member: Any, X: Any) -> Any:
-    """Return +1 for rows whose predicted class is `positive`, and −1 for other rows."""
+    """Return +1 for rows whose predicted class is `positive`, and −1 for the others."""
     return np.where(member.predict(X) == positive, 1.0, -1.0)
 
 
 def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Read a gradient boosting model: its initial prediction, and its trees.
-
-    The predictions of the trees are multiplied by the learning rate.
-    """
+    """Read a gradient boosting model. The learning rate scales its trees."""
     at = k if len(estimator.classes_) > 2 else 0
     trees = [row[at] for row in estimator.estimators_]
     names = _numbered(trees)
@@ -115,13 +109,13 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 def _largest(leaves: list[Any], *first: Any) -> Any:
     """Return the largest absolute leaf value of each tree.
 
-    If there is an initial prediction, nan comes first, because its largest value is unknown.
+    An initial prediction adds nan in front, because its largest value is unknown.
     """
     return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
 
 def _initial(estimator: Any, at: int, X: Any) -> Any:
-    """Return the scores at which boosting starts, from the initial class probabilities."""
+    """Return the scores at which boosting starts."""
     # For two classes the score is the logit, or half the logit for the exponential loss. For more
     # classes it is the logarithm of the probability, minus the mean over the classes.
     # scikit-learn clips the probabilities at this distance from 0 and 1.
@@ -141,8 +135,8 @@ def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
 def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
     """Read a histogram gradient boosting model.
 
-    Each hypothesis is the change of the decision in one stage. The first change includes the
-    initial prediction.
+    Each hypothesis is the change of the decision in one stage. The first stage includes the initial
+    prediction.
     """
     stages = int(estimator.n_iter_)
     return {
@@ -194,7 +188,7 @@ def _share(k: int, member: Any, X: Any) -> Any:
 
 
 def _difference(proba: Any, k: int) -> Any:
-    """Return p(+1) − p(−1) from class probabilities, where class k stands for +1."""
+    """Return p(+1) − p(−1), where class k stands for +1."""
     return proba[:, 1] - proba[:, 0] if proba.shape[1] == 2 else 2.0 * proba[:, k] - 1.0
 
 
@@ -215,7 +209,7 @@ def _bag(classes: int, k: int, pair: Any, X: Any) -> Any:
 
 
 def voting(estimator: Any, k: int) -> dict[str, Any]:
-    """Read a VotingClassifier, whose members vote −1 or +1, or p(+1) − p(−1) for soft voting."""
+    """Read a VotingClassifier, whose members predict ±1, or p(+1) − p(−1) for soft voting."""
     # A member that was dropped is still in the list, as the string "drop".
     names = [n for n, e in estimator.named_estimators_.items() if not isinstance(e, str)]
     members = estimator.estimators_
@@ -225,8 +219,8 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
         weights = np.array([float(w) for (_, e), w in pairs if not isinstance(e, str)])
     if weights.shape != (len(members),) or not np.isfinite(weights).all():
         raise InputError(
-            f"this VotingClassifier has {len(members)} fitted members, but the weights {weights}; "
-            "fit it again with a finite weight for each member"
+            f"this VotingClassifier has {len(members)} fitted members, but its weights are "
+            f"{weights}; fit it again with a finite weight for each member"
         )
     soft = estimator.voting == "soft"
     total = float(weights.sum())
@@ -247,13 +241,13 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
 def functional(estimator: Any, k: int) -> dict[str, Any]:
     """Read a `FunctionalGradientClassifier`.
 
-    If a weak hypothesis has two outputs, the hypothesis of the ensemble is their difference.
+    A weak hypothesis with two outputs is replaced by their difference.
     """
     boosted = estimator.boosted_
     weights = boosted.weights()
     terms = [boosted.terms[i].hypothesis for i in np.flatnonzero(weights)]
     if not terms:
-        raise InputError("this FunctionalGradientClassifier has no hypothesis; fit more rounds")
+        raise InputError("this FunctionalGradientClassifier has no hypotheses; fit more rounds")
     leaves = [getattr(h, "leaves", np.array([np.nan])) for h in terms]
     return {
         "names": _numbered(terms),
@@ -280,7 +274,7 @@ def margin(estimator: Any, k: int) -> dict[str, Any]:
     if not voter.members:
         raise InputError(
             f"this {type(estimator).__name__} has no votes, because no hypothesis increases the "
-            "margin; fit it with a larger fraction, at most 1, or on other features"
+            "margin; use a larger fraction, at most 1, or other features"
         )
     named = [
         voter.columns.words(h, True) if hasattr(h, "threshold") else f"{type(h).__name__} {i}"

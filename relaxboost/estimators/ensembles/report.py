@@ -1,4 +1,4 @@
-"""The report on a certified ensemble, which can be printed, exported and applied."""
+"""The report of `certify_ensemble`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Interval = tuple[Fraction, Fraction]
 
 
 def numbers(vector: Any, length: int) -> list[Fraction]:
-    """Return a vector that a certificate stores in its document, as a list of Fractions."""
+    """Return a vector stored in a certificate as a list of Fractions."""
     if isinstance(vector, list):  # A numerical certificate contains doubles.
         return [Fraction(float(x)) for x in vector]
     return check.Fields({"numbers": vector}, "it").vector("numbers", length)
@@ -31,38 +31,36 @@ def numbers(vector: Any, length: int) -> list[Fraction]:
 
 @dataclass(frozen=True, eq=False)
 class EnsembleReport:
-    """A report with the certified margin of an ensemble, and the optimum over its hypotheses.
+    """The certified margin of an ensemble, and the optimal margin of its hypotheses.
 
-    `certify_ensemble` returns the report. Its columns are the hypotheses that are not 0 on all of
-    X, each divided by its largest absolute value. If the ensemble has an intercept, the last column
-    is the constant hypothesis 1. `str()` formats the report as a table.
+    The columns of the report are the hypotheses that are not 0 on all of X, each divided by its
+    largest absolute value. If the ensemble has an intercept, the last column is the constant
+    hypothesis 1. `str()` formats the report as a table.
     """
 
     kind: str
-    """The name of the class of the certified estimator, or "(H, weights)"."""
+    """The class name of the certified estimator, or "(H, weights)"."""
     classes: tuple[Any, Any]
-    """The labels of the two classes that are encoded as −1 and +1 in the margins."""
+    """The labels that stand for −1 and +1 in the margins."""
     members: Members = field(repr=False)
     kept: Whole = field(repr=False)
     """The indices of the ensemble's hypotheses that are columns of the report."""
     all_scales: Array = field(repr=False)
-    """The largest absolute value of each hypothesis of the ensemble. A hypothesis with the value 0
-    is 0 on all of X, and is therefore not a column of the report."""
+    """The largest absolute value of each hypothesis, 0 if the hypothesis is not a column."""
     game: Game
     certificate: Certificate
     """The certificate of the ensemble's margin. Its lower bound is proved by the ensemble's
-    weights, and its upper bound is an upper bound on the optimum ρ."""
+    weights, and its upper bound holds for the optimum ρ."""
     optimum: Certificate
-    """The certificate of the largest margin that the hypotheses of the ensemble can reach. The
-    weights `reoptimised` prove its lower bound."""
+    """The certificate of the optimum ρ. The weights `reoptimised` prove its lower bound."""
     margin: Interval
-    """The two ends of an interval that contains F(A w), the relaxed margin of the ensemble."""
+    """A lower and an upper bound on F(A w), the relaxed margin of the ensemble."""
     tol: float
     """The requested gap between the bounds on the optimum."""
 
     @property
     def distance(self) -> Interval:
-        """The ends of a proved interval that contains ρ − F(A w), the distance to the optimum."""
+        """A lower and an upper bound on ρ − F(A w), the distance to the optimum."""
         low, high = self.margin
         # The ensemble is one of the points over which ρ is the maximum.
         return max(Fraction(0), self.optimum.lower - high), self.optimum.upper - low
@@ -74,39 +72,30 @@ class EnsembleReport:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the hypotheses of the ensemble that are columns of the report."""
+        """The names of the hypotheses that are columns of the report."""
         last = () if self.intercept is None else ("intercept",)
         return (*(self.members.names[j] for j in self.kept.tolist()), *last)
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The names of the hypotheses of the ensemble that are 0 on every example in X.
-
-        They are not columns of the report.
-        """
+        """The names of the hypotheses that are 0 on every example, and so are not columns."""
         kept = set(self.kept.tolist())
         return tuple(name for j, name in enumerate(self.members.names) if j not in kept)
 
     @property
     def scales(self) -> Array:
-        """The number by which each hypothesis of the report was divided.
-
-        It is 1 for the intercept.
-        """
+        """The number by which each hypothesis was divided, 1 for the intercept."""
         last = [] if self.intercept is None else [1.0]
         return np.append(self.all_scales[self.kept], last)
 
     @property
     def weights(self) -> Array:
-        """The weights that the ensemble gives to the report's hypotheses.
-
-        They are scaled so that their absolute values sum to 1.
-        """
+        """The ensemble's weights of the columns, with absolute values that sum to 1."""
         return self._dense(self.certificate)
 
     @property
     def reoptimised(self) -> Array:
-        """The weights of the report's hypotheses that prove the lower bound on the optimum."""
+        """The weights of the columns that prove the lower bound on the optimum."""
         return self._dense(self.optimum)
 
     def _dense(self, certificate: Certificate) -> Array:
@@ -122,14 +111,14 @@ class EnsembleReport:
 
     @property
     def reoptimised_margins(self) -> Array:
-        """The margin of each example if the hypotheses have the re-optimised weights."""
+        """The margin of each example under the re-optimised weights."""
         return self._margins(self.reoptimised)
 
     def _margins(self, w: Array) -> Array:
         return self.game.matrix.margins(range(w.size), w)
 
     def decision(self, X: Any, *, reoptimised: bool = True) -> Array:
-        """Return Σ_j w_j h_j(x) with the re-optimised weights, positive for the class +1.
+        """Return the decision Σ_j w_j h_j(x) for each row of X, positive for the class +1.
 
         Parameters
         ----------
@@ -137,8 +126,8 @@ class EnsembleReport:
             New examples, in the form that the estimator expects. For (H, weights), the predictions
             of the hypotheses on the new examples.
         reoptimised : bool
-            Whether to use the re-optimised weights. If False, the ensemble's own weights are used,
-            divided by ‖w‖_1.
+            Whether to use the re-optimised weights instead of the ensemble's weights divided by
+            ‖w‖_1.
 
         Returns
         -------
@@ -162,20 +151,20 @@ class EnsembleReport:
         return np.asarray(votes @ w[: self.kept.size] + constant)
 
     def predict(self, X: Any, *, reoptimised: bool = True) -> NDArray[Any]:
-        """Return the class of each new example, given by the sign of `decision`.
+        """Return the predicted class of each new example, given by the sign of `decision`.
 
-        If the decision is 0, the class that is encoded as −1 is returned.
+        The decision 0 counts as negative.
 
         Warns
         -----
         UserWarning
-            If the weights of all hypotheses are 0, so that every example gets the same label. Such
-            weights are optimal if no weighted vote of the hypotheses increases the relaxed margin.
+            If all re-optimised weights are 0, so that every example gets the same label. These
+            weights are optimal if no vote of the hypotheses increases the relaxed margin.
         """
         w = self.reoptimised if reoptimised else self.weights
         if not w[: self.kept.size].any():
             warnings.warn(
-                "no hypothesis has a weight in the optimum, so every example gets the same label; "
+                "all re-optimised weights are 0, so every example gets the same label; "
                 "call predict with reoptimised=False, or certify the ensemble with "
                 f"{self._softer()}",
                 UserWarning,
@@ -184,7 +173,7 @@ class EnsembleReport:
         return np.asarray(self.classes)[(self.decision(X, reoptimised=reoptimised) > 0.0) * 1]
 
     def check(self) -> tuple[Verdict, Verdict]:
-        """Return the verdicts of the certificate checker on `certificate` and on `optimum`."""
+        """Check `certificate` and `optimum`, and return both verdicts."""
         A = self.game.matrix
         return self.certificate.check(A), self.optimum.check(A)
 
@@ -260,7 +249,7 @@ class EnsembleReport:
         )
 
     def data(self) -> dict[str, Any]:
-        """Return the report as data for JSON, with bounds as doubles, rounded outwards."""
+        """Return the report as JSON data, with bounds rounded outwards to doubles."""
         columns = zip(
             self.names,
             self.scales.tolist(),
@@ -292,7 +281,7 @@ class EnsembleReport:
 
 
 def outwards(ends: Interval) -> tuple[float, float]:
-    """Return the two ends of an interval as doubles, rounded outwards."""
+    """Round the ends of an interval outwards to doubles."""
     return float_down(ends[0]), float_up(ends[1])
 
 

@@ -1,4 +1,4 @@
-"""Weak learners: classes of hypotheses, with a fast search for the best hypothesis."""
+"""Weak learners, which search a hypothesis class for the best hypothesis."""
 
 from relaxboost.functional.learners.base import LEARNERS, Hypothesis, Pool, WeakLearner
 from relaxboost.functional.learners.finite import FiniteSet

@@ -1,4 +1,4 @@
-"""The interface of weak learners, which search a class for the hypothesis nearest to a target."""
+"""The interface of weak learners."""
 
 from __future__ import annotations
 
@@ -16,16 +16,12 @@ from relaxboost._core.registry import Registry
 from relaxboost.functional.measure import Empirical
 
 PROJECTIONS = ("least-squares", "inner")
-"""The rules that select a hypothesis for a target. "least-squares" selects the hypothesis with
-the multiple nearest to the target (GB11, Eq. 4). "inner" selects the hypothesis with the smallest
-angle to the target (Eq. 3)."""
+"""The rules that select a hypothesis: "least-squares" takes the one with the multiple nearest to
+the target (GB11, Eq. 4), and "inner" the one with the smallest angle to the target (Eq. 3)."""
 
 
 class Hypothesis(ABC):
-    """A hypothesis, which maps N rows of features to outputs of shape (N,) or (N, K).
-
-    K is the number of outputs for each row.
-    """
+    """A hypothesis, which maps N rows to outputs of shape (N,), or (N, K) for K outputs."""
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
@@ -34,8 +30,7 @@ class Hypothesis(ABC):
     def with_leaves(self, values: Array) -> Hypothesis:
         """Return the hypothesis with the same splits and new leaf values.
 
-        Row i of `values`, which has the shape (leaves,) or (leaves, K), is the value of the leaf to
-        which `Pool.leaves` gives the index i.
+        Row i of `values`, shape (leaves,) or (leaves, K), is the value of leaf i in `Pool.leaves`.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no method with_leaves; the hypotheses of a learner with "
@@ -43,62 +38,58 @@ class Hypothesis(ABC):
         )
 
     def described(self) -> dict[str, Any]:
-        """Return a dictionary for JSON that describes the hypothesis without loss of accuracy.
+        """Return a JSON dictionary that describes the hypothesis exactly.
 
-        A class with this method must also have a class method ``restored(given, width)`` that
-        rebuilds the hypothesis from the dictionary, for rows of `width` features. `restored` raises
-        a KeyError, TypeError or ValueError if the values are damaged, and never executes code from
-        them.
+        A class with this method needs a class method ``restored(given, width)`` that rebuilds the
+        hypothesis for rows of `width` features. If the values are damaged, `restored` raises a
+        KeyError, TypeError or ValueError. It never executes code from them.
         """
         raise InputError(
-            f"{type(self).__name__} cannot be written as JSON, but stumps and trees can; boost "
-            "with RegressionStumps() or Trees()"
+            f"{type(self).__name__} cannot be saved as JSON; boost with RegressionStumps() or "
+            "Trees()"
         )
 
     @classmethod
     def combined(
         cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
     ) -> None:
-        """Add the weighted sum of the hypotheses' outputs for the rows X to `total`, in place.
+        """Add the weighted sum of the hypotheses' outputs for the rows of X to `total`, in place.
 
-        Every hypothesis is an instance of exactly this class. A subclass may add the terms in a
-        different order, which changes the rounding errors.
+        All hypotheses are instances of exactly this class. Subclasses may add them in another
+        order, which changes rounding errors.
         """
         for weight, h in zip(weights, hypotheses, strict=True):
             total += weight * check_outputs(h(X), total, h)
 
     @classmethod
     def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
-        """Return the SHAP values of the weighted sum of the hypotheses for the rows of X.
+        """Return the SHAP values of the weighted sum of hypotheses, shape (N, d + 1[, K]).
 
-        The shape is (N, d + 1) for N rows of d features, or (N, d + 1, K) for K outputs. The last
-        column contains the weighted mean output over the training rows.
+        The last column is the weighted mean output over the training rows.
         """
         raise InputError(f"{cls.__name__} has no SHAP values; use learner='trees'")
 
     def gains(self) -> tuple[Whole, Array] | None:
-        """Return the feature of each split, and how much each split decreases the squared error.
+        """Return the feature of each split and its decrease in squared error.
 
-        If hypotheses of this class have no splits, the result is None.
+        Hypotheses without splits return None.
         """
         return None
 
 
 class Pool(ABC):
-    """A weak learner that is prepared to search its class of hypotheses on one training set."""
+    """A weak learner that is prepared for one training set."""
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the hypothesis that fits a target best, and its outputs on the training rows.
+        """Return the hypothesis that fits a target best, and its training outputs.
 
-        The best hypothesis is the one with the multiple nearest to the target, or the one with the
-        smallest angle to the target; see the argument `projection` of `WeakLearner.prepare`.
+        The argument `projection` of `WeakLearner.prepare` defines the best fit.
 
         Parameters
         ----------
         target : array of shape (N,) or (N, K)
-            The values, on the training rows, of the function that is projected. This function is a
-            gradient, or the remainder of a gradient after earlier projections.
+            The gradient on the training rows, or its remainder after earlier projections.
         """
 
     def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
@@ -112,8 +103,8 @@ class Pool(ABC):
         Returns
         -------
         tuple
-            The leaf of each row, of shape (N,), or (N, K) if each output has its own leaves; and
-            the number of leaves.
+            The leaf of each row, shape (N,), or (N, K) if each output has its own leaves; and the
+            number of leaves.
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no method leaves; the pool of a learner with leafy = True "
@@ -121,37 +112,30 @@ class Pool(ABC):
         )
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
-        """Return leaf values that satisfy constraints such as monotonicity, near the given values.
+        """Return leaf values near the given ones that satisfy constraints such as monotonicity.
 
-        By default there are no constraints, and the given values are returned.
+        By default there are no constraints.
         """
         return values
 
 
 class WeakLearner(ABC):
-    """A class H of hypotheses, with an algorithm that searches the class. Instances should be
-    immutable.
+    """A hypothesis class with a search for the best hypothesis.
 
-    If a subclass defines a `name`, the estimators accept this name for it.
+    Instances should be immutable. If a subclass defines a `name`, the estimators accept it.
     """
 
     name: ClassVar[str] = ""
-    """The name by which estimators select the weak learner with its default parameters.
-
-    It is "" if the learner has no such name.
-    """
+    """The name by which estimators select the weak learner, or "" if it has none."""
     projections: tuple[str, ...] = PROJECTIONS
-    """The names of the projections that the weak learner supports, with the default first.
-
-    A projection is a rule that selects a hypothesis for a target; see `PROJECTIONS`.
-    """
+    """The supported rules of `PROJECTIONS`, with the default first."""
     leafy: bool = False
-    """Whether leaf values can be chosen freely. If True, the learner's pool defines `Pool.leaves`
-    and its hypotheses define `Hypothesis.with_leaves`."""
+    """Whether the leaf values can be refitted. If True, define `Pool.leaves` and
+    `Hypothesis.with_leaves`."""
     shrinkage: float = 0.1
-    """The default step size that the algorithm `Refitted` uses with this learner."""
+    """The default step size of `Refitted` with this learner."""
     missing: bool = False
-    """Whether the weak learner accepts rows of features that contain nan for missing values."""
+    """Whether the weak learner accepts nan as a missing value."""
 
     def __init_subclass__(cls) -> None:
         LEARNERS.add(cls)
@@ -165,7 +149,7 @@ class WeakLearner(ABC):
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
-        """Prepare the training rows X once for all rounds, and return the `Pool` that searches H.
+        """Prepare the training rows for all rounds, and return the `Pool` that searches them.
 
         Parameters
         ----------
@@ -174,22 +158,20 @@ class WeakLearner(ABC):
         measure : Empirical
             The weights of the rows.
         outputs : int, optional
-            The number K of outputs, or None for functions with values of shape (N,).
+            The number K of outputs, or None for outputs of shape (N,).
         projection : {"least-squares", "inner"}
-            The rule by which the pool selects a hypothesis for a target. "least-squares" selects
-            the hypothesis with the multiple nearest to the target, and "inner" the hypothesis with
-            the smallest angle to the target.
+            How the pool selects a hypothesis; see `PROJECTIONS`.
         rng : Generator
-            The random number generator for learners that make random choices.
+            The generator for random learners.
         """
 
 
 LEARNERS: Registry[WeakLearner] = Registry("learner")
-"""The weak learners by name. A name selects the learner with its default parameters."""
+"""The weak learners by name."""
 
 
 def dense(X: Any) -> Array:
-    """Return X as an array of doubles, or raise an InputError if X is not an array of numbers."""
+    """Return X as an array of doubles, or raise an InputError."""
     try:
         return np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -199,10 +181,7 @@ def dense(X: Any) -> Array:
 
 
 def training(X: Any, measure: Empirical) -> Array:
-    """Return the training rows X as an array of finite doubles with at least one column.
-
-    If X is not such an array, or does not have a row for each target, raise an InputError.
-    """
+    """Check the training rows X, and return them as doubles."""
     X = dense(X)
     if X.ndim != 2:
         raise InputError(f"X must have shape (N, d), got {X.shape}")
@@ -216,7 +195,7 @@ def training(X: Any, measure: Empirical) -> Array:
 def check_finite(X: Array, first: int = 0) -> None:
     """Raise an InputError if X contains nan or inf.
 
-    In the error message, the first column of X has the number `first`.
+    Error messages number the columns from `first`.
     """
     if not np.isfinite(X).all():
         row, column = np.argwhere(~np.isfinite(X))[0]
@@ -237,19 +216,18 @@ def check_rows(X: Any, measure: Empirical) -> None:
 
 
 def check_width(X: Any, width: int, owner: str) -> None:
-    """Raise an InputError unless X is a matrix with `width` columns, one for each feature.
+    """Raise an InputError unless X has `width` columns.
 
-    The argument `owner` is the beginning of the error message, such as "the tree was".
+    The argument `owner` begins the error message, for example "the tree was".
     """
     if np.ndim(X) != 2 or np.shape(X)[1] != width:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
 
 
 def numbers(name: str, given: Any, *shape: int) -> Array:
-    """Convert a value that was read from JSON to an array of doubles, and return this array.
+    """Return a value from JSON as an array of doubles.
 
-    A ValueError is raised if the value does not consist of finite numbers in the given shape. Its
-    message begins with `name`.
+    A ValueError that names `name` is raised unless it contains finite numbers in the given shape.
     """
     # NumPy would turn strings and booleans into numbers.
     made = np.array(given, dtype=object)
@@ -261,10 +239,7 @@ def numbers(name: str, given: Any, *shape: int) -> Array:
 
 
 def check_outputs(h: Array, target: Array, learner: object) -> Array:
-    """Return the predictions h as an array of doubles.
-
-    If they are not finite, or do not have the shape of the targets, raise an InputError.
-    """
+    """Check the predictions h of a learner, and return them as doubles."""
     h = np.asarray(h, dtype=np.float64)
     if h.shape != target.shape:
         raise InputError(

@@ -1,4 +1,4 @@
-"""A finite class of hypotheses, given by their outputs on the training set."""
+"""A finite hypothesis class, given by its outputs on the training set."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True)
 class Column(Hypothesis):
-    """A hypothesis of a `FiniteSet`. It is called with the outputs of all hypotheses, and returns
-    those in the column `index`."""
+    """A hypothesis of a `FiniteSet`. Its input contains the outputs of all hypotheses."""
 
     index: int
 
@@ -29,11 +28,9 @@ class FiniteSet(WeakLearner):
     """A finite class of hypotheses h_j, given by the array X of their outputs.
 
     The entry X[n, j] is the output of the hypothesis h_j for example n. If there are several
-    outputs, the entry X[n, k, j] is output k. Let v be the target of a search. With the projection
-    ``"inner"``, the search returns the hypothesis h with the largest <v, h>/‖h‖. With
-    ``"least-squares"``, it returns the hypothesis with the largest |<v, h>|/‖h‖, because the
-    nearest multiple of h may be a negative one. If several hypotheses attain the maximum, the first
-    is returned.
+    outputs, the entry X[n, k, j] is output k. For a target v, the projection ``"inner"`` selects
+    the hypothesis with the largest <v, h>/‖h‖, and ``"least-squares"`` the one with the largest
+    |<v, h>|/‖h‖. Ties go to the first hypothesis.
     """
 
     def prepare(
@@ -44,11 +41,9 @@ class FiniteSet(WeakLearner):
 
 
 def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
-    """Return the outputs H of several hypotheses as an array of doubles.
+    """Return the outputs H of several hypotheses as an array of finite doubles.
 
-    The last axis of H has an entry for each hypothesis. The other axes must have the lengths in
-    `shape`, which is the shape of the outputs of one hypothesis. An InputError is raised if H has
-    another shape, or contains nan or inf.
+    The last axis of H is for the hypotheses. The other axes must have the lengths in `shape`.
     """
     H = np.asarray(H, dtype=np.float64)
     if H.shape[:-1] != shape or H.shape[-1] < 1:

@@ -1,7 +1,6 @@
-"""The division of features into bins, and a compiled search for the best split between bins.
+"""Feature bins, and a compiled search for the best split between bins.
 
-The sums of each feature are computed separately. Therefore the results do not depend on the number
-of threads.
+Each feature is summed separately, so that results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from relaxboost._core.compiled import njit, thread_pool
 class Bins:
     """The possible splits of a training set, and the bin of each row in each feature.
 
-    Bin b of a feature contains the rows whose value is above threshold b − 1 and at most threshold
-    b. Every bin contains rows of positive weight. The argument `most` is the maximum number of bins
-    of a feature. If it is None, there is a split between any two neighbouring values. The
-    attributes describe only the features that are not constant.
+    Bin b of a feature contains the rows with values above threshold b − 1 and at most threshold b.
+    Every bin contains rows of positive weight. The argument `most` limits the number of bins per
+    feature; None allows a split between any two neighbouring values. The attributes leave out
+    constant features.
 
     Attributes
     ----------
@@ -30,12 +29,11 @@ class Bins:
     thresholds : list of arrays
         The increasing thresholds of each feature, halfway between two neighbouring values.
     codes : array of shape (features, N)
-        The number of the bin of each row in each feature.
+        The bin of each row in each feature.
     sizes : array of int
         The number of bins of each feature.
     before, after : arrays of shape (features, bins)
-        For each bin b, the weight of the rows in bins 0..b, and the weight of the rows in later
-        bins.
+        The weight of the rows in bins 0..b and in the later bins, for each bin b.
     """
 
     def __init__(self, X: Array, p: Array, most: int | None) -> None:
@@ -82,20 +80,19 @@ def _cuts(x: Array, p: Array, most: int | None) -> Array:
 
 
 def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]:
-    """Return the split of a feature whose two leaves have the largest total score.
+    """Return the split with the largest total score of both leaves.
 
-    If several splits have the same total score up to rounding errors, the first of them is
-    returned.
+    Ties, up to rounding errors, go to the first split.
 
     Parameters
     ----------
     bins : Bins
         The bins of each feature, with the bin of each row.
     target : array of shape (N, K)
-        For each row and output, the target multiplied by the weight of the row.
+        The target times the weight of the row.
     signs : bool
-        The rule for the score of a leaf. Let s be the sum of the target over the rows of the leaf.
-        The score is |s| if `signs` is True. Otherwise it is ‖s‖² divided by the weight of the leaf.
+        How leaves are scored. Let s be the sum of the target over a leaf. The score is |s| if
+        `signs` is True, and otherwise ‖s‖² divided by the weight of the leaf.
 
     Returns
     -------

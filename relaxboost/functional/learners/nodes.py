@@ -1,4 +1,4 @@
-"""The nodes of a regression tree as arrays, and the search for the leaf that a row reaches."""
+"""Regression trees as arrays of nodes, and the search for the leaf of a row."""
 
 from __future__ import annotations
 
@@ -14,17 +14,14 @@ from relaxboost.functional.learners.base import numbers
 
 
 class _Bit(IntEnum):
-    """The bits of the field `decision_type` in the text format of LightGBM's models."""
+    """The bits of `decision_type` in LightGBM's text format."""
 
     CATEGORY = 1
-    """This bit is set if the node compares categories, and not numbers with a threshold."""
+    """The node compares categories instead of numbers."""
     MISSING_LEFT = 2
-    """This bit is set if rows with a missing number go to the left child.
-
-    It has an effect only if the bit MISSING is set too.
-    """
+    """Rows with a missing number go to the left child, if MISSING is set too."""
     MISSING = 8
-    """This bit is set if the feature of the node had missing values in training."""
+    """The feature had missing values in training."""
 
 
 _LINES = {
@@ -40,43 +37,35 @@ _KINDS = tuple(
 )
 """The values that LightGBM writes into the field `decision_type` of a node."""
 MAX_SHAP_LEVELS = 4096
-"""SHAP values are computed only for trees with at most this number of levels. The memory that
-LightGBM needs for SHAP values grows with the square of the number of levels, and LightGBM ends the
-Python process if memory runs out."""
+"""The maximum number of tree levels for SHAP values. LightGBM's memory for them grows with the
+square of the levels, and LightGBM kills the process if memory runs out."""
 
 
 class Nodes(NamedTuple):
-    """The inner nodes of a tree. A tree without inner nodes is one leaf.
+    """The inner nodes of a tree; a tree without inner nodes is one leaf.
 
-    A row goes to the left child if its feature is at most the threshold, or, at a node for
-    categories, if its category is in the set of the node. Rows with a missing number go to the side
-    that LightGBM chose in training, and rows with a missing category go right.
+    A row goes left if its feature is at most the threshold, or if its category is in the node's
+    set. Missing numbers go to the side that LightGBM chose in training, and missing categories go
+    right.
     """
 
     table: Array
-    """A table with a row for each node, and the columns feature, gain, threshold, kind, left child
-    and right child.
+    """A row for each node, with the columns feature, gain, threshold, kind, left and right child.
 
-    The gain of a split is the number of rows times the decrease in the mean squared error. The kind
-    is LightGBM's code for the type of the split. A child is the index of a later node if it is
-    >= 0, and leaf i is stored as the negative number −i − 1.
+    The gain is the number of rows times the decrease in mean squared error, and the kind is
+    LightGBM's code for the split type. A child >= 0 is the index of a later node, and −i − 1 is
+    leaf i.
     """
     sets: Whole
-    """The place of each node's category set in the array `words`, as a row of two indices. The set
-    starts at the first index, and ends before the second. Both are 0 if the node has no category
-    set."""
+    """The start and end of each node's category set in `words`, both 0 if there is none."""
     words: Whole
-    """The category sets of all nodes as bit masks, with 32 categories in each word."""
+    """The category sets of all nodes as bit masks, 32 categories in each word."""
     rows: Whole
-    """The number of training rows in each leaf, for SHAP values. If the rows have different
-    weights, these are whole numbers proportional to the weights of the leaves. The array is empty
-    for a tree with one leaf."""
+    """The number of training rows in each leaf, for SHAP values. For weighted rows, they are whole
+    numbers proportional to the leaf weights. For a tree with one leaf, the array is empty."""
 
     def weighted(self, shares: Array) -> Nodes:
-        """Return a copy of the nodes with other leaf weights, which are used for SHAP values.
-
-        The argument `shares` contains the new weight of each leaf. These weights sum to 1.
-        """
+        """Return a copy with the leaf weights `shares`, which sum to 1, for SHAP values."""
         if self.leaves == 1:
             return self
         # LightGBM has 32 bits for the sum of all counts.
@@ -84,17 +73,17 @@ class Nodes(NamedTuple):
 
     @property
     def leaves(self) -> int:
-        """The number of leaves of the tree."""
+        """The number of leaves."""
         return len(self.table) + 1
 
     @property
     def children(self) -> Whole:
-        """The left and the right child of each inner node of the tree, as two columns."""
+        """The left and right child of each inner node, as two columns."""
         return self.table[:, 4:].astype(np.int64)
 
     @property
     def depth(self) -> int:
-        """The maximum number of splits between the root of the tree and a leaf."""
+        """The maximum number of splits between the root and a leaf."""
         deep = np.ones(self.leaves, dtype=np.int64)
         for node, pair in enumerate(self.children):
             deep[pair[pair >= 0]] = deep[node] + 1
@@ -104,8 +93,8 @@ class Nodes(NamedTuple):
 def read(text: str, scale: float = 1.0) -> Nodes:
     """Return the first tree of a model in LightGBM's text format.
 
-    If the model has no tree, the result is a tree with one leaf. The argument `scale` is the number
-    by which the target was divided before LightGBM fitted the tree.
+    If the model has no tree, the result has one leaf. The target was divided by `scale` before the
+    tree was fitted.
     """
     block = text.partition("\nTree=0\n")[2].partition("\n\n")[0]
     lines = dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
@@ -126,7 +115,7 @@ def read(text: str, scale: float = 1.0) -> Nodes:
 
 
 def described(nodes: Nodes) -> dict[str, Any]:
-    """Return a dictionary that describes the nodes, and that can be written as JSON."""
+    """Return the nodes as a JSON dictionary."""
     made: dict[str, Any] = {}
     for name, column in zip(_LINES.values(), nodes.table.T, strict=True):
         made[name] = (column if name in ("gain", "threshold") else column.astype(int)).tolist()
@@ -135,10 +124,9 @@ def described(nodes: Nodes) -> dict[str, Any]:
 
 
 def restored(given: dict[str, Any], width: int) -> Nodes:
-    """Return the nodes from a dictionary that `described` returned, for rows of `width` features.
+    """Rebuild the nodes from a dictionary that `described` returned, for rows of `width` features.
 
-    If the dictionary is damaged, a ValueError is raised, because the compiled code does not check
-    the nodes.
+    A damaged dictionary raises a ValueError, because the compiled code does not check nodes.
     """
     size = len(given["feature"])
     table = np.stack([numbers(name, given[name], size) for name in _LINES.values()], axis=1)
@@ -172,10 +160,9 @@ def restored(given: dict[str, Any], width: int) -> Nodes:
 
 
 def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
-    """Return the leaf values, changed so that the tree is monotone in some features.
+    """Return leaf values that make the tree monotone.
 
-    The tree does not decrease in feature j if signs[j] = 1, and does not increase in feature j if
-    signs[j] = −1.
+    The tree does not decrease in feature j if signs[j] = 1, and does not increase if signs[j] = −1.
     """
     # Two rows that differ only in feature j take the same path until a split on feature j. Hence
     # the tree is monotone if, at each such split, some number separates the leaf values on the two
@@ -199,9 +186,9 @@ def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
 
 
 def model_text(width: int, trees: list[Nodes], values: list[Array]) -> str:
-    """Return a model in LightGBM's text format that contains trees with the given leaf values.
+    """Return trees with the given leaf values as a model in LightGBM's text format.
 
-    The argument `width` is the number of features.
+    The model has `width` features.
 
     Raises
     ------
@@ -237,17 +224,14 @@ def model_text(width: int, trees: list[Nodes], values: list[Array]) -> str:
 
 
 def leaf_of(X: Array, nodes: Nodes) -> Whole:
-    """Return the index of the leaf that each row of X reaches; X has shape (N, d)."""
+    """Return the leaf index of each row of X, shape (N, d)."""
     out = np.empty(len(X), dtype=np.int64)
     _route(X, nodes.table, nodes.sets, nodes.words, out)
     return out
 
 
 def add(X: Array, trees: list[Nodes], values: list[Array], total: Array) -> None:
-    """Add the predictions of all trees for the rows of X to the vector `total`, in place.
-
-    The argument `values` contains the leaf values of each tree.
-    """
+    """Add the predictions of all trees for the rows of X to `total`, in place."""
 
     def work(start: int, stop: int) -> None:
         leaf = np.empty(ROWS_PER_BLOCK, dtype=np.int64)

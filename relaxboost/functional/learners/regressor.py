@@ -1,4 +1,4 @@
-"""Weak learners that fit scikit-learn's regressors, such as small neural networks."""
+"""Weak learners that fit scikit-learn regressors, such as small neural networks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Fitted(Hypothesis):
     outputs : int, optional
         The number K of outputs, or None for outputs of shape (N,).
     width : int, optional
-        The number of features in the training rows, or None if the rows were not an array.
+        The number of training features, or None if the rows were not an array.
     """
 
     estimator: Any
@@ -57,11 +57,11 @@ class Fitted(Hypothesis):
 
 
 class Regressor(WeakLearner):
-    """A learner that fits a clone of a scikit-learn regressor to each target.
+    """A weak learner that fits a clone of a scikit-learn regressor to each target.
 
-    The regressor gets the example weights as `sample_weight`, unless they are all equal. It also
-    gets the rows X unchanged, and must handle missing values and data frames itself. If its
-    parameter `random_state` is None, each clone gets a number that depends on the seed of the run.
+    Unequal example weights are passed as `sample_weight`. The rows X are passed unchanged, so that
+    the regressor must handle missing values and data frames itself. If its parameter `random_state`
+    is None, each clone gets a seed from the run.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ class Regressor(WeakLearner):
     Raises
     ------
     InputError
-        In `prepare`, if there are weights but the estimator does not accept weights. In a round, if
-        a clone cannot be fitted, or does not predict finite numbers of the right shape.
+        In `prepare`, if there are weights and the regressor does not accept them. In a round, if a
+        clone cannot be fitted, or does not predict finite numbers of the right shape.
     """
 
     def __init__(self, estimator: Any) -> None:
@@ -146,19 +146,16 @@ class _Fitter(Pool):
 class Networks(Regressor):
     """A weak learner whose hypotheses are networks with one hidden layer of tanh units.
 
-    scikit-learn's `MLPRegressor` fits each network by L-BFGS without a penalty. Before each fit the
-    features are standardised to mean 0 and variance 1, and the target is scaled to a fixed norm.
-    Therefore the result does not depend on the units of measurement of the data, except for
-    rounding errors. Because the fit is not a convex problem, L-BFGS may end at a local optimum, and
-    there is no guarantee on the edges.
+    scikit-learn's `MLPRegressor` fits each network by L-BFGS without a penalty. Features are
+    standardised and targets are scaled to a fixed norm, so that the units of the data do not
+    matter. The fit may end at a local optimum, so that there is no guarantee on the edges.
 
     Parameters
     ----------
     hidden : int
-        The number of units, >= 1. The default 5 is the number in Figure 1 of Grubb & Bagnell
-        (2011).
+        The number of units, >= 1. The default 5 is from Figure 1 of Grubb & Bagnell (2011).
     iterations : int
-        The maximum number of iterations of L-BFGS for each target, >= 1.
+        The maximum number of L-BFGS iterations for each target, >= 1.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Decision stumps, which are trees with one split, and with a number or a vector in each leaf."""
+"""Decision stumps: trees with one split, and a number or a vector in each leaf."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ class StumpHypothesis(Hypothesis):
     threshold : float
         The threshold of the split, or inf if the function is constant.
     leaves : array of shape (2,) or (2, K)
-        The values of both leaves, with a column for each output if there are several.
+        The leaf values, with a column for each output if there are several.
     width : int
         The number of features.
     gain : float
-        The squared error of the best constant minus that of the stump, for the target in its round.
+        The decrease in squared error from the best constant to the stump, for the target of its
+        round.
     """
 
     feature: int
@@ -114,20 +115,18 @@ def _finite_column(X: Any, feature: int, width: int) -> Array:
 
 
 class RegressionStumps(WeakLearner):
-    """A weak learner whose class contains all stumps with any number, or any vector, in each leaf.
+    """A weak learner for stumps with any number or vector in each leaf.
 
-    The search compares all splits, and returns the stump that is nearest to the target. The value
-    of each leaf of this stump is the weighted mean of the target over the rows of the leaf. Because
-    multiples of stumps are stumps, both projections, "least-squares" and "inner", choose the same
-    stump. If several splits are equally good up to rounding errors, the first feature is chosen,
-    and then the least threshold. If all features are constant, the stump is constant too.
+    The search returns the stump nearest to the target among all splits. Its leaf values are
+    weighted means of the target. Both projections choose the same stump, because multiples of
+    stumps are stumps. Ties, up to rounding errors, go to the first feature and then to the least
+    threshold. If all features are constant, so is the stump.
 
     Parameters
     ----------
     bins : int, optional
-        The maximum number of bins per feature, >= 2. Bins are separated by quantiles of the
-        feature. If a feature has at most `bins` values, or if `bins` is None, there is a split
-        between any two neighbouring values.
+        The maximum number of bins per feature, >= 2, which are separated by quantiles. If a feature
+        has at most `bins` values, or if `bins` is None, any two neighbouring values can be split.
 
     References
     ----------
@@ -139,16 +138,12 @@ class RegressionStumps(WeakLearner):
     # The shrinkage is larger than for trees, because a stump fits a target less well than a tree.
     shrinkage = 0.3
     signs: ClassVar[bool] = False
-    """Whether every leaf value of the stumps in this class is −1 or +1. Otherwise leaf values are
-    arbitrary numbers."""
+    """Whether every leaf value is −1 or +1."""
 
     def __init__(self, bins: int | None = 255) -> None:
         self.bins = None if bins is None else count("bins", bins)
         if self.bins == 1:
-            raise InputError(
-                "bins must be at least 2, because a split needs a bin on each side; use None to "
-                "allow every split"
-            )
+            raise InputError("bins must be at least 2, or None to allow every split")
 
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
@@ -161,15 +156,12 @@ class RegressionStumps(WeakLearner):
 
 
 class ClassificationStumps(RegressionStumps):
-    """A weak learner whose class contains all stumps with −1 or +1 in each leaf, and the constants
-    ±1.
+    """A weak learner for stumps with −1 or +1 in each leaf, and the constants ±1.
 
-    The search returns the stump h with the largest inner product <v, h> with the target v. Both
-    projections, "least-squares" and "inner", choose this stump, because ‖h‖ = 1 for every h, and
-    the class also contains −h. The stump has the least weighted error as a classifier of the sign
-    of the target, where the weight of an example is multiplied by the absolute value of its target.
-    If several splits are equally good, the first feature is chosen, and then the least threshold.
-    If the weighted sum of the target over a leaf is 0, the value of the leaf is +1.
+    The search returns the stump h with the largest <v, h> for the target v, which is also the best
+    classifier of the sign of v with weights |v|. Both projections choose it, because ‖h‖ = 1 and
+    the class is closed under negation. Ties go to the first feature and then to the least
+    threshold. If the target sums to 0 over a leaf, its value is +1.
 
     Parameters
     ----------

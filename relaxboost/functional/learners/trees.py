@@ -1,4 +1,4 @@
-"""Regression trees, which are grown by LightGBM."""
+"""Regression trees, grown by LightGBM."""
 
 from __future__ import annotations
 
@@ -32,22 +32,21 @@ from relaxboost.functional.measure import Empirical
 MAX_LIGHTGBM_LEAVES = 131_072
 """The maximum number of leaves that LightGBM accepts."""
 NEGLIGIBLE_LEARNING_RATE = 2.0**-120
-"""The learning rate that is passed to LightGBM. It is so small that LightGBM's own predictions stay
-0, because LightGBM treats numbers below 1e-35 as 0. Therefore each tree is fitted to the target
-alone, and not to the remainder that earlier trees left."""
+"""The learning rate that is passed to LightGBM, which treats numbers below 1e-35 as 0. Its own
+predictions therefore stay 0, and each tree is fitted to the target instead of a remainder."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tree(Hypothesis):
-    """A hypothesis that is a binary regression tree, or one such tree for each output.
+    """A binary regression tree, or one tree for each output.
 
     Attributes
     ----------
     nodes : tuple of Nodes
-        The splits of the tree for each output.
+        The nodes of the tree for each output.
     leaves : array of shape (leaves,) or (leaves, K)
-        The values of the leaves. Column k is for output k. The last entries of a column are unused
-        if another output has a tree with more leaves.
+        The leaf values, with a column for each output. If another output has more leaves, the last
+        entries of a column are unused.
     width : int
         The number d of features.
     """
@@ -58,7 +57,7 @@ class Tree(Hypothesis):
 
     @property
     def depth(self) -> int:
-        """The maximum number of splits on a path from the root of a tree to a leaf."""
+        """The maximum number of splits between a root and a leaf."""
         return max(tree.depth for tree in self.nodes)
 
     def __call__(self, X: Any) -> Array:
@@ -79,7 +78,7 @@ class Tree(Hypothesis):
 
     @classmethod
     def restored(cls, given: dict[str, Any], width: int) -> Tree:
-        """Return the tree from a dictionary that `described` returned, for `width` features."""
+        """Rebuild the tree from a dictionary that `described` returned, for `width` features."""
         tree = nodes.restored(given, width)
         return cls((tree,), numbers("leaves", given["leaves"], tree.leaves), width)
 
@@ -127,7 +126,7 @@ def _trees_and_values(
 
 
 def rows_of(X: Any, width: int | None = None) -> Array:
-    """Return the rows X as a contiguous array of doubles, which may be nan but not infinite.
+    """Return the rows X as a contiguous array of doubles, finite or nan.
 
     If `width` is given, the rows must have this number of features.
     """
@@ -150,42 +149,41 @@ def rows_of(X: Any, width: int | None = None) -> Array:
 class Trees(WeakLearner):
     """Least-squares regression trees, grown greedily by LightGBM (the extra ``lightgbm``).
 
-    The values of the leaves are the weighted means of the target. Because LightGBM chooses splits
-    greedily, there is no guarantee on the edges. If the loss has several outputs, each output has
-    its own tree. At each split, missing values go to the side where they fit better in training.
+    Leaf values are weighted means of the target. The greedy search gives no guarantee on the edges.
+    Each output of the loss has its own tree. At each split, missing values go to the side where
+    they fit better in training.
 
     Parameters
     ----------
     max_depth : int, optional
-        The maximum depth; None means no limit.
+        The maximum depth, or None for no limit.
     max_leaf_nodes : int, optional
-        The maximum number of leaves, from 2 to 131 072. The default is 31, or 2^max_depth if this
+        The maximum number of leaves, from 2 to 131 072. The default is 31, or 2^max_depth if that
         is less.
     min_samples_leaf : int
-        The minimum number of rows in a leaf. The limit is approximate if the rows have weights.
+        The minimum number of rows in a leaf; approximate if the rows have weights.
     bins : int
         The maximum number of bins per feature, >= 2.
     subsample : float
-        The probability, in (0, 1], that a row is used to choose the splits of a tree. For this
-        choice, the target of the other rows is set to 0. The leaf values are computed from all
-        rows.
+        The probability, in (0, 1], that a row is used to choose the splits of a tree; the target of
+        the other rows is set to 0. Leaf values are computed from all rows.
     categorical : sequence of int
-        The indices of the categorical columns. Categories are integers >= 0. An unknown category is
-        treated as missing.
+        The indices of the categorical columns. Categories are integers >= 0, and unknown ones count
+        as missing.
     monotone : mapping of int to int
-        Maps the index of a column to 1 if f must not decrease in this column, and to −1 if f must
-        not increase. The values of leaves that violate a constraint are changed, even after the
-        algorithm `Refitted` has fitted them. This may increase the risk.
+        Maps a column index to 1 if f must not decrease in the column, and to −1 if f must not
+        increase. Leaf values that violate a constraint are changed, even those from `Refitted`.
+        This may increase the risk.
     n_jobs : int, optional
         The number of threads that grow a tree, or -1 for all processors. None means one thread,
-        because on a busy machine OpenMP's threads wait for each other at every split. The splits do
-        not depend on n_jobs.
+        because OpenMP threads wait for each other on a busy machine. Splits do not depend on
+        `n_jobs`.
 
     Raises
     ------
     InputError
-        If a parameter is out of range. In `prepare`, if X does not have a requested column, or if
-        LightGBM is not installed.
+        If a parameter is out of range. In `prepare`, if X lacks a column that a parameter names, or
+        if LightGBM is not installed.
 
     References
     ----------
@@ -250,7 +248,7 @@ class Trees(WeakLearner):
         return _Grower(self, X, measure, outputs or 1, rng)
 
     def options(self, width: int) -> dict[str, Any]:
-        """Return the parameters with which LightGBM grows trees on rows of `width` features."""
+        """Return LightGBM's parameters for rows of `width` features."""
         leaves = self.max_leaf_nodes or min(31, 2 ** min(self.max_depth or 5, 16))
         signs = [-self.monotone.get(j, 0) for j in range(width)]
         processors = os.cpu_count() or 1
@@ -394,10 +392,10 @@ def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tupl
 def searched_both_ways(
     rows: Array, weights: Array, options: dict[str, Any], categorical: list[int]
 ) -> tuple[Array, Array, dict[str, Any]]:
-    """Append two rows of weight 0 to the training rows, so that LightGBM searches all splits.
+    """Append two rows of weight 0, so that LightGBM searches all splits.
 
-    Return the rows, their weights, and LightGBM's options for them. Without the two rows, LightGBM
-    may stop a search too early and miss splits at small values.
+    Return the rows, their weights, and LightGBM's options. Without the two rows, LightGBM may stop
+    a search too early and miss splits at small values.
     """
     # LightGBM estimates the number of rows in a bin by round(weight · N / total). It searches the
     # cuts of a feature from the largest value down, and stops when the sum of these estimates
@@ -424,7 +422,7 @@ def searched_both_ways(
 
 
 def lightgbm() -> Any:
-    """Return the module `lightgbm`, or raise an InputError if this package does not support it."""
+    """Return the module `lightgbm`, or raise an InputError if its version is not supported."""
     try:
         import lightgbm as lgb
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Convex losses, and the risks that result when a loss is bound to data."""
+"""Convex losses, and the risks that bind them to data."""
 
 from relaxboost.functional.losses.base import Loss, PointwiseLoss, PointwiseRisk, Risk
 from relaxboost.functional.losses.custom import CustomLoss, CustomRisk

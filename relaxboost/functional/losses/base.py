@@ -1,4 +1,4 @@
-"""The interfaces of losses and of risks. A risk is the mean of a loss over given data."""
+"""The interfaces of losses and risks."""
 
 from __future__ import annotations
 
@@ -18,93 +18,77 @@ from relaxboost.functional.measure import Empirical
 
 
 class Risk(ABC):
-    """The risk R[f] = Σ p_n l(f(x_n), y_n) of a function f: the weighted mean of a loss l on data.
+    """The risk R[f] = Σ p_n l(f(x_n), y_n), the weighted mean of a loss l on data.
 
-    The data are examples x_n with targets y_n and weights p_n. The methods of a risk get the array
-    F of the function's predictions for the examples. F has shape (N,) for N examples, or (N, K) if
-    the function has K outputs.
+    The data are examples x_n with targets y_n and weights p_n. The methods take the predictions F
+    of the function f for the examples, with shape (N,), or (N, K) for K outputs.
 
-    A subgradient of the risk is an array ∇ of the same shape such that R[g] >= R[f] + <∇, g − f>
-    for all functions g. The inner product is weighted with the p_n; see `Empirical`. Therefore the
-    entry of ∇ for example n is a subgradient of the loss of this example, and is not multiplied by
-    its weight p_n.
+    A subgradient ∇ has the shape of F, with R[g] >= R[f] + <∇, g − f> for all functions g. The
+    inner product contains the weights p_n (see `Empirical`), so that the entries of ∇ do not.
 
-    The constructor of a subclass must set `measure`. A subclass for functions with several outputs
-    must also set `outputs`.
+    The constructor of a subclass must set `measure`, and `outputs` if there are several outputs.
     """
 
     measure: Empirical
-    """The weights of the examples of this risk.
-
-    For example, it is ``Empirical(N)`` for N examples of equal weight.
-    """
+    """The example weights, for instance ``Empirical(N)`` for N equal weights."""
     loss: Any = None
-    """The `Loss` whose weighted mean is this risk. `boost` uses it to compute the risk on a
-    validation set. It may be None if there is no validation set."""
+    """The `Loss` of the risk. `boost` needs it only for a validation set."""
     outputs: int | None = None
-    """The number K of outputs of the predicting function f. It is None if f(x) is a number."""
+    """The number K of outputs, or None if f(x) is a number."""
     classes: Any = None
-    """The labels of the classes in the order of the outputs. If there are two classes and a single
-    output, the first label has the target −1, and the second label the target +1. The attribute is
-    None if the targets are numbers."""
+    """The class labels in the order of the outputs, or None for numeric targets. With a single
+    output, the first label stands for −1 and the second for +1."""
     strong_convexity: float = 0.0
-    """The strong convexity λ of the risk R: R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖² for all
-    functions f and g, where ∇ is a subgradient at f. It is 0 if R is not strongly convex."""
+    """The constant λ in R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖² for all f and g, where ∇ is a
+    subgradient at f; 0 if the risk is not strongly convex."""
     smoothness: float = math.inf
-    """The smoothness Λ of the risk R: R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖² for all functions f
-    and g, where ∇ is the gradient at f. It is inf if R is not smooth."""
+    """The constant Λ in R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖² for all f and g, where ∇ is the
+    gradient at f; inf if the risk is not smooth."""
     gradient_bound: float = math.inf
-    """An upper bound on the norms of the subgradients of the risk at all functions. It is inf if
-    there is no bound."""
+    """An upper bound on the norms of all subgradients, or inf."""
     attained: bool = True
-    """Whether the risk R has a minimiser on every subspace of functions."""
+    """Whether the risk has a minimiser on every subspace of functions."""
     shrinkage: float | None = None
-    """The default step of the algorithm `Refitted`. If it is None, the weak learner sets the
-    default."""
+    """The default step of `Refitted`. If it is None, the weak learner sets the default."""
     closed_form: bool = True
-    """Whether the method `conjugate` of this risk evaluates a formula.
-
-    If this is False, a solver computes the conjugate.
-    """
+    """Whether `conjugate` evaluates a formula instead of calling a solver."""
     centred: bool = False
-    """Whether the conjugate R*(Z) is finite only if the entries of Z for each example sum to 0."""
+    """Whether R*(Z) is finite only if the entries of Z for each example sum to 0."""
 
     @abstractmethod
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the risk of the predictions F, and a subgradient of the risk at F."""
+        """Return the risk of the predictions F, and a subgradient at F."""
 
     def value(self, F: Array) -> float:
-        """Return the risk R[f] of the predictions F."""
+        """Return the risk of the predictions F."""
         return self.evaluate(F)[0]
 
     @abstractmethod
     def expression(self, F: Any) -> Any:
-        """Return the risk as a convex cvxpy expression.
+        """Return the risk as a convex cvxpy expression of F.
 
-        F is a cvxpy expression for the predictions, of shape (N,) or (N, K).
+        F is a cvxpy expression of shape (N,) or (N, K).
         """
 
     @abstractmethod
     def conjugate(self, Z: Array) -> float:
-        """Return the conjugate R*(Z) of the risk, the supremum over F of <Z, F> − R[F].
+        """Return the conjugate R*(Z) = sup_F (<Z, F> − R[F]).
 
-        The conjugate is inf outside its domain. The domain contains Z = 0, because risks are
-        bounded below.
+        It is inf outside its domain, which contains Z = 0 because risks are bounded below.
         """
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
-        """Return an array near Z at which the conjugate R* of the risk is finite.
+        """Return an array near Z at which the conjugate R* is finite.
 
-        By default the result is Z multiplied by the largest number in [0, 1] for which R* is
-        finite.
+        By default the result is the largest multiple of Z, by a factor in [0, 1], with a finite R*.
 
         Parameters
         ----------
         Z : array of the shape of the predictions
-            The given array, at which R* may be infinite.
+            An array at which R* may be infinite.
         snap : float
-            A distance. A subclass that knows the boundary of the set on which R* is finite moves
-            an entry of Z onto the boundary if the entry is nearer to it than this distance.
+            Subclasses that know the boundary of the domain of R* move entries of Z that are nearer
+            than `snap` onto it.
         """
         # The domain is convex and contains 0: bisection finds its end on the way to Z.
         if math.isfinite(self.conjugate(Z)):
@@ -120,50 +104,45 @@ class Risk(ABC):
         return inside * Z
 
     def room(self, Z: Array) -> Array | None:
-        """Return how far each entry of Z can change while the conjugate of the risk stays finite.
+        """Return how far each entry of Z can change while the conjugate stays finite.
 
-        The result contains the distance of each entry from the boundary of the set on which the
-        conjugate is finite, but at most 1. If the distances are unknown, the result is None. When
-        the function `optimum` has to correct Z, it changes entries with a large distance more than
-        entries near the boundary.
+        Distances above 1 are returned as 1, and None means that they are unknown. If `optimum`
+        corrects Z, it changes entries with large distances most.
         """
         return None
 
     def margins(self) -> Any:
-        """Return the matrix C that computes the margins C F of the predictions F.
+        """Return the matrix C of the margins C F of the predictions F.
 
-        The risk must decrease if some margins increase and the others stay the same. The function
-        `optimum` uses C to find out whether the risk has a minimiser. On a subspace there is a
-        minimiser if the subspace contains no direction G with C G >= 0 and C G ≠ 0.
+        The risk must decrease in each margin. It has a minimiser on a subspace if the subspace
+        contains no direction G with C G >= 0 and C G ≠ 0. `optimum` tests this condition.
 
-        The columns of C belong to the entries of F, row by row. C may be sparse. If the risk has a
-        minimiser on every subspace, or if no such matrix is known, the result is None.
+        The columns of C belong to the entries of F, row by row, and C may be sparse. If the risk
+        has a minimiser on every subspace, or if no such matrix is known, the result is None.
         """
         return None
 
     def parts(self) -> tuple[Any, Risk] | None:
-        """Return a matrix D and a risk Q such that this risk at the predictions F is Q at D F.
+        """Return a matrix D and a simpler risk Q with R[F] = Q[D F], or None.
 
-        The function `optimum` minimises Q instead of this risk if Q is simpler. For example, the
-        risk of the ranking hinge is the mean hinge loss of the differences of scores in pairs, and
-        D computes these differences. The columns of D belong to the entries of F, row by row. D may
-        be sparse. If there is no simpler risk, the result is None.
+        `optimum` then minimises Q. For the ranking hinge, D computes the score differences of all
+        pairs, and Q is the mean hinge loss. The columns of D belong to the entries of F, row by
+        row, and D may be sparse.
         """
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
         """Return the gradient that the algorithm `Refitted` projects onto the hypotheses.
 
-        By default it is the given subgradient of the risk at the predictions F. For the hinge and
-        the multiclass hinge, it is the gradient of a smooth approximation of the risk.
+        By default it is the given subgradient at F. For the hinge and the multiclass hinge, it is
+        the gradient of a smooth approximation of the risk.
         """
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
-        """Return a number for each leaf of a tree. Adding the number decreases the risk.
+        """Return the leaf values that decrease the risk when they are added to the predictions.
 
-        The number of a leaf is added to the predictions F of the examples in the leaf. The result
-        is None if the loss has no rule for leaf values.
+        If the loss has no rule for leaf values, the result is None.
 
         Parameters
         ----------
@@ -177,7 +156,7 @@ class Risk(ABC):
         Returns
         -------
         array of shape (leaves,) or (leaves, K)
-            The value of each leaf, with a column for each output if there are several.
+            The leaf values, with a column for each output if there are several.
         """
         return None
 
@@ -188,7 +167,7 @@ class Risk(ABC):
 
 
 def check_risk(risk: Any) -> None:
-    """Raise an InputError unless the argument is a `Risk`."""
+    """Raise an InputError unless `risk` is a valid `Risk`."""
     if not isinstance(risk, Risk):
         raise InputError(
             f"risk must be a loss bound to data, such as Hinge().bind(y), got {risk!r}"
@@ -201,29 +180,20 @@ def check_risk(risk: Any) -> None:
 
 
 class Loss:
-    """A convex loss. The method `bind` returns the risk of the loss on given data.
+    """A convex loss, which `bind` turns into a risk on given data.
 
-    Subclasses should be frozen dataclasses. If a subclass defines a `name`, the estimators accept
-    this name as an argument.
+    Subclasses should be frozen dataclasses. If they define a `name`, the estimators accept it.
     """
 
     name: ClassVar[str] = ""
-    """The name by which estimators select the loss with its default parameters.
-
-    It is "" if the loss has no such name.
-    """
+    """The name by which estimators select the loss, or "" if it has none."""
     task: ClassVar[str] = ""
-    """The kind of targets for which the loss is defined.
-
-    It is "regression", "binary", "multiclass" or "ranking".
-    """
+    """The kind of the targets: "regression", "binary", "multiclass" or "ranking"."""
     likelihood: ClassVar[bool] = False
-    """Whether the loss is −log p, where p is the probability of the label. The logistic function or
-    softmax computes p from the outputs."""
+    """Whether the loss is −log p, where p is the logistic or softmax probability of the label."""
     of_differences: ClassVar[bool] = False
-    """Whether the loss depends only on the difference of the prediction and the target. If this is
-    True, the estimators begin with the best constant prediction, and the online method
-    `HedgedDescent` accepts the loss for numeric targets."""
+    """Whether the loss depends only on f − y. Estimators then start at the best constant, and
+    `HedgedDescent` accepts numeric targets."""
     strong_convexity: float = 0.0
     smoothness: float = math.inf
     gradient_bound: float = math.inf
@@ -231,9 +201,8 @@ class Loss:
     falling: bool = False
     """Whether the loss decreases in every margin and does not attain its infimum.
 
-    For two classes, the margin is the product y f of the target y = ±1 and the prediction f. For
-    more classes, the margins are f_y − f_k, where f_y is the output of the correct class y and f_k
-    that of another class k.
+    For two classes, the margin is y f for the target y = ±1. For more classes, the margins are f_y
+    − f_k, where y is the correct class and k any other class.
     """
 
     def __init_subclass__(cls) -> None:
@@ -252,14 +221,14 @@ class Loss:
         Parameters
         ----------
         y : array of shape (N,)
-            Numbers for regression and ranking, any labels for classification.
+            Numbers for regression and ranking, or any labels for classification.
         weights : array of shape (N,), optional
-            The weights of the examples: numbers >= 0, which are divided by their positive sum.
+            Example weights >= 0, which are divided by their positive sum.
         groups : array of shape (N,), optional
-            For ranking, the query of each example.
+            For ranking, the query id of each example.
         classes : array, optional
-            The labels of the training set in their order, for the risk on a different set. Each
-            label in y must be one of these labels.
+            The classes of the training set, in order, for a risk on other data. They must contain
+            all labels in y.
 
         Raises
         ------
@@ -272,21 +241,18 @@ class Loss:
     def softened(self, F: Array, y: Any, slopes: Array) -> Array:
         """Return the gradient that the algorithm `Refitted` projects onto the hypotheses.
 
-        The argument `slopes` is the subgradient of the loss at the predictions F. By default it is
-        returned unchanged. Losses with corners may return the gradient of a smooth approximation.
+        By default it is `slopes`, the subgradient of the loss at F. Losses with corners may return
+        the gradient of a smooth approximation.
         """
         return slopes
 
     def _risk(self, y: Any, measure: Empirical, classes: Any, groups: Any) -> Risk:
-        """Return the risk on targets that were checked. They are numbers, ±1, or class indices."""
-        raise InputError(f"{self!r} needs a method bind, which returns a Risk")
+        """Return the risk on validated targets: numbers, ±1, or class indices."""
+        raise InputError(f"{self!r} must define the method bind, which returns a Risk")
 
 
 class MeanRisk(Risk):
-    """The risk that is the weighted mean of a loss over examples.
-
-    The loss must define the methods `atoms` and `conjugates`.
-    """
+    """The weighted mean of a loss that defines `atoms` and `conjugates`."""
 
     def __init__(self, loss: Any, y: Any, measure: Empirical, classes: Any) -> None:
         self.loss = loss
@@ -310,7 +276,7 @@ class MeanRisk(Risk):
 
 
 class PointwiseRisk(MeanRisk):
-    """The risk that is the weighted mean of a `PointwiseLoss` over examples."""
+    """The weighted mean of a `PointwiseLoss`."""
 
     def __init__(self, loss: PointwiseLoss, y: Array, measure: Empirical, classes: Any) -> None:
         super().__init__(loss, y, measure, classes)
@@ -370,13 +336,13 @@ class PointwiseRisk(MeanRisk):
 
 
 class PointwiseLoss(Loss, ABC):
-    """A loss l(f, y) of a prediction f, which is a number. For two classes, the target y is ±1.
+    """A loss l(f, y) of a scalar prediction f. For two classes, the target y is ±1.
 
-    A `CustomLoss` needs only a cvxpy expression, but is slower.
+    `CustomLoss` needs only a cvxpy expression, but is slower.
 
     Examples
     --------
-    A user-defined loss is a subclass that defines three methods and the known constants:
+    A user-defined loss defines three methods and the known constants:
 
     >>> from dataclasses import dataclass
     >>> import cvxpy as cp
@@ -406,36 +372,30 @@ class PointwiseLoss(Loss, ABC):
     """
 
     slopes: tuple[float, float] | None = None
-    """The smallest and the largest slope of the loss in the prediction, for the target y = 1.
+    """The smallest and largest slope of the loss in the prediction for the target y = 1, or None if
+    unknown.
 
-    They are None if unknown. The conjugate of the loss is finite between these slopes. The function
-    `optimum` uses them to compute tighter bounds on the least risk.
+    The conjugate is finite between them. They tighten the bounds of `optimum`.
     """
 
     @cached_property
     def gradient_bound(self) -> float:  # type: ignore[override]
-        """The largest absolute slope of the loss in the prediction.
-
-        It is inf if the slopes are unknown.
-        """
+        """The largest absolute slope of the loss, or inf if the slopes are unknown."""
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array | None]:
-        """Return the first and second derivatives of each example's loss in its prediction.
+        """Return the first and second derivatives of each loss at the predictions F.
 
-        F contains the predictions. If the second derivatives are unknown, they are None.
+        If the second derivatives are unknown, they are None.
         """
         return self.pointwise(F, y)[1], None
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """For each leaf, return the number that the algorithm `Refitted` adds to the predictions.
+        """Return the leaf values that `Refitted` adds to the predictions F.
 
-        By default this number minimises the loss of the examples in the leaf; see `minimisers`.
-
-        If the attribute `falling` of the loss is True, there may be no minimum. Then the number is
-        a damped Newton step, provided that the method `derivatives` returns second derivatives.
-        The step decreases the loss if the absolute value of the third derivative is nowhere larger
-        than the second derivative.
+        By default they minimise the loss in each leaf; see `minimisers`. If `falling` is True and
+        second derivatives are known, they are damped Newton steps, which decrease the loss if
+        |l'''| <= l''.
         """
         if self.falling:
             # A leaf of one class has no minimiser.
@@ -446,38 +406,36 @@ class PointwiseLoss(Loss, ABC):
         return self.minimisers(F, y, p, leaf, leaves)
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """For each leaf, return the number v that minimises the loss if v is added to predictions.
+        """Return the value v of each leaf that minimises Σ p_n l(F_n + v, y_n).
 
-        The number v minimises Σ p_n l(F_n + v, y_n) over the examples n of the leaf. The arrays
-        have an entry for each example: F contains the predictions, y the targets, p weights >= 0,
-        and `leaf` the index of the leaf, from 0 to `leaves` − 1.
+        The sum is over the examples n of the leaf. The arrays have an entry for each example, and
+        `leaf` contains leaf indices from 0 to `leaves` − 1.
         """
         return roots(lambda v: self.derivatives(F + v, y), p, leaf, leaves)
 
     @abstractmethod
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the loss of each example, and a subgradient of this loss in the prediction.
+        """Return the loss of each example, and a subgradient in its prediction.
 
-        F contains the predictions, and y the targets. The bounds of `online.hindsight` assume that
-        losses and subgradients have relative errors of at most 64 units in the last place.
+        The bounds of `online.hindsight` assume relative errors of at most 64 ulps in both.
         """
 
     @abstractmethod
     def atoms(self, F: Any, y: Array) -> Any:
-        """Return a cvxpy expression of shape (N,) that contains the loss of each of N examples.
+        """Return the losses of N examples as a cvxpy expression of shape (N,).
 
-        F is a cvxpy expression for the predictions.
+        F is a cvxpy expression of the predictions.
         """
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Array) -> Array:
-        """Return the convex conjugate of each example's loss at the example's entry z of Z.
+        """Return the conjugate of each example's loss at its entry z of Z.
 
-        The conjugate is the supremum of z f − l(f, y) over all predictions f, and may be inf.
+        The conjugate is sup_f (z f − l(f, y)), and may be inf.
         """
 
     def domain(self, y: Array) -> tuple[Array, Array] | None:
-        """Return the ends of the interval on which the conjugate of each example's loss is finite.
+        """Return the interval on which the conjugate of each example's loss is finite.
 
         If the slopes of the loss are unknown, the result is None.
         """

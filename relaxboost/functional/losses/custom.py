@@ -1,4 +1,4 @@
-"""User-defined losses as cvxpy expressions."""
+"""User-defined losses, given as cvxpy expressions."""
 
 from __future__ import annotations
 
@@ -19,41 +19,39 @@ TASKS = ("regression", "binary", "multiclass")
 
 
 class CustomLoss(Loss):
-    """A user-defined convex loss, given as a cvxpy expression for the loss of each example.
+    """A user-defined convex loss, given as a cvxpy expression.
 
-    cvxpy computes values and subgradients for all examples at once. Because it does not guarantee
-    the subgradients, `bind` checks the subgradient inequality at points around 0 and y. The
-    conjugate is a cone program over all examples. Therefore the bounds of `optimum` are
-    *numerical*, and rely on the solver. To use closed forms, write a subclass of `PointwiseLoss`.
+    cvxpy computes values and subgradients, and `bind` checks the subgradient inequality at points
+    around 0 and y. The conjugate is a cone program, so that the bounds of `optimum` are *numerical*
+    and rely on the solver. For closed forms, write a subclass of `PointwiseLoss`.
 
     Parameters
     ----------
     expression : callable
         A function of a cvxpy variable F of shape (N,), or (N, K) for several classes, and of the
-        targets y of shape (N,): numbers, ±1 (+1 for the second label) or indices of classes. It
-        returns the loss of each example as a convex expression of shape (N,), which must be finite
-        everywhere and bounded below. The package does not check that it is bounded below. Entry n
-        must depend only on row n of F.
+        targets y of shape (N,): numbers, ±1 (+1 for the second label) or class indices. It returns
+        the losses as a convex expression of shape (N,), finite everywhere and bounded below (which
+        is not checked). Entry n may depend only on row n of F.
     task : {"regression", "binary", "multiclass"}
-        The kind of the targets.
+        The kind of targets.
     pointwise : callable, optional
-        A NumPy function (F, y) -> (losses, subgradients). The losses have shape (N,), and the
-        subgradients have the shape of F. The function is many times faster than cvxpy. `bind`
-        compares its losses with the expression.
+        A NumPy function (F, y) -> (losses, subgradients), which is much faster than cvxpy. Losses
+        have shape (N,), and subgradients the shape of F. `bind` compares the losses with the
+        expression.
     strong_convexity, smoothness, gradient_bound : float
-        The constants λ and Λ, and an upper bound on the norm of the gradient of one example, if
-        they are known. The package does not check them.
+        The constants λ and Λ, and an upper bound on the gradient norm of one example, if known.
+        They are not checked.
     attained : bool
-        Whether the risk has a minimiser on every subspace. This is true if the loss is piecewise
-        linear or piecewise quadratic.
+        Whether the risk has a minimiser on every subspace, as for piecewise linear and piecewise
+        quadratic losses.
     name : str, optional
         The name of the loss in error messages.
 
     Raises
     ------
     InputError
-        If an argument is of the wrong kind. `bind` raises an InputError if the expression has the
-        wrong shape, is not convex by cvxpy's rules or mixes examples, or if a subgradient is wrong.
+        If an argument is invalid. In `bind`, if the expression has the wrong shape, is not convex
+        by cvxpy's rules or mixes examples, or if a subgradient is wrong.
 
     Examples
     --------
@@ -114,7 +112,7 @@ class CustomLoss(Loss):
 
 
 class CustomRisk(MeanRisk):
-    """The risk that is the mean of a user-defined `CustomLoss` over given data."""
+    """The weighted mean of a `CustomLoss`."""
 
     closed_form = False
 
@@ -237,8 +235,8 @@ class CustomRisk(MeanRisk):
                 if wrong.size:
                     n = wrong[0]
                     raise InputError(
-                        f"{self.loss!r} has no subgradient {slopes[n]} at F = {F[n]}, y = "
-                        f"{self.y[n]}, because the loss {others[n]:g} at {G[n]} is below the "
+                        f"{self.loss!r} does not have the subgradient {slopes[n]} at F = {F[n]}, "
+                        f"y = {self.y[n]}, because the loss {others[n]:g} at {G[n]} is below the "
                         "tangent; pass a correct function as pointwise=..."
                     )
 

@@ -1,7 +1,4 @@
-"""The computation of leaf values.
-
-The value of a leaf is added to the predictions of all examples in the leaf, to decrease the risk.
-"""
+"""The computation of leaf values, which are added to the predictions in each leaf."""
 
 from __future__ import annotations
 
@@ -16,28 +13,23 @@ from relaxboost._core.rounding import RELATIVE_ROUNDING
 
 
 def sums(leaf: Whole, values: Array, leaves: int) -> Array:
-    """For each leaf of a tree, return the sum of the values of the examples in the leaf."""
+    """Return the sum of the values in each leaf."""
     return np.bincount(leaf, values, leaves).astype(np.float64, copy=False)
 
 
 def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
-    """For each leaf of a tree, return the weighted mean of the values of its examples.
-
-    If all examples of a leaf have the weight 0, the result is 0.
-    """
+    """Return the weighted mean of the values in each leaf, or 0 for a leaf of weight 0."""
     weight = sums(leaf, weights, leaves)
     total = sums(leaf, weights * values, leaves)
     return np.divide(total, weight, out=np.zeros(leaves), where=weight > 0.0)
 
 
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
-    """For each leaf of a tree, return a weighted quantile of numbers k, one for each example.
+    """Return the weighted q-quantile of the numbers `kinks` in each leaf.
 
-    The array `kinks` contains the numbers k, which are the corners of the losses of the examples.
-    The q-quantile is the number v that minimises Σ w max(q (k − v), (q − 1)(k − v)), where the sum
-    is over the examples of the leaf, and w >= 0 are their weights. If there are several minimisers,
-    the result is the one nearest to 0. If a leaf has weight 0, the result is 0. Instead of q, the
-    function gets the product q Σ w of each leaf, in the array `low`.
+    The quantile minimises Σ w max(q (k − v), (q − 1)(k − v)) over v. Ties go to the minimiser
+    nearest to 0, and a leaf of weight 0 has the value 0. The array `low` contains q Σ w for each
+    leaf.
     """
     order = np.argsort(leaf, kind="stable")
     ends = np.bincount(leaf, minlength=low.size).cumsum()
@@ -69,10 +61,9 @@ def _quantile(k: Array, below: Array, low: float) -> float:
 
 
 def damped(gradient: Array, curvature: Array) -> Array:
-    """For each leaf, return the damped Newton step −sign(G) log(1 + |G|/H).
+    """Return the damped Newton step −sign(G) log(1 + |G|/H) of each leaf.
 
-    The array `gradient` contains, for each leaf, the weighted sum G of the slopes of the losses.
-    The array `curvature` contains the weighted sum H of their second derivatives.
+    G and H are the weighted sums of the first and second derivatives of the losses.
     """
     # If |φ'''| <= φ'', as for exp and log(1 + exp), then φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1
     # − |v|). The result v minimises this bound, so that φ(v) <= φ(0). It is at most as long as
@@ -91,14 +82,11 @@ def roots(
     leaves: int,
     far: float = 1e100,
 ) -> Array:
-    """For each leaf, return the number v that minimises the weighted sum of convex losses.
+    """Return the value v of each leaf that minimises its weighted sum of convex losses.
 
-    The sum is over the examples of the leaf, and v is added to their predictions. If there is no
-    minimum between −`far` and `far`, the result is −`far` or `far`.
-
-    The argument `slopes` is a function of an array, which contains the number v for each example.
-    The function returns the slopes of the losses after the numbers were added, and their second
-    derivatives, or None if the second derivatives are unknown.
+    If there is no minimum between −`far` and `far`, the value is one of these ends. The function
+    `slopes` maps the values v of all examples to the first and second derivatives of the losses;
+    unknown second derivatives are None.
     """
     # The method is Newton's, safeguarded by a bracket. If there are no derivatives, or if Newton's
     # step leaves the bracket, steps double until the sign changes, and bisection follows.

@@ -1,7 +1,6 @@
-"""Losses for two classes, which are functions of the margin.
+"""Losses for two classes, as functions of the margin y f.
 
-The margin is the product y f of the target y and the prediction f. The target is +1 for the second
-label, and −1 for the first.
+The target y is −1 for the first label and +1 for the second, and f is the prediction.
 """
 
 from __future__ import annotations
@@ -19,22 +18,19 @@ from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
 
 HINGE_TEMPERATURE = 0.5
-"""The temperature τ of the softened hinge τ log(1 + exp((1 − y f)/τ)), which the algorithm
-`Refitted` minimises instead of the hinge. With the hinge itself, leaf values would give some
-examples a margin of exactly 1, where the hinge has its corner, and later rounds would not change
-them."""
+"""The temperature τ of the softened hinge τ log(1 + exp((1 − y f)/τ)), which `Refitted` minimises.
+The hinge itself would trap examples at its corner, where the margin is 1."""
 MAX_LOG_SLOPE = 350.0
-"""If u = −y f exceeds this number, the exponential loss exp(u) continues as a straight line, so
-that it does not overflow. The slope of the line is exp(350), whose square is still a finite
-double."""
+"""The value of −y f above which the exponential loss continues as a straight line. The square of
+the slope exp(350) is still a finite double."""
 
 
 @dataclass(frozen=True)
 class Logistic(PointwiseLoss):
     """The logistic loss log(1 + exp(−y f)) of a prediction f for a target y = ±1.
 
-    Its smoothness Λ is 1/4, and the absolute values of its slopes are below 1. If a sum of
-    hypotheses separates the two classes, the infimum 0 of the risk is not attained.
+    Its smoothness Λ is 1/4, and its slopes are below 1 in absolute value. If a sum of hypotheses
+    separates the classes, the infimum 0 of the risk is not attained.
 
     References
     ----------
@@ -89,9 +85,9 @@ def _sigmoid_and_tail(u: Array) -> tuple[Array, Array]:
 class Exponential(PointwiseLoss):
     """The exponential loss exp(−y f) of a prediction f for a target y = ±1.
 
-    It is differentiable, and its slopes are unbounded. If −y f exceeds 350, the loss is replaced by
-    its tangent at 350 to prevent overflow. If a sum of hypotheses separates the two classes, the
-    infimum 0 of the risk is not attained.
+    Its slopes are unbounded. Above −y f = 350, the loss is replaced by its tangent to prevent
+    overflow. If a sum of hypotheses separates the classes, the infimum 0 of the risk is not
+    attained.
 
     References
     ----------
@@ -163,17 +159,16 @@ class Hinge(PointwiseLoss):
 
 @dataclass(frozen=True)
 class SmoothHinge(PointwiseLoss):
-    """The smoothed hinge loss, whose corner is rounded over a width w. Its smoothness Λ is 1/w.
+    """The hinge loss with a corner rounded over the width w, and with smoothness Λ = 1/w.
 
-    The loss depends on the margin a = y f of a prediction f for a target y = ±1. It is 0 if a >= 1,
-    (1 − a)²/(2w) if 1 − w <= a <= 1, and 1 − a − w/2 if a <= 1 − w. It lies between the hinge minus
-    w/2 and the hinge.
+    For the margin a = y f of a prediction f and a target y = ±1, the loss is 0 if a >= 1, (1 −
+    a)²/(2w) if 1 − w <= a <= 1, and 1 − a − w/2 if a <= 1 − w. It lies between the hinge minus w/2
+    and the hinge.
 
     Parameters
     ----------
     width : float
-        The width w > 0 of the rounded corner. The width 1 gives the smooth hinge of Rennie &
-        Srebro.
+        The width w > 0 of the rounded corner. The smooth hinge of Rennie & Srebro has w = 1.
 
     References
     ----------
@@ -191,7 +186,7 @@ class SmoothHinge(PointwiseLoss):
 
     @property
     def smoothness(self) -> float:  # type: ignore[override]
-        """The smoothness Λ = 1/w of the smoothed hinge loss of width w."""
+        """The smoothness Λ = 1/w."""
         return 1.0 / self.width
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:

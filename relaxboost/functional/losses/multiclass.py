@@ -19,17 +19,16 @@ from relaxboost.functional.losses.margins import HINGE_TEMPERATURE
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
-"""A function that returns a number for each leaf of a tree. For the examples in the leaf, the
-number is added to the output of a given class. The arguments are the index of the class, the
-weights of the examples, the leaf of each example, and the number of leaves."""
+"""A function that returns a number for each leaf, which is added to the output of one class in the
+leaf. The arguments are the class index, the example weights, the leaf of each example, and the
+number of leaves."""
 
 
 class MulticlassRisk(MeanRisk):
-    """The risk that is the weighted mean of a `MulticlassLoss` over examples.
+    """The weighted mean of a `MulticlassLoss`.
 
-    The targets are indices of classes. A loss does not change if the same number is added to all
-    outputs of an example. Therefore the conjugate of the risk at an array Z is finite only if each
-    row of Z sums to zero, up to rounding.
+    The targets are class indices. The conjugate at Z is finite only if each row of Z sums to 0, up
+    to rounding.
     """
 
     centred = True
@@ -87,32 +86,31 @@ class MulticlassRisk(MeanRisk):
 
 
 class MulticlassLoss(Loss, ABC):
-    """A loss l(f, y) of the outputs f, one for each of K classes, if y is the correct class.
+    """A loss l(f, y) of the outputs f, one for each of K classes, and of the correct class y.
 
-    The loss does not change if the same number is added to all outputs.
+    Adding the same number to all outputs must not change the loss.
 
-    A subclass defines `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
+    Subclasses define `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
     """
 
     task: ClassVar[str] = "multiclass"
     two_classes: ClassVar[str] = ""
-    """The name of a loss for two classes. If a user passes this name to an estimator, and there are
-    more than two classes, the estimator uses this multiclass loss."""
+    """The name of the corresponding loss for two classes, which estimators replace by this loss if
+    there are more than two classes."""
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return the loss of each example, and a subgradient of this loss in the outputs.
+        """Return the loss of each example, and a subgradient in its outputs.
 
-        F contains a row of outputs for each example, and y the indices of the correct classes. The
-        losses have shape (N,) for N examples, and the subgradients the shape of F.
+        F contains a row of outputs for each example, and y the correct class indices. The losses
+        have shape (N,), and the subgradients the shape of F.
         """
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function that computes, for a given class, a number for each leaf of a tree.
+        """Return a function that computes the leaf values of one class; see `Moves`.
 
-        The number of a leaf is added to the outputs of its examples for this class. It minimises
-        the weighted sum of their losses. This default implementation is slow, but works for any
-        loss.
+        The values minimise the loss in each leaf. This default implementation works for any loss,
+        but is slow.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -127,16 +125,16 @@ class MulticlassLoss(Loss, ABC):
 
     @abstractmethod
     def atoms(self, F: Any, y: Whole) -> Any:
-        """Return a cvxpy expression of shape (N,) that contains the loss of each of N examples.
+        """Return the losses of N examples as a cvxpy expression of shape (N,).
 
         F is a cvxpy expression with a row of outputs for each example.
         """
 
     @abstractmethod
     def conjugates(self, Z: Array, y: Whole) -> Array:
-        """Return the convex conjugate of each example's loss at the example's row z of Z.
+        """Return the conjugate of each example's loss at its row z of Z.
 
-        The conjugate is the supremum of <z, f> − l(f, y) over all outputs f, and may be inf.
+        The conjugate is sup_f (<z, f> − l(f, y)), and may be inf.
         """
 
     def _risk(self, y: Whole, measure: Empirical, classes: Any, groups: Any) -> Risk:
@@ -145,10 +143,10 @@ class MulticlassLoss(Loss, ABC):
 
 @dataclass(frozen=True)
 class MulticlassHinge(MulticlassLoss):
-    """The multiclass hinge of the outputs f_k, one for each class k, if y is the correct class.
+    """The multiclass hinge max_k (f_k + [k ≠ y]) − f_y for the correct class y.
 
-    The loss is the maximum over k of f_k + [k ≠ y] − f_y, where [k ≠ y] is 1 if k ≠ y and otherwise
-    0. It is at least 1 if the class y does not have the largest output.
+    Here f_k is the output for class k, and [k ≠ y] is 1 if k ≠ y and otherwise 0. The loss is at
+    least 1 if the class y does not have the largest output.
 
     The subgradient is e_k − e_y for the first class k that attains the maximum, and 0 if k = y. For
     example, at f = 0, k is the first class other than y.
@@ -193,13 +191,11 @@ class MulticlassHinge(MulticlassLoss):
 
 @dataclass(frozen=True)
 class MultinomialLogistic(MulticlassLoss):
-    """The multinomial logistic loss log Σ exp(f_k) − f_y of the outputs f_k, one for each class k,
-    if y is the correct class.
+    """The multinomial logistic loss log Σ exp(f_k) − f_y for the correct class y.
 
-    Its smoothness Λ is 1/2, and the norms of its gradients are below √2. The Hessian is
-    diag(π) − ππᵀ for the softmax π of the outputs. The absolute values of row k of the Hessian sum
-    to 2 π_k (1 − π_k), which is at most 1/2. If a sum of hypotheses separates the classes, the
-    infimum 0 of the risk is not attained.
+    Here f_k is the output for class k. The smoothness Λ is 1/2, because row k of the Hessian has
+    the absolute sum 2 π_k (1 − π_k) for the softmax π, and gradient norms are below √2. If a sum of
+    hypotheses separates the classes, the infimum 0 of the risk is not attained.
 
     References
     ----------
@@ -245,8 +241,7 @@ class MultinomialLogistic(MulticlassLoss):
 
 
 def _softmax(F: Array) -> tuple[Array, Array, Array]:
-    """Return three arrays: the softmax π of each row of F, the differences 1 − π, and the logarithm
-    of the largest entry of π in each row.
+    """Return the softmax π of each row of F, 1 − π, and the log of the largest entry of π.
 
     Small numbers keep their relative accuracy, and nothing overflows.
     """
@@ -267,9 +262,9 @@ def _softer(F: Array, y: Whole) -> Array:
 
 
 def _distributions(Z: Array, y: Whole) -> Flags:
-    """For each row z of Z, return whether z + e_y is a probability distribution, up to rounding.
+    """Return for each row z of Z whether z + e_y is a distribution, up to rounding.
 
-    Here y is the class of the row, and e_y the unit vector with the entry 1 for this class.
+    Here e_y is the unit vector of the class y of the row.
     """
     rows = np.arange(len(y))
     others = Z.copy()

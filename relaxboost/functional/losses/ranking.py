@@ -1,4 +1,4 @@
-"""The ranking hinge over pairs of documents, in O(n log n) time and O(n) memory for n documents."""
+"""The ranking hinge over pairs of n documents, in O(n log n) time and O(n) memory."""
 
 from __future__ import annotations
 
@@ -21,41 +21,36 @@ NORMALISE = ("pairs", "queries")
 
 
 class Queries(NamedTuple):
-    """The documents of a ranking as arrays, from which compiled code computes the sums over all
-    pairs of documents."""
+    """The documents of a ranking as arrays for the compiled pair sums."""
 
     weights: Array
     """The weight of each document, shape (N,)."""
     grades: Whole
-    """The number of lower grades that occur in the query of each document, shape (N,). It replaces
-    the grade of the document, because it starts at 0 and has no gaps."""
+    """The number of lower grades that occur in the document's query, shape (N,). It replaces the
+    grade."""
     order: Whole
     """The indices of the documents, sorted by query and grade, shape (N,)."""
     starts: Whole
-    """The positions in the array `order` at which the Q queries begin, followed by the number N of
-    all documents. The shape is (Q + 1,)."""
+    """The positions in `order` at which the Q queries begin, followed by N, shape (Q + 1,)."""
 
 
 @dataclass(frozen=True)
 class RankingHinge(Loss):
-    """The ranking hinge: the mean of max(0, 1 − (f_i − f_j)) over pairs of documents i and j.
+    """The ranking hinge, the mean of max(0, 1 − (f_i − f_j)) over pairs of documents i and j.
 
-    f_i and f_j are the scores of the documents. Both documents of a pair belong to the same query,
-    and document i has the higher grade.
+    f_i and f_j are the scores of two documents of the same query, and document i has the higher
+    grade.
 
-    The targets are grades; a higher number is better. `bind` needs `groups`, which contains the id
-    of the query of each document. If all documents of a query have the same grade, the query has no
-    pairs. At f_i − f_j = 1 the subgradient of the pair is 0. The weight of a pair is the product of
-    the weights of its documents, so that a document of weight 2 is treated as two documents.
-    Boosting never lists the pairs. They are listed only by `RankingRisk.pairs`, the cvxpy
-    expression, the conjugate and `optimum`.
+    The targets are grades; a higher grade is better. `bind` needs `groups`, the query ids of the
+    documents. At f_i − f_j = 1 the subgradient of a pair is 0. The weight of a pair is the product
+    of its document weights, so that a document of weight 2 counts as two documents. Boosting never
+    lists the pairs; only `RankingRisk.pairs`, the cvxpy expression, the conjugate and `optimum` do.
 
     Parameters
     ----------
     normalise : {"pairs", "queries"}
-        "pairs" takes the mean over all pairs of all queries. "queries" takes the mean over the
-        pairs of each query, and then the mean over the queries, so that all queries have the same
-        weight.
+        "pairs" weights all pairs of all queries equally. "queries" averages over the pairs of each
+        query and then over the queries.
 
     References
     ----------
@@ -78,7 +73,7 @@ class RankingHinge(Loss):
 
 
 class RankingRisk(Risk):
-    """The risk that is the mean of `RankingHinge` over the pairs of documents in given data."""
+    """The weighted mean of `RankingHinge` over the pairs of documents in given data."""
 
     # A refitted leaf need not lower the risk. Therefore steps are shorter than for other losses.
     shrinkage = 0.1
@@ -101,8 +96,8 @@ class RankingRisk(Risk):
         pairs = np.bincount(self.query, self._queries.weights * below)
         if not pairs.sum() > 0.0:
             raise InputError(
-                "there is no pair to rank, because no query has documents of positive weight with "
-                f"different grades; groups has {len(sizes)} ids for {len(y)} documents; check "
+                "there are no pairs to rank, because no query has documents of positive weight "
+                f"with different grades; groups has {len(sizes)} ids for {len(y)} documents; check "
                 "that groups contains the queries and y the grades"
             )
         # The mean over queries leaves out queries without pairs.
@@ -140,17 +135,17 @@ class RankingRisk(Risk):
         )
 
     def disagreement(self, F: Array) -> float:
-        """Return the total weight of the pairs in the wrong order (GB11, Fig. 2).
+        """Return the weighted share of misordered pairs, in [0, 1] (GB11, Fig. 2).
 
-        A pair is in the wrong order if the score of its better document is at most that of its
-        worse document. F contains the scores. The weights of all pairs sum to 1.
+        A pair is misordered if the score of its better document is at most that of its worse
+        document. F contains the scores.
         """
         # Every positive difference is at least the least positive double.
         below, _ = self._violated(F, math.nextafter(0.0, 1.0))
         return self.measure.mean(self._scale * below)
 
     def pairs(self) -> tuple[Whole, Whole, Array]:
-        """Return the better document, the worse document and the weight of each pair, as arrays.
+        """Return the better document, the worse document and the weight of each pair.
 
         The weights sum to 1.
         """
@@ -223,14 +218,15 @@ class RankingRisk(Risk):
 def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
     if groups is None:
         raise InputError(
-            f"{loss!r} needs groups, an array with the query of each document; pass zeros if "
+            f"{loss!r} needs groups, the query id of each document; pass zeros if "
             "there is only one query"
         )
     ids = np.asarray(groups)
     if ids.shape != (size,):
         raise InputError(
-            f"groups must have shape ({size},), with the query of each document, got {ids.shape}; "
-            "if you have the sizes of the queries, pass np.repeat(np.arange(len(sizes)), sizes)"
+            f"groups must have shape ({size},), with the query id of each document, got "
+            f"{ids.shape}; if you have the sizes of the queries, pass "
+            "np.repeat(np.arange(len(sizes)), sizes)"
         )
     if ids.dtype.kind == "f" and not np.isfinite(ids).all():
         bad = int(np.flatnonzero(~np.isfinite(ids))[0])

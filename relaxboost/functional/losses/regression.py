@@ -1,4 +1,4 @@
-"""Losses for regression: the squared, absolute, quantile and Huber losses."""
+"""The squared, absolute, quantile and Huber losses for regression."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from relaxboost.functional.losses.leaves import means, quantiles, roots, sums
 class Squared(PointwiseLoss):
     """The squared loss (f − y)²/2 of a prediction f for a target y.
 
-    Its strong convexity λ and its smoothness Λ are 1.
+    Its strong convexity λ and smoothness Λ are 1.
     """
 
     name = "squared"
@@ -68,12 +68,12 @@ class Absolute(PointwiseLoss):
 class Quantile(PointwiseLoss):
     """The quantile loss max(q (y − f), (1 − q) (f − y)) of a prediction f for a target y.
 
-    The q-quantile of the targets minimises the mean of this loss. At f = y the subgradient is 0.
+    The q-quantile of the targets minimises its mean. At f = y the subgradient is 0.
 
     Parameters
     ----------
     q : float
-        The quantile, a number in (0, 1). For q = 1/2 the loss is half the absolute loss.
+        The quantile level, in (0, 1). For q = 1/2 the loss is half the absolute loss.
 
     References
     ----------
@@ -90,7 +90,7 @@ class Quantile(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
-        """The smallest and the largest slope of the quantile loss, which are −q and 1 − q."""
+        """The smallest and largest slope, −q and 1 − q."""
         return -self.q, 1.0 - self.q
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
@@ -117,7 +117,7 @@ class Huber(PointwiseLoss):
     Parameters
     ----------
     delta : float
-        The number δ > 0, in the units of y. It is also the largest slope of the loss.
+        The threshold δ > 0, in units of y, which is also the largest slope of the loss.
 
     References
     ----------
@@ -135,7 +135,7 @@ class Huber(PointwiseLoss):
 
     @property
     def slopes(self) -> tuple[float, float]:  # type: ignore[override]
-        """The smallest and the largest slope of Huber's loss, which are −δ and δ."""
+        """The smallest and largest slope, −δ and δ."""
         return -self.delta, self.delta
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""The table of losses by name, and the conversion of targets to numbers, indices or signs."""
+"""The registry of losses, and the conversion of targets to numbers, indices or signs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.registry import Registry
 
 LOSSES: Registry[Any] = Registry("loss")
-"""The subclasses of `Loss` by name. A name selects the loss with its default parameters."""
+"""The classes of losses by name."""
 
 
 def fitting(*tasks: str) -> str:
-    """Return a text that lists the losses for the given tasks, such as "Squared() or Huber()"."""
+    """Return the names of the losses for the given tasks, such as "Squared() or Huber()"."""
     *most, last = [f"{kind.__name__}()" for kind in LOSSES.values() if kind.task in tasks]
     return f"{', '.join(most)} or {last}" if most else last
 
@@ -46,10 +46,9 @@ def _numbers(y: Any, loss: Any) -> Array:
 
 
 def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
-    """Return the index of each label in the list of classes, and the list of classes.
+    """Return the class index of each label, and the list of classes.
 
-    If `classes` is None, the list contains the sorted labels without repetitions. The argument
-    `loss` is needed only for error messages.
+    By default the classes are the distinct labels, sorted. `loss` is used only in error messages.
     """
     y = _array(y)
     if y.ndim != 1:
@@ -82,9 +81,9 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
 
 
 def decided(F: Array, classes: Any) -> Any:
-    """Return the label that a model predicts for each row of its outputs F.
+    """Return the predicted label for each row of the outputs F.
 
-    If `classes` is None, the outputs are numbers, and F is returned.
+    If `classes` is None, return F.
     """
     if classes is None:
         return F
@@ -92,10 +91,10 @@ def decided(F: Array, classes: Any) -> Any:
 
 
 def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
-    """Return the checked targets and the list of classes. For numbers, the list is None.
+    """Return the validated targets and the list of classes, which is None for numeric targets.
 
-    The targets are numbers for regression and ranking, ±1 for two classes, and indices of classes
-    otherwise.
+    The targets are numbers for regression and ranking, ±1 for two classes, and otherwise class
+    indices.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""The best weights in hindsight, which minimise the cumulative loss over a domain."""
+"""The best fixed weights in hindsight."""

@@ -26,65 +26,58 @@ from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.losses import Inner, as_online_loss
 
 MAX_NEWTON_ORDER = 2000
-"""The maximum order of the matrices that Newton's method and the interior point method may
-factorise. The order is the number of examples or the number of weights, whichever is smaller. If it
-is larger, the level method finds the best weights without factorising such a matrix."""
+"""The maximum order of matrices that are factorised. For more weights and examples, the level
+method is used, which factorises none."""
 
 
 class Proved(NamedTuple):
-    """Exact bounds on the minimum of a cumulative loss, as fractions, with a certificate that
-    anyone can check."""
+    """Exact bounds on a minimum cumulative loss, with a certificate that anyone can check."""
 
     certificate: Certificate
-    """The certificate for the value ρ of the game. The minimum of the cumulative loss is ρ times
-    −`scale`."""
+    """The certificate for the value ρ of the game. The minimum loss is −`scale` · ρ."""
     game: Game
     scale: Fraction
-    """The positive number that converts the value of the game to a loss: the minimum of the
-    cumulative loss is the value of the game times −`scale`."""
+    """The factor between the game value and the loss: the minimum loss is −`scale` · ρ."""
     lower: Fraction
     upper: Fraction
 
     def check(self) -> Verdict:
-        """Check the certificate of the bounds against the matrix of the game."""
+        """Check the certificate against the matrix of the game."""
         return self.certificate.check(self.game.matrix)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparator:
-    """The best weights of a domain for known examples, with bounds on their cumulative loss.
+    """The best fixed weights for known examples, with bounds on the minimum cumulative loss.
 
-    Every w of the domain has a cumulative loss of at least `lower`. The cumulative loss of `w` is
-    at most `upper`. Both bounds include all rounding errors.
+    All weights of the domain have a cumulative loss of at least `lower`, and `w` has at most
+    `upper`. Both bounds include all rounding errors.
     """
 
     w: Vector
-    """The best weights that `hindsight` found. They are in the domain up to rounding."""
+    """The best weights found. They are in the domain up to rounding."""
     lower: float
     upper: float
     tol: float
-    """The requested difference of the two bounds on the cumulative loss, as a fraction of the
-    loss."""
+    """The requested gap as a fraction of the loss."""
     status: str
-    """The reason why the run of `hindsight` ended: "optimal", "time_limit", "interrupted", or
-    "stalled". A run stalls if rounding errors keep the difference of the bounds larger than
-    requested."""
+    """Why the run ended: "optimal", "time_limit", "interrupted", or "stalled" if rounding errors
+    keep the gap above `tol`."""
     rounds: int
     seconds: float
     _problem: Cumulative = field(repr=False)
     _slopes: Vector | None = field(repr=False)
-    """The slopes of the losses, one for each example, from which `certificate` computes a
-    distribution of the game. They are None if the method that found the weights computes no
-    slopes."""
+    """The loss slope of each example, from which `certificate` computes a distribution, if known.
+    """
 
     @property
     def gap(self) -> float:
-        """The difference `upper` − `lower` between the bounds on the cumulative loss."""
+        """The difference `upper` − `lower`."""
         return self.upper - self.lower
 
     @property
     def examples(self) -> int:
-        """The number of examples whose cumulative loss was minimised."""
+        """The number of examples."""
         return self._problem.m
 
     def __str__(self) -> str:
@@ -92,9 +85,9 @@ class Comparator:
         return f"{self.status}: {lower} <= least loss of {self.examples} examples <= {upper}"
 
     def game(self) -> LossGame:
-        """Return a game with a value ρ such that the minimum of the cumulative loss is −scale · ρ.
+        """Return a game whose value ρ gives the minimum loss −scale · ρ.
 
-        The number `scale` is an attribute of the result.
+        `scale` is an attribute of the game.
 
         Raises
         ------
@@ -106,8 +99,7 @@ class Comparator:
     def certificate(self) -> Proved:
         """Return both bounds as fractions, with a certificate that anyone can check.
 
-        The minimum of a hinge, absolute, quantile or inner loss is a multiple of the value of a
-        game. The certificate proves bounds on this value. Over a simplex or an l1 ball they are
+        The certificate proves bounds on the value of `game`. Over a simplex or an l1 ball they are
         checked in exact arithmetic, and over an l2 ball in interval arithmetic. All examples are
         read into memory.
 
@@ -135,58 +127,53 @@ def hindsight(
 ) -> Comparator:
     """Find the best fixed weights for known examples, with bounds on their cumulative loss.
 
-    The cumulative loss of weights w is Σ s_i l(w, (h_i, y_i)), where s_i is the weight of example
-    i, h_i are the values of its base functions, and y_i is its target. The function minimises it
-    over all w in the domain W, and gives a lower and an upper bound on the minimum.
+    The cumulative loss of weights w in the domain W is Σ s_i l(w, (h_i, y_i)), where example i has
+    the weight s_i, the base function values h_i and the target y_i.
 
-    Hinge, absolute and quantile losses are minimised by an interior point method. Other losses of
-    <w, h> are minimised by Newton's method. Both methods factorise matrices whose order is the
-    number M of weights, or the number m of examples if m is smaller. They read the examples a few
-    dozen times. A loss that provides only subgradients, or a user-defined loss with corners, is
-    minimised by a level bundle method, which reads the examples about a hundred times.
+    Hinge, absolute and quantile losses are minimised by an interior point method, and other losses
+    of <w, h> by Newton's method. Both factorise matrices of order min(M, m), for M weights and m
+    examples, and read the examples a few dozen times. User-defined losses with corners or with
+    subgradients only are minimised by a level bundle method, which reads the examples about a
+    hundred times.
 
     Parameters
     ----------
     loss : str, PointwiseLoss or OnlineLoss
-        A loss as for a learner: "hinge", "logistic", "inner", ...
+        A loss as for a learner, such as "hinge", "logistic" or "inner".
     over : Simplex, FullSimplex, L1Ball or L2Ball
         The domain W.
     stream : tuple of arrays, callable or iterable
-        Arrays (H, y) or (H, y, weight) of shapes (m, M), (m,) and (m,). The targets y are ±1 or
-        numbers, as the loss requires, and weights are nonnegative. The stream may also consist of
-        blocks of this form. The blocks come from an iterable that can be iterated repeatedly, or
-        from a function that reopens the stream. With blocks, the method needs memory for O(M²)
-        numbers and one block. For hinge, absolute and quantile losses it also needs memory for ten
-        numbers per example.
+        Arrays (H, y) or (H, y, weight) of shapes (m, M), (m,) and (m,), where the targets are ±1 or
+        numbers, as the loss requires, and weights are >= 0. Also an iterable of such blocks that
+        can be iterated repeatedly, or a function that reopens one. Blocks need memory for O(M²)
+        numbers and one block, and for ten numbers per example if the loss is a hinge, absolute or
+        quantile loss.
     tol : float
-        The requested difference between the two bounds as a fraction of the minimum, between 0 and
-        1. For minima near 0, it is a fraction of 1e-6 times a typical loss instead. The typical
-        loss is that of the prediction 0, or that of the center of the domain for a user-defined
-        loss that is not a function of <w, h>.
+        The requested gap as a fraction of the minimum loss, in (0, 1). For minima near 0, the gap
+        is a fraction of 1e-6 times a typical loss: the loss of the prediction 0, or of the center
+        of the domain if the loss is not a function of <w, h>.
     start : Comparator or array of shape (M,), optional
-        Weights at which the method starts, for example the result for a part of the stream.
+        The starting weights, for example the result for a part of the stream.
     time_limit : float, optional
-        The time limit in seconds. When it is reached, the best bounds so far are returned.
+        The time limit in seconds, after which the best bounds so far are returned.
     first : int, optional
         The number of examples to use. By default all examples are used.
 
     Returns
     -------
     Comparator
-        The result. After Ctrl-C its status is "interrupted".
+        The best weights and bounds. After Ctrl-C the status is "interrupted".
 
     Raises
     ------
     InputError
-        If the stream is empty or can be read only once, if a value is not finite (the error names
-        the row), if the loss does not accept a target, if a weight is negative, or if all weights
-        are zero.
+        If the stream is empty or can be read only once, if a value is not finite, if the loss does
+        not accept a target, if a weight is negative, or if all weights are zero.
 
     References
     ----------
     Mehrotra (1992) for the interior point method; Lemaréchal, Nemirovskii & Nesterov (1995) for the
-    level method. The bounds follow from the inequality of Fenchel and Young; see the page
-    Mathematics.
+    level method. The bounds follow from the Fenchel–Young inequality; see the page Mathematics.
     """
     if not isinstance(over, AtomicSet | L2Ball):
         raise InputError(
@@ -232,7 +219,7 @@ def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator
 
 
 class _Best:
-    """The best weights and the best lower bound that a run of `hindsight` has found so far."""
+    """The best weights and lower bound so far in a run of `hindsight`."""
 
     def __init__(self, problem: Cumulative, tol: float) -> None:
         self._problem = problem
@@ -244,10 +231,9 @@ class _Best:
         self._rounds = 0
 
     def keep(self, state: State) -> str:
-        """Compare the weights and the lower bound of a round with the best so far, and store those
-        that are better.
+        """Store the weights and the lower bound of a round if they are better.
 
-        Return "optimal" if the two bounds are close enough to end the run, and "" otherwise.
+        Return "optimal" if the gap is small enough to end the run, and "" otherwise.
         """
         self._rounds += 1
         # The run ends if a number overflows, because every later bound would be useless.
@@ -292,7 +278,7 @@ class _Best:
         return w, lower, self._problem.upper(w)
 
     def comparator(self, status: str, clock: Clock) -> Comparator:
-        """Return the result of the run of `hindsight`, which ended for the reason `status`."""
+        """Return the result of the run, which ended with `status`."""
         w, lower, upper = self._certified()
         return Comparator(
             w, lower, upper, self._tol, status, self._rounds, clock.seconds,

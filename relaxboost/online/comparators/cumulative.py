@@ -1,14 +1,12 @@
-"""The cumulative loss L(w) = Σ s_i l_i(w) over a domain W, and the bounds on its minimum.
+"""The cumulative loss L(w) = Σ s_i l_i(w) over a domain W, and bounds on its minimum.
 
-Here s_i is the weight of example i and l_i is its loss. All reported bounds are computed in this
-module. Let l_i(w) = φ(<w, h_i>, y_i), where h_i contains the values of the base functions and y_i
-is the target. If c_i + z_i F <= φ(F, y_i) holds for all predictions F, then
+Here s_i is the weight of example i, and l_i(w) = φ(<w, h_i>, y_i) is its loss. If c_i + z_i F <=
+φ(F, y_i) for all predictions F, then
 
     min over W of L  >=  Σ s_i c_i − σ_W(−g),   g = Σ s_i z_i h_i,
 
-where σ_W is the support function of W. The bounds include all rounding errors. Predictions and g
-are sums of products, whose errors are bounded by Higham's γ_n. The value and the slope of a loss
-are assumed to be correct up to 64 units in the last place.
+where σ_W is the support function of W. All reported bounds are computed here and include rounding
+errors: Higham's γ_n for sums of products, and 64 ulps for loss values and slopes.
 """
 
 from __future__ import annotations
@@ -27,13 +25,11 @@ from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
 from relaxboost.solvers.bundle.cuts import Cut
 
 LOSS_ERROR = 64.0 * UNIT
-"""The assumed relative error of the computed value of a loss or of its slope. The computation takes
-a few operations of the C library for mathematics, each with a small error."""
+"""The assumed relative error of computed loss values and slopes."""
 
 
 def has_corners(loss: OnlineLoss) -> bool:
-    """Return whether a loss is piecewise linear with a corner where the prediction F equals the
-    target y.
+    """Return whether a loss is piecewise linear with a corner at F = y.
 
     Such a loss is the maximum of z (F − y) over an interval of slopes z.
     """
@@ -41,18 +37,18 @@ def has_corners(loss: OnlineLoss) -> bool:
 
 
 class Sums(NamedTuple):
-    """The cumulative loss at some weights w, with the derivatives that a Newton step needs."""
+    """The cumulative loss at some weights, with its derivatives for a Newton step."""
 
     value: float
     gradient: Vector
     slopes: Vector
-    """The derivative of the weighted loss of each example with respect to the prediction."""
+    """The derivative of each weighted loss in the prediction."""
     curvature: Vector
-    """The second derivative of the weighted loss of each example with respect to the prediction."""
+    """The second derivative of each weighted loss in the prediction."""
 
 
 class Cumulative:
-    """The cumulative loss on a stream of examples, as a function of the weights w in a domain."""
+    """The cumulative loss of a stream as a function of the weights."""
 
     def __init__(self, loss: OnlineLoss, over: AtomicSet | L2Ball, replay: Replay) -> None:
         self.loss = loss
@@ -63,17 +59,16 @@ class Cumulative:
 
     @property
     def pointwise(self) -> PointwiseLoss | None:
-        """The loss function φ if every example has the loss φ(<w, h>, y), and None otherwise."""
+        """The function φ if every loss is φ(<w, h>, y), and None otherwise."""
         return self.loss.loss if isinstance(self.loss, OfPrediction) else None
 
     @property
     def reach(self) -> float:
-        """An upper bound on ‖w‖_1 for all weights w in the domain of the cumulative loss."""
+        """An upper bound on ‖w‖_1 over the domain."""
         return up(self.over.reach(self.M))
 
     def center(self) -> Vector:
-        """Return weights with equal entries in the interior of the domain of the cumulative
-        loss."""
+        """Return equal weights in the interior of the domain."""
         over = self.over
         # A simplex contains no zero weights in its interior.
         if isinstance(over, L2Ball) or over.two_sided:
@@ -81,11 +76,10 @@ class Cumulative:
         return self.feasible(np.full(self.M, over.scale / (self.M + over.holds_zero)))
 
     def scale(self) -> float:
-        """Return a typical cumulative loss. The tolerance of a minimum near 0 is a fraction of it.
+        """Return a typical cumulative loss, which scales the tolerance of minima near 0.
 
-        It is the weighted sum of the absolute losses for the prediction 0. If this sum is 0 or
-        infinite, or if the loss is not a function of a prediction, it is the sum at the center of
-        the domain instead. The result is 0 if neither sum is positive and finite.
+        It is the absolute loss of the prediction 0. If this is 0, infinite or undefined, it is the
+        loss at the center of the domain. If that fails too, the result is 0.
         """
         # The center is only the second choice, because the loss is huge at the center of a large
         # simplex.
@@ -99,12 +93,11 @@ class Cumulative:
             return next((size for size in sizes if 0.0 < size < math.inf), 0.0)
 
     def feasible(self, w: Vector) -> Vector:
-        """Return the weights w after moving them into the domain of the cumulative loss, up to
-        rounding."""
+        """Move w into the domain, up to rounding."""
         return self.over.repair(np.asarray(w, dtype=np.float64))
 
     def support(self, v: Vector, error: float = 0.0) -> float:
-        """Return an upper bound on the support function σ_W(v) of the domain W, rounded up.
+        """Return σ_W(v), rounded up.
 
         The argument `error` bounds the error of each entry of v.
         """
@@ -115,7 +108,7 @@ class Cumulative:
         return over.value_above(size)
 
     def sums(self, w: Vector) -> Sums:
-        """Return the cumulative loss and its derivatives at the weights w."""
+        """Return the cumulative loss and its derivatives at w."""
         loss = self.pointwise
         assert loss is not None
         value = 0.0
@@ -138,10 +131,9 @@ class Cumulative:
         return Sums(value, gradient, slopes, curvature)
 
     def cut(self, w: Vector) -> tuple[float, Cut]:
-        """Return the cumulative loss at w, rounded up, and its tangent at w.
+        """Return the cumulative loss at w, rounded up, and a tangent that is rounded down.
 
-        The tangent is rounded down, so that it is below the loss everywhere on the domain. The
-        values and subgradients of user-defined losses are not checked.
+        The tangent is below the loss on the whole domain. User-defined losses are not checked.
         """
         total = 0.0
         size = 0.0
@@ -172,7 +164,7 @@ class Cumulative:
         return values, np.array([slope for _, slope in found], dtype=np.float64)
 
     def upper(self, w: Vector) -> float:
-        """Return an upper bound on the cumulative loss at the point of the domain nearest to w."""
+        """Return an upper bound on the cumulative loss at the domain's point nearest to w."""
         loss = self.pointwise
         # The weights w may be slightly outside the domain because of rounding. The loss changes by
         # at most the size of the subgradient times the distance to the nearest point.
@@ -193,16 +185,13 @@ class Cumulative:
         return sum_bounds(np.array(sums))[1]
 
     def lower(self, at: Vector | None = None, z: Vector | None = None) -> float:
-        """Return a lower bound on the minimum of the cumulative loss, rounded down.
+        """Return a lower bound on the minimum loss, rounded down.
 
-        For each example, the loss is replaced by a line that is nowhere above it. The sum of these
-        lines is a linear function of the weights, and its minimum is the bound. Pass one of the
-        arguments, which determine the lines:
+        Each loss is replaced by a line below it, and the sum of the lines is minimised. Pass one of
+        the arguments, which determine the lines:
 
-        * The weights `at`. The lines are the tangents of the losses at the predictions of these
-          weights.
-        * The slopes `z`, one for each example. The lines are z (F − y), where F is the prediction
-          and y the target. The loss must be a hinge, absolute or quantile loss.
+        * The weights `at`: the lines are tangents at the predictions of these weights.
+        * The slopes `z`: the lines are z (F − y), for hinge, absolute and quantile losses.
         """
         loss = self.pointwise
         assert loss is not None
@@ -236,7 +225,7 @@ class Cumulative:
         return down(sum_bounds(np.array(sums))[0] - self.support(-g, error))
 
     def answer(self, v: Vector) -> Vector:
-        """Return the weights w that maximise <v, w> over the domain of the cumulative loss."""
+        """Return the weights that maximise <v, w> over the domain."""
         over = self.over
         if isinstance(over, L2Ball):
             return over.answer(v, norm_above(v))

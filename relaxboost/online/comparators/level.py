@@ -1,5 +1,4 @@
-"""The level bundle method, which finds the best fixed weights for known examples if the convex loss
-provides only values and subgradients."""
+"""The level bundle method for losses that provide only values and subgradients."""
 
 from __future__ import annotations
 
@@ -20,10 +19,7 @@ from relaxboost.solvers.bundle.method import CuttingPlanes, rounds
 
 
 def linear(problem: Cumulative) -> Iterator[State]:
-    """Minimise a cumulative loss that is linear in the weights w.
-
-    Yield a single round, which contains the exact optimum.
-    """
+    """Minimise a loss that is linear in w. Yield a single round with the exact optimum."""
     # The gradient is the same everywhere, so that a single cutting plane is the loss itself.
     _, cut = problem.cut(problem.center())
     w = problem.answer(-cut.slope)
@@ -31,10 +27,9 @@ def linear(problem: Cumulative) -> Iterator[State]:
 
 
 def level(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Minimise a cumulative loss by the level method, starting at the weights `start`, and yield
-    each round.
+    """Minimise a cumulative loss by the level method, and yield each round.
 
-    The method ends after 40 rounds in which rounding errors prevented any improvement.
+    The method ends after 40 rounds without improvement because of rounding errors.
     """
     objective = _Objective(problem)
     first = problem.center() if start is None else start
@@ -58,7 +53,7 @@ class _Point(NamedTuple):
 
 
 class _Objective:
-    """The cumulative loss over its domain, as the object that the bundle method minimises."""
+    """The cumulative loss as an objective of the bundle method."""
 
     def __init__(self, problem: Cumulative) -> None:
         self._problem = problem
@@ -71,18 +66,18 @@ class _Objective:
             self.feasible = Feasible(ones, signs, radius=over.scale, full=not over.holds_zero)
 
     def at(self, w: Vector, *, clock: Clock) -> _Point:
-        """Return the cumulative loss at given weights w in the domain, and its tangent at w."""
+        """Return the cumulative loss at w, and its tangent."""
         clock.check()
         value, cut = self._problem.cut(w)
         return _Point(w, value, Cuts(*(np.array([part]) for part in cut)))
 
     def lower(self, cut: Cut) -> float:
-        """Return the minimum of a tangent of the loss over the domain, rounded down."""
+        """Return the minimum of a tangent over the domain, rounded down."""
         error = float(np.max(cut.error))
         return down(cut.offset - self._problem.support(-cut.slope, error))
 
     def project(self, w: Vector) -> Vector:
-        """Return weights of the domain near w, where w may violate the constraints slightly."""
+        """Return weights of the domain near w, which may violate constraints slightly."""
         # Only rounding errors or a failed solver can suggest w = 0, which is not in a simplex.
         if not (self._problem.over.holds_zero or float(w.max()) > 0.0):
             return self._problem.center()

@@ -1,9 +1,8 @@
-"""Newton's method and an interior point method for losses φ(<w, h>, y) of a prediction <w, h>.
+"""Newton's method and an interior point method for losses φ(<w, h>, y).
 
-A smooth loss φ is minimised by Newton's method. In each step the quadratic model of the cumulative
-loss is minimised over the domain, by the interior point method that also solves games. A loss with
-a single corner, such as the hinge loss, needs no quadratic model: the same interior point method
-minimises it directly.
+For smooth losses, each Newton step minimises the quadratic model over the domain by the interior
+point method that also solves games. Losses with one corner, such as the hinge, are minimised by
+that method directly.
 """
 
 from __future__ import annotations
@@ -27,28 +26,25 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class State(NamedTuple):
-    """The weights after a round of a method that minimises the cumulative loss, and bounds on the
-    minimum.
+    """The weights after a round, with bounds on the minimum.
 
-    The bounds are estimates that may contain rounding errors. `Cumulative.lower` computes a proved
-    lower bound from `at` or `z`. If both are None, the attribute `lower` is already proved.
+    The bounds are estimates. `Cumulative.lower` computes a proved lower bound from `at` or `z`. If
+    both are None, `lower` is already proved.
     """
 
     w: Vector
     upper: float
     lower: float
     at: Vector | None = None
-    """The weights at which the tangents of the losses give the lower bound on the minimum, or
-    None."""
+    """The weights whose tangents give the lower bound, or None."""
     z: Vector | None = None
-    """The slopes of the losses, one for each example, that give the lower bound on the minimum, or
-    None."""
+    """The loss slopes that give the lower bound, one for each example, or None."""
 
 
 def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Minimise a cumulative loss with a continuous slope by Newton's method, and yield each round.
+    """Minimise a differentiable cumulative loss by Newton's method, and yield each round.
 
-    The method ends if rounding errors, or a corner of the loss, prevent further progress.
+    The method ends if rounding errors or corners prevent progress.
     """
     w = problem.center() if start is None else start
     sums = problem.sums(w)
@@ -109,11 +105,10 @@ def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock:
 
 
 def _quadratic_model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, QuadraticLosses]:
-    """Return the quadratic function that approximates the cumulative loss near the weights w.
+    """Return the quadratic model of the cumulative loss near w.
 
-    It is returned as a matrix, and a quadratic function of one number for each row of the matrix.
-    To evaluate it at other weights, multiply the matrix by these weights, apply the functions to
-    the entries of the product, and sum the results.
+    The model multiplies the returned matrix by the weights, and sums the returned quadratic
+    functions of the entries of the product.
     """
     bulk = _Replayed(problem.replay)
     curvature = sums.curvature
@@ -134,8 +129,7 @@ def _quadratic_model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array,
 
 
 def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Minimise a cumulative hinge, absolute or quantile loss by the interior point method, and
-    yield each round."""
+    """Minimise a hinge, absolute or quantile loss by interior points, and yield each round."""
     pairs = [(block.y, block.weight) for block in problem.replay]
     y, weight = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
     loss = problem.pointwise
@@ -159,8 +153,7 @@ def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Ite
 
 
 class _Replayed(Bulk):
-    """The matrix of the values of the base functions for all examples, which is read from a stream
-    block by block."""
+    """The matrix of base function values, read from a stream block by block."""
 
     array = None
 
@@ -189,7 +182,7 @@ class _Replayed(Bulk):
             out += scaled.T @ scaled
 
     def written(self) -> Array:
-        """Return the values of the base functions for all examples, one example in each row."""
+        """Return the whole matrix, with an example in each row."""
         return np.vstack([block.H for block in self._replay])
 
     def gram(self, scaling: Vector) -> Vector:

@@ -1,27 +1,24 @@
-"""The minimum of a piecewise linear cumulative loss as the value of a game, for exact certificates.
+"""Games whose values are minima of piecewise linear losses, for exact certificates.
 
-The hinge, absolute and quantile losses of a prediction F for a target y are the maximum of
-z (F − y) over the slopes z in an interval [a, b] with a <= 0 <= b. Hence such a loss is minus the
-minimum of d₊ (F − y) + d₋ (y − F) over the numbers 0 <= d₊ <= −a and 0 <= d₋ <= b.
+The hinge, absolute and quantile losses of a prediction F for a target y are the maximum of z (F −
+y) over slopes z in [a, b] with a <= 0 <= b. Hence such a loss is minus the minimum of d₊ (F − y) +
+d₋ (y − F) over 0 <= d₊ <= −a and 0 <= d₋ <= b.
 
-The cumulative loss L(w) is the weighted sum of the losses of all examples. Its game has two rows
-for each example. If h contains the values of the base functions for the example, y is its target
-and s its weight, then the rows are
+The game of the cumulative loss L(w) has two rows for each example (h, y) of weight s:
 
 * h, with the cost −y and the cap −s a,
 * −h, with the cost y and the cap s b.
 
-The caps are divided by a number S, so that they sum to less than 1. A further row of zeros has the
-cost 0 and the cap 1. Let u be the margins of the rows for the weights w. Then
+The caps are divided by a number S so that they sum to less than 1. A further row of zeros has the
+cost 0 and the cap 1. For the margins u of the weights w,
 
     −L(w)/S = min over d of Σ d (u + cost),
 
-where the minimum is over the distributions d on the rows that are at most the caps. Therefore the
-minimum of L is −S times the value of the game.
+where d is a distribution on the rows below the caps. Therefore the minimum of L is −S times the
+game value.
 
-For exact arithmetic, the rows are divided by a power of two so that all entries are at most 1, and
-the weights w are multiplied by it. The inner loss L(w) = Σ s <w, h> needs only one row −h for each
-example, and caps s/S that sum to 1.
+The rows are divided by a power of two so that entries are at most 1, and w is multiplied by it. The
+inner loss L(w) = Σ s <w, h> needs one row −h for each example, and caps s/S that sum to 1.
 """
 
 from __future__ import annotations
@@ -47,11 +44,10 @@ from relaxboost.relaxations.description import Description
 
 @dataclass(frozen=True)
 class CapsWithCosts(Relaxation, Bounds, Description):
-    """The relaxation f(d) = <costs, d> for distributions d whose entries are at most given caps.
+    """The relaxation f(d) = <costs, d> for distributions whose entries are at most given caps.
 
-    For other distributions, f is infinite. With this relaxation, the value of a game gives the
-    minimum of a piecewise linear loss. The costs are added to the margins u of a game: the relaxed
-    margin of f at u is the relaxed margin of `Caps` at u + costs.
+    Its relaxed margin at u is that of `Caps` at u + costs. The game value gives the minimum of a
+    piecewise linear loss.
     """
 
     family = "relaxboost.CapsWithCosts"
@@ -132,16 +128,16 @@ class CapsWithCosts(Relaxation, Bounds, Description):
 
 
 def check_piecewise_linear(loss: OnlineLoss) -> None:
-    """Raise an InputError if the minimum of a loss is not the value of a game."""
+    """Raise an InputError unless the minimum of a loss is the value of a game."""
     if not (has_corners(loss) or isinstance(loss, Inner)):
         raise InputError(
-            f"{loss!r} is not piecewise linear, so its comparator has no exact certificate; "
+            f"{loss!r} is not piecewise linear, so there is no exact certificate; "
             "use a hinge, absolute, quantile or inner loss, or rely on the bounds lower and upper"
         )
 
 
 class LossGame:
-    """A game with a value ρ such that the minimum of a cumulative loss is −`scale` · ρ."""
+    """A game whose value ρ gives the minimum cumulative loss −`scale` · ρ."""
 
     def __init__(self, problem: Cumulative) -> None:
         check_piecewise_linear(problem.loss)
@@ -189,8 +185,7 @@ class LossGame:
         return A, CapsWithCosts(Caps(shares), tuple(costs.tolist()))
 
     def distribution(self, slopes: Vector | None) -> Vector:
-        """Return the distribution d of the game that corresponds to the given slopes of the losses,
-        one for each example."""
+        """Return the distribution of the game for given loss slopes, one for each example."""
         if slopes is None:
             return self._d
         # A negative slope belongs to the row h, and a positive slope to the row −h.
@@ -201,6 +196,5 @@ class LossGame:
         return np.append(d, max(0.0, 1.0 - float(d.sum())))
 
     def weights(self, w: Vector) -> Vector:
-        """Return the weights of the game's hypotheses that correspond to weights w of the base
-        functions."""
+        """Convert weights w of the base functions to weights of the game's hypotheses."""
         return w * float(self._factor)

@@ -1,4 +1,4 @@
-"""A stream of examples that can be read repeatedly, in blocks."""
+"""A stream of examples that can be read repeatedly."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from relaxboost.online.losses import OnlineLoss
 
 
 class Played(NamedTuple):
-    """A block of consecutive examples that was read from a stream."""
+    """A block of consecutive examples of a stream."""
 
     rows: slice
-    """The positions of the block's examples in the stream."""
+    """The positions of the examples in the stream."""
     H: Matrix
-    """The values of the base functions for the block's examples, one example in each row."""
+    """The base function values, with an example in each row."""
     y: Vector
     weight: Vector
 
 
 class Replay:
-    """A stream of checked examples that can be read repeatedly, in blocks.
+    """A stream of validated examples that can be read repeatedly, in blocks.
 
-    `source` is the argument `stream` of `hindsight`, and `first` is the number of examples to read.
-    An InputError is raised if an example is invalid, or if the stream is empty or can be read only
-    once.
+    `source` is the argument `stream` of `hindsight`, and `first` the number of examples to read.
+    Invalid, empty and one-pass streams raise an InputError.
     """
 
     def __init__(self, source: Any, loss: OnlineLoss, first: int | None = None) -> None:
@@ -60,7 +59,7 @@ class Replay:
             raise InputError("all weights are zero; at least one example needs a positive weight")
 
     def __iter__(self) -> Iterator[Played]:
-        """Yield the blocks of the stream, each with at most `ROWS_PER_BLOCK` rows."""
+        """Yield the blocks of the stream, with at most `ROWS_PER_BLOCK` rows each."""
         seen = 0
         for block in self._read() if self._checked is None else (self._checked,):
             for start in range(0, block.y.size, ROWS_PER_BLOCK):
@@ -70,7 +69,7 @@ class Replay:
                 seen += y.size
         if seen != self.m:
             raise InputError(
-                f"the stream had {self.m} examples when it was first read, but now has {seen}; "
+                f"the stream had {self.m} examples when it was first read, but has {seen} now; "
                 "pass a stream that does not change, such as arrays or a function that reopens it"
             )
 

@@ -1,4 +1,4 @@
-"""Compiled rounds of online learning, for the entropy, the squared norm and the named losses.
+"""Compiled rounds of online learning.
 
-Each compiled function has an uncompiled counterpart in the classes of proxies, losses or learners.
+Each compiled function has an uncompiled counterpart in the proxies, losses or learners.
 """

@@ -13,9 +13,9 @@ from relaxboost.online.kernels.vectors import ENTRIES, scale, total
 
 @njit(fastmath=ENTRIES)
 def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector) -> None:
-    """Set each entry of `out` to exp((sign · z_j − top) · factor), where z_j is the entry of z.
+    """Set each entry of `out` to exp((sign · z_j − top) · factor), up to a few ulps.
 
-    The exponents must be <= 0. The results have errors of a few units in the last place.
+    The exponents must be <= 0.
     """
     # Calling numba's exp for each entry would take about 20 times as long. Here exp(x) = 2^n exp(r)
     # with |r| <= log(2)/2, and a Taylor polynomial of degree 12 replaces exp(r), with a relative
@@ -50,11 +50,10 @@ def _exponentials(z: Vector, sign: float, top: float, factor: float, out: Vector
 def entropy_mirror(
     radius: float, z: Vector, top: float, beta: float, w: Vector, has_zero: bool
 ) -> None:
-    """Set w to the mirror image of z for the entropy on a simplex, as `Entropy.mirror` does.
+    """Set w to the mirror image of z for the entropy on a simplex; see `Entropy.mirror`.
 
-    The mirror image is the w that minimises <z, w> plus `beta` times the entropy. If `has_zero` is
-    True, the domain is the full simplex, which contains 0. The argument `top` must be the largest
-    entry of −z; it is passed to save time.
+    The argument `top` is the largest entry of −z. If `has_zero` is True, the domain is the full
+    simplex.
     """
     factor = 1.0 / beta
     rest = 0.0
@@ -70,11 +69,10 @@ def entropy_mirror(
 def entropy_mirror_of_signs(
     radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
 ) -> None:
-    """Set w to the mirror image of z for the entropy on the l1 ball, as `Entropy.mirror` does.
+    """Set w to the mirror image of z for the entropy on the l1 ball; see `Entropy.mirror`.
 
-    The mirror image is the w that minimises <z, w> plus `beta` times the entropy. The argument
-    `top` must be the largest absolute entry of z; it is passed to save time. The array `spare` has
-    the size of w, and is overwritten.
+    The argument `top` is the largest absolute entry of z. The array `spare` has the size of w and
+    is overwritten.
     """
     factor = 1.0 / beta
     _exponentials(z, -1.0, top, factor, w)

@@ -1,4 +1,4 @@
-"""The compiled rounds of mirror descent and of greedy mirror steps, one row at a time."""
+"""The compiled rounds of mirror descent and greedy mirror steps."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from relaxboost.online.kernels.squared import squared_mirror
 from relaxboost.online.kernels.vectors import average, inner, move
 
 SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
-"""The codes of the domains of the weights in compiled rounds. The proxy is the squared norm on
-L2_BALL, and the entropy on the other domains."""
+"""The codes of the weight domains. The proxy is the squared norm on L2_BALL, and otherwise the
+entropy."""
 ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
 """The positions of the running totals in the array `sums`, which is part of a learner's state."""
 
 Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
-"""The options of an online learning method as numbers, for compiled code. There are three entries:
+"""The options of an online method as numbers, for compiled code.
 
-1. the four numbers of the formula for the temperatures; see `Schedule.law`,
-2. the code of the loss, the code of the domain, and whether steps are greedy,
-3. the parameter of the loss, the radius of the domain, and the modulus of the proxy.
+1. The four numbers of the temperature formula; see `Schedule.law`.
+2. The code of the loss, the code of the domain, and whether steps are greedy.
+3. The parameter of the loss, the radius of the domain, and the modulus of the proxy.
 """
 
 
@@ -48,11 +48,11 @@ def rounds(
     state: tuple[Vector, Vector, Vector, Vector],
     codes: Codes,
 ) -> Vector:
-    """Learn from the rows of H in turn, and return the predictions made before learning each row.
+    """Learn from the rows of H in turn, and return the prediction for each row before its update.
 
-    The tuple `rows` contains three vectors with an entry for each row: its dual norm, its target
-    and its weight. For a row of weight 2.5, the learner takes two full steps and half a step. The
-    tuple `state` contains the arrays of `Learner.arrays`, which are changed in place.
+    The tuple `rows` contains the dual norm, the target and the weight of each row. A row of weight
+    2.5 takes two full steps and half a step. The tuple `state` contains the arrays of
+    `Learner.arrays`, which are changed in place.
     """
     sizes, y, weight = rows
     w, z, mean, sums = state

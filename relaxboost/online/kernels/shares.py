@@ -1,5 +1,4 @@
-"""Compiled code for the rounds of `HedgedDescent`: AdaHedge over K learners with steps of different
-sizes."""
+"""The compiled rounds of `HedgedDescent`: AdaHedge over K step sizes."""
 
 from __future__ import annotations
 
@@ -14,23 +13,20 @@ from relaxboost.online.kernels.slopes import loss_and_slope
 from relaxboost.online.kernels.vectors import ENTRIES, average, inner
 
 CONSTANT, FADING, AVERAGED = range(3)
-"""The codes of the three kinds of steps. Let η be the step size and i the number of the example.
-CONSTANT steps multiply every gradient by η. FADING steps multiply the gradient by η/√i. AVERAGED
-steps are dual averaging: they multiply the sum of all earlier gradients by η/√i."""
+"""The codes of the step kinds. For the step size η and example i, CONSTANT steps multiply the
+gradient by η, FADING steps multiply it by η/√i, and AVERAGED steps (dual averaging) multiply the
+sum of all gradients by η/√i."""
 MIXABILITY = BETA + 1
-"""The index of AdaHedge's mixability gap in the array `sums` of a learner's running totals. The
-entries after this index are the losses of the K learners."""
+"""The index of AdaHedge's mixability gap in the array `sums`. The K losses follow it."""
 MIN_MIXABILITY = 1e-300
-"""The number that replaces AdaHedge's mixability gap Δ if Δ is 0, because the learning rate of
-AdaHedge for K learners is log(K)/Δ. The number is so small that the learners with the least loss
-get shares that sum to 1, and so large that the learning rate is a finite double."""
+"""The number that replaces a zero mixability gap Δ, because AdaHedge's learning rate is log(K)/Δ.
+It gives all shares to the learners with the least loss, and keeps the learning rate finite."""
 NEGLIGIBLE_EXPONENT = 60.0
-"""If x is at least this number, exp(−x) is treated as 0 in sums whose largest term is 1. The value
-exp(−60) is below the roundoff of such sums, and computations with far smaller numbers are slow."""
+"""The exponent x from which exp(−x) is treated as 0 in sums with the largest term 1. Such terms are
+below the roundoff, and computing with them is slow."""
 
 Steps = tuple[Vector, Vector]
-"""The steps of the K learners, as two arrays with an entry for each learner. The first contains the
-step sizes η, by which gradients are multiplied, and the second the codes of the kinds of steps."""
+"""The step sizes η and the codes of the step kinds, for each of the K learners."""
 
 
 @njit(fastmath=ENTRIES)
@@ -53,8 +49,7 @@ def _move(Z: Array, h: Vector, change: Vector) -> None:
 
 @njit()
 def weigh(sums: Vector, p: Vector) -> None:
-    """Set p to the shares that AdaHedge gives to the K learners. They are proportional to exp(−loss
-    · log(K)/Δ), where Δ is the mixability gap."""
+    """Set p to AdaHedge's shares, proportional to exp(−loss · log(K)/Δ) for the gap Δ."""
     losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
     rate = math.log(p.size) / max(sums[MIXABILITY], MIN_MIXABILITY)
     least = losses.min()
@@ -66,7 +61,7 @@ def weigh(sums: Vector, p: Vector) -> None:
 
 @njit()
 def predict(Z: Array, sums: Vector, steps: Steps, h: Vector, F: Vector, p: Vector) -> None:
-    """Set F to the predictions of the K learners for the example h, and p to their shares."""
+    """Set F to the predictions of the K learners for h, and p to their shares."""
     weigh(sums, p)
     _products(Z, h, F)
     for k in range(p.size):
@@ -76,7 +71,7 @@ def predict(Z: Array, sums: Vector, steps: Steps, h: Vector, F: Vector, p: Vecto
 
 @njit()
 def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
-    """Set w to the mean of the weights of the K learners, weighted by the shares p."""
+    """Set w to the mean of the K weight vectors under the shares p."""
     c = p.copy()
     for k in range(p.size):
         if steps[1][k] == AVERAGED:
@@ -87,10 +82,9 @@ def mix(Z: Array, sums: Vector, steps: Steps, p: Vector, w: Vector) -> None:
 
 @njit()
 def _gap(sums: Vector, p: Vector, weight: float, values: Vector) -> float:
-    """Return the mixability gap of an example, by which AdaHedge sets its learning rate.
+    """Return the mixability gap of an example, the mean loss minus the mix loss.
 
-    It is the mean of the losses of the learners, minus their mix loss, which is defined in de Rooij
-    et al. (2014).
+    AdaHedge's learning rate depends on it (de Rooij et al. 2014).
     """
     losses = sums[MIXABILITY + 1 : MIXABILITY + 1 + p.size]
     rate = math.log(p.size) / max(sums[MIXABILITY], MIN_MIXABILITY)
@@ -117,12 +111,11 @@ def learn(
     example: tuple[Vector, float, float],
     found: tuple[float, Vector, Vector, Vector],
 ) -> None:
-    """Update the state of the K learners with one example.
+    """Update the K learners with one example.
 
-    The tuple `example` contains the values h of the base functions, the Euclidean norm of h, and
-    the weight of the example, which is at most 1. The tuple `found` contains the loss of the mean
-    prediction, the shares of the learners, the losses of the learners, and the slopes of these
-    losses.
+    The tuple `example` contains h, its Euclidean norm, and the example weight, at most 1. The tuple
+    `found` contains the loss of the mean prediction, and the shares, losses and loss slopes of the
+    learners.
     """
     w, Z, mean, sums = state
     h, size, weight = example
@@ -162,13 +155,12 @@ def rounds(
     steps: Steps,
     codes: tuple[int, float, float],
 ) -> Vector:
-    """Learn from the rows of H in turn, and return the predictions made before learning each row.
+    """Learn from the rows of H in turn, and return the prediction for each row before its update.
 
-    The tuple `rows` contains three vectors with an entry for each row: its Euclidean norm, its
-    target and its weight. The tuple `state` contains the arrays of `Learner.arrays`, which are
-    changed in place. The second of them is a matrix with a row for each base function and a column
-    for each learner. The tuple `codes` contains the code of the loss, the parameter of the loss,
-    and the largest absolute value of a prediction.
+    The tuple `rows` contains the Euclidean norm, the target and the weight of each row. The tuple
+    `state` contains the arrays of `Learner.arrays`, which are changed in place; the second has a
+    row for each base function and a column for each learner. The tuple `codes` contains the code
+    and the parameter of the loss, and the prediction limit.
     """
     sizes, y, weight = rows
     w, Z, _, sums = state

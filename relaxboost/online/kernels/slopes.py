@@ -1,4 +1,4 @@
-"""The compiled values and derivatives of the losses that have names, such as "hinge"."""
+"""The compiled values and derivatives of the named losses."""
 
 from __future__ import annotations
 
@@ -29,20 +29,15 @@ LOSS_CODES: dict[type, tuple[int, str]] = {
     Quantile: (6, "q"),
     Huber: (7, "delta"),
 }
-"""For each loss that compiled code can evaluate, the number by which this code knows the loss, and
-the name of the parameter of the loss. The numbers 0 to 3 belong to the losses that depend on the
-margin y F of a prediction F for the target y."""
+"""The code and the parameter name of each loss that compiled code can evaluate. The codes 0 to 3
+are losses of the margin y F."""
 INNER = len(LOSS_CODES)
-"""The number by which compiled code knows the linear loss <w, h>, named "inner". It is the next
-number after those in `LOSS_CODES`."""
+"""The code of the linear loss <w, h>, named "inner"."""
 
 
 @njit()
 def loss_and_slope(code: int, parameter: float, F: float, y: float) -> tuple[float, float]:
-    """Return the value and the derivative of a loss at the prediction F for the target y.
-
-    The loss is given by its code in compiled rounds and its parameter.
-    """
+    """Return the value and the derivative of a loss at the prediction F for the target y."""
     if code <= 3:
         value, slope = _of_margin(code, parameter, y * F)
         return value, y * slope

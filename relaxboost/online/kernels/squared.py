@@ -13,7 +13,7 @@ from relaxboost.online.kernels.vectors import ENTRIES, inner, scale
 def squared_mirror(radius: float, z: Vector, top: float, beta: float, w: Vector) -> None:
     """Set w to the point of the l2 ball nearest to −z/β.
 
-    The argument `top` must be the largest absolute entry of z; it is passed to save time.
+    The argument `top` is the largest absolute entry of z.
     """
     # The entries of z/peak are at most 1, so that no square overflows, and none that counts is 0.
     peak = max(top, 1e-300)

@@ -1,8 +1,7 @@
-"""Compiled loops over the entries of a vector, in a form that LLVM can vectorise.
+"""Compiled vector loops that LLVM can vectorise.
 
-If a loop writes to an array that is close to another array in memory, LLVM uses scalar
-instructions, which add numbers in a different order. Results must not depend on memory addresses.
-Therefore loops that compute sums do not write to any array.
+Loops that compute sums write to no array. Otherwise LLVM may use scalar instructions if arrays are
+close in memory, and the order of additions would depend on addresses.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from relaxboost._core.arrays import Matrix, Vector
 from relaxboost._core.compiled import njit
 
 SUMS = {"reassoc", "nsz", "contract", "nnan", "ninf"}
-"""The floating-point optimisations that LLVM may use in loops for sums."""
+"""The floating-point optimisations for loops with sums."""
 ENTRIES = {"nsz", "contract", "nnan", "ninf"}
-"""The floating-point optimisations that LLVM may use in elementwise loops."""
+"""The floating-point optimisations for elementwise loops."""
 
 
 @njit(fastmath=SUMS)
@@ -47,15 +46,14 @@ def scale(w: Vector, factor: float) -> None:
 
 @njit(fastmath=ENTRIES)
 def average(w: Vector, mean: Vector, gain: float) -> None:
-    """Move the vector `mean` towards the vector w by the fraction `gain` of their difference, in
-    place."""
+    """Move `mean` towards w by the fraction `gain` of their difference, in place."""
     for j in range(w.size):
         mean[j] += gain * (w[j] - mean[j])
 
 
 @njit(fastmath=ENTRIES)
 def move(z: Vector, factor: float, h: Vector, both: bool) -> float:
-    """Add factor · h to the vector z in place, and return the largest entry of −z after that.
+    """Add factor · h to z in place, and return the largest entry of −z.
 
     If `both` is True, return the largest absolute entry of z instead.
     """
@@ -86,10 +84,9 @@ def _largest(h: Vector) -> float:
 
 @njit(nogil=True)
 def dual_norms(H: Matrix, euclidean: bool) -> Vector:
-    """Return the largest absolute entry of each row of a matrix.
+    """Return the largest absolute entry of each row, or nan if the row is not finite.
 
-    If `euclidean` is True, return the Euclidean norm of each row instead. The result is nan for a
-    row that contains an infinite entry or nan.
+    If `euclidean` is True, return the Euclidean norms instead.
     """
     sizes = np.empty(H.shape[0])
     for row in range(H.shape[0]):

@@ -1,4 +1,4 @@
-"""Proxies: strongly convex functions on a domain, which define mirror descent."""
+"""Proxies, the strongly convex functions that define mirror descent."""
 
 from relaxboost.online.proxies.base import PROXIES, Proxy, as_proxy
 from relaxboost.online.proxies.entropy import Entropy

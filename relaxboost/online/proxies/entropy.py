@@ -18,16 +18,15 @@ from relaxboost.online.proxies.roots import above_tangent
 
 @dataclass(frozen=True)
 class Entropy(Proxy):
-    """The entropy λ log(N/λ) + Σ v_j log v_j of a vector v >= 0, which represents the weights w.
+    """The entropy λ log(N/λ) + Σ v_j log v_j of a vector v >= 0 that represents the weights w.
 
-    Here λ is the radius of the domain, and N is the number of entries of v, which sum to λ. The
-    modulus of strong convexity is 1/λ, and the maximum V_max is λ log N. The vector v depends on
-    the domain:
+    Here λ is the radius of the domain, and v has N entries with the sum λ. The modulus of strong
+    convexity is 1/λ, and the maximum V_max is λ log N. The vector v depends on the domain:
 
-    * On the simplex, v is equal to w (Juditsky et al. 2005, Eq. 8).
-    * On the full simplex, v has one more entry than w, which is λ − Σw.
-    * On the l1 ball, v consists of two vectors v⁺ and v⁻ with w = v⁺ − v⁻. Of all such v, the one
-      with the least entropy is used. This is the proxy of EG± (Kivinen & Warmuth 1997).
+    * On the simplex, v = w (Juditsky et al. 2005, Eq. 8).
+    * On the full simplex, v has the additional entry λ − Σw.
+    * On the l1 ball, v = (v⁺, v⁻) with w = v⁺ − v⁻ and the least entropy. This is the proxy of EG±
+      (Kivinen & Warmuth 1997).
 
     References
     ----------
@@ -97,7 +96,7 @@ class Entropy(Proxy):
 
 
 def _entries(w: Vector, domain: Any) -> Vector:
-    """Return the nonnegative vector v that represents the weights w; see `Entropy`."""
+    """Return the vector v that represents the weights w; see `Entropy`."""
     radius = float(domain.radius)
     if isinstance(domain, Simplex):
         return np.maximum(w, 0.0)

@@ -1,4 +1,4 @@
-"""Half the squared p-norm with p near 1, a proxy in the l1 norm that needs no logarithms."""
+"""Half the squared p-norm with p near 1, an l1 proxy without logarithms."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ class PNorm(Proxy):
     """The proxy ‖w‖_p²/(2λ²) minus its minimum.
 
     Here λ is the radius of the domain and M the number of weights. The modulus of strong convexity
-    in the l1 norm is α = (p − 1) M^{2/p − 2}/λ². This follows from the modulus p − 1 of ‖·‖_p²/2 in
-    the p-norm, and from ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p. If M is even, there is no larger modulus.
+    in the l1 norm is α = (p − 1) M^{2/p − 2}/λ², which is tight for even M. It follows from the
+    modulus p − 1 of ‖·‖_p²/2 in the p-norm, and from ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p.
 
-    Bounds on the regret contain the ratio V_max/α, where V_max is the maximum of the proxy. With
-    the default p, the ratio is less than 3.7 λ² log M. On the simplex, the ratio converges to that
-    of the entropy, λ² log M, as p decreases to 1. For M <= 3 weights on the simplex, the ratio for
-    p = 2 is smaller than that of the entropy.
+    Regret bounds contain the ratio V_max/α, where V_max is the maximum of the proxy. With the
+    default p, it is less than 3.7 λ² log M. On the simplex, it converges to the ratio of the
+    entropy, λ² log M, as p decreases to 1, and for M <= 3 it is smaller than that for p = 2.
 
     Parameters
     ----------

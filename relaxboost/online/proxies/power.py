@@ -1,4 +1,4 @@
-"""Proxies that are sums of powers of the weights, between the entropy and the squared norm."""
+"""Proxies between the entropy and the squared norm, as sums of powers of the weights."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Power(Proxy):
     """The proxy λ² Σ |w_j/λ|^{s + 1}/(s(s + 1)) minus its minimum.
 
     Here λ is the radius of the domain and M the number of weights. For s > 0, the modulus of strong
-    convexity in the l1 norm is α = M^{−s}. The reason is that the Hessian is diag(|w_j/λ|^{s − 1}),
-    so that α is the minimum of 1/Σ |w_j/λ|^{1 − s}, and equal weights attain it.
+    convexity in the l1 norm is α = M^{−s}, the minimum of 1/Σ |w_j/λ|^{1 − s}, because the Hessian
+    is diag(|w_j/λ|^{s − 1}).
 
-    Bounds on the regret contain the ratio V_max/α, where V_max is the maximum of the proxy. For
-    s > 0 on the simplex, the ratio is λ² (M^s − 1)/(s(s + 1)). As s decreases to 0, it converges to
-    λ² log M, the ratio of the entropy. For M <= 7, some s have a smaller ratio than the entropy. A
-    negative s is permitted on the simplex only, where α = 2^{−s}. The Tsallis entropy has s = −1/2.
+    Regret bounds contain the ratio V_max/α, where V_max is the maximum of the proxy. For s > 0 on
+    the simplex, it is λ² (M^s − 1)/(s(s + 1)), which converges to λ² log M, the ratio of the
+    entropy, as s decreases to 0. For M <= 7, some s have a smaller ratio than the entropy. Negative
+    s are permitted only on the simplex, where α = 2^{−s}. The Tsallis entropy has s = −1/2.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The mirror map of proxies that are powers, and their values, computed without cancellation."""
+"""The mirror map and the values of power proxies, computed without cancellation."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from relaxboost.game.domains import L1Ball, Simplex
 
 
 def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool = False) -> Vector:
-    """Return the weights that are the mirror image of z for the proxy `Power` or `PNorm`.
+    """Return the mirror image of z for the proxy `Power` or `PNorm`.
 
-    The weights are proportional to (ν − z_j)_+^{1/s} for a number ν. On the simplex, ν is such that
-    the weights sum to the radius. On other domains ν <= 0, and the weights sum to the radius or
-    less. On the l1 ball, |z_j| replaces −z_j, and the weights have the signs of −z_j.
+    The weights are proportional to (ν − z_j)_+^{1/s}. On the simplex, ν is such that they sum to
+    the radius. On other domains ν <= 0, and they sum to at most the radius. On the l1 ball, |z_j|
+    replaces −z_j, and the weights have the signs of −z_j.
 
     Parameters
     ----------
@@ -26,8 +26,7 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
     domain : Domain
         A simplex, a full simplex or an l1 ball.
     unit : float
-        The number by which ν − z_j is divided, with the sign of s. Let b be the vector of these
-        quotients, where negative quotients are replaced by 0.
+        The divisor of ν − z_j in the vector b = ((ν − z)/unit)_+, with the sign of s.
     s : float
         A number in [−1, 1] other than 0. It must be positive unless the domain is a simplex.
     normed : bool
@@ -86,9 +85,8 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
 def above_tangent(e: Vector, s: float) -> Vector:
     """Return ((1 + e)^{s + 1} − 1 − (s + 1)e)/(s(s + 1)) for e >= −1, or its limit for s = 0.
 
-    The values of several proxies are sums of such terms. The result is accurate also for e near 0,
-    where the terms of the formula cancel. For s = 0 the limit is (1 + e) log(1 + e) − e, and for
-    s = 1 the result is e²/2.
+    Proxies are sums of such terms. The result is accurate even for e near 0, where the formula
+    cancels. For s = 0 the limit is (1 + e) log(1 + e) − e, and for s = 1 the result is e²/2.
     """
     near = np.abs(e) < 0.05
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,5 +1,4 @@
-"""The proxy that is half the squared Euclidean norm. With this proxy, mirror descent is gradient
-descent."""
+"""Half the squared Euclidean norm, the proxy of gradient descent."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from relaxboost.online.proxies.base import Proxy
 
 @dataclass(frozen=True)
 class SquaredL2(Proxy):
-    """The proxy ‖w‖_2²/2 minus its minimum. Its modulus of strong convexity in the l2 norm is 1.
+    """The proxy ‖w‖_2²/2 minus its minimum, with the modulus 1 in the l2 norm.
 
     The mirror image of z is the point of the domain nearest to −z/β.
 
@@ -74,8 +73,7 @@ class SquaredL2(Proxy):
 
 
 def _on_simplex(heights: Vector, beta: float, total: float) -> Vector:
-    """Return the point nearest to the vector `heights`/β in the simplex of all w >= 0 with
-    Σw = `total`."""
+    """Project `heights`/β onto the simplex of all w >= 0 with Σw = `total`."""
     # For x = heights/β the projection is max(0, x − ν). The sorted entries of x determine ν.
     with np.errstate(over="ignore"):
         # Adding a constant to x does not change the projection, and prevents cancellation.

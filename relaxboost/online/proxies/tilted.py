@@ -1,4 +1,4 @@
-"""A proxy on the simplex: the entropy of a mixture of the weights with equal weights."""
+"""The entropy of a mixture with equal weights, a proxy on the simplex."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ from relaxboost.online.proxies.roots import above_tangent
 class Tilted(Proxy):
     """The proxy λ(1 − c)^{−2} KL(g ‖ u) of the mixture g = (1 − c)w/λ + cu of w and equal weights.
 
-    Here λ is the radius of the simplex, M the number of weights, and u the vector with the entries
-    1/M. The modulus of strong convexity in the l1 norm is 1/λ for every c, as for the entropy,
-    because the Hessian is diag(1/g)/λ and g sums to 1.
+    Here λ is the radius of the simplex, M the number of weights, and u has the entries 1/M. The
+    modulus of strong convexity in the l1 norm is 1/λ, as for the entropy, because the Hessian is
+    diag(1/g)/λ and g sums to 1.
 
-    Bounds on the regret increase with the maximum V_max of the proxy. It is smallest for
-    c = 1/(M − 1), where it is λ (M − 1)² log(M − 1)/(M(M − 2)). The maximum λ log M of the entropy
-    is larger: 1.099λ instead of 0.924λ for M = 3, and 2.303λ instead of 2.225λ for M = 10. For
-    M = 2 the best c is 1. The proxy is then M‖w − λu‖_2²/(2λ), the limit for c → 1, and V_max is
-    0.5λ instead of 0.693λ.
+    Regret bounds increase with the maximum V_max of the proxy, which is smallest for c = 1/(M − 1),
+    where V_max = λ (M − 1)² log(M − 1)/(M(M − 2)). The maximum λ log M of the entropy is larger:
+    1.099λ instead of 0.924λ for M = 3, and 2.303λ instead of 2.225λ for M = 10. For M = 2 the best
+    c is 1, where the proxy is the limit M‖w − λu‖_2²/(2λ), and V_max is 0.5λ instead of 0.693λ.
 
     Parameters
     ----------
@@ -39,7 +38,7 @@ class Tilted(Proxy):
 
     References
     ----------
-    Juditsky et al. (2005), Sec. 6.1, conjecture that the entropy has the smallest V_max/α.
+    Juditsky et al. (2005), Sec. 6.1, which conjectures that the entropy has the smallest V_max/α.
     """
 
     c: float | None = None

@@ -1,1 +1,1 @@
-"""Base functions, streams of examples, and progressive learning from streams."""
+"""Base functions, example streams, and progressive learning."""

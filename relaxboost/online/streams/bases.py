@@ -1,4 +1,4 @@
-"""Base functions h = (h_1(x), ..., h_M(x)) of the features x, which a learner combines linearly."""
+"""Base functions h_1(x), ..., h_M(x) of the features x, which a learner combines linearly."""
 
 from __future__ import annotations
 
@@ -17,53 +17,47 @@ from relaxboost._core.parameters import count
 WITH_INTERCEPT = " with intercept"
 """The suffix in the name of a set of base functions that includes an intercept."""
 INTERCEPT = "(intercept)"
-"""The name of the constant base function. Its value is a number K, and the intercept is K times its
-weight."""
+"""The name of the constant base function."""
 
 
 class BaseFunctions(ABC):
-    """A set of M base functions. Each is a fixed function that maps an example's features to a
-    number.
+    """A set of M base functions, each a fixed function from features to numbers.
 
-    A subclass defines the attribute `name` and the method `values`. If M is not the number of
-    features, it also defines `size`. If its constructor has parameters that change the values, it
-    also defines the method `parts`, which returns them. Objects should be picklable.
+    Subclasses define `name` and `values`. If M is not the number of features, they also define
+    `size`. If constructor parameters change the values, they also define `parts`, which returns
+    these parameters. Objects should be picklable.
     """
 
     name: ClassVar[str]
-    """The name of this kind of base functions in files of learners. It must not change if the class
-    is renamed."""
+    """The name of the base functions in saved learners. Keep it if the class is renamed."""
     bound: float | None = None
-    """An upper bound on the absolute values of all base functions, or None if no bound is known."""
+    """An upper bound K on the absolute values of all base functions, or None if unknown."""
     features: int | None = None
-    """The number of features that an example must have, or None if any number is accepted."""
+    """The required number of features, or None for any number."""
 
     def size(self, features: int) -> int:
-        """Return M, the number of base functions, for examples with a given number of features."""
+        """Return the number M of base functions for a given number of features."""
         return features
 
     @abstractmethod
     def values(self, X: Array) -> Array:
-        """Return the values of the base functions for the examples in X.
-
-        The result has a row for each example and a column for each base function.
-        """
+        """Return the base function values, with a row per example and a column per function."""
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        """Return the names of the base functions for examples with the given feature names."""
+        """Return the names of the base functions for given feature names."""
         return [f"h{j}" for j in range(self.size(len(columns)))]
 
     def parts(self) -> Sequence[Any]:
-        """Return the parameters on which the values of the base functions depend.
+        """Return the parameters that determine the values.
 
-        The parameters are arrays, numbers, strings, or lists of these.
+        They are arrays, numbers, strings, or lists of these.
         """
         return ()
 
     def digest(self) -> str:
         """Return a key by which saved learners recognise these base functions.
 
-        The key is computed from the name and the parameters, and is the same in all processes.
+        It depends on the name and the parameters, and is the same in all processes.
         """
         sha = hashlib.sha256()
         for text in _encoded(tuple(self.parts())):
@@ -71,30 +65,30 @@ class BaseFunctions(ABC):
         return f"{self.name} {sha.hexdigest()[:16]}"
 
     def bound_in(self, norm: str, size: int) -> float:
-        """Return a bound on the dual norm of the vector h of the values of all base functions.
+        """Return a bound on the dual norm of the base function values h.
 
-        If all values are in [−K, K], the bound is K for the norm "l1", and K times the square root
-        of the number `size` of base functions for the norm "l2".
+        For values in [−K, K], the bound is K for the norm "l1", and K √size for the norm "l2".
 
         Raises
         ------
         InputError
-            If the bound K is unknown.
+            If K is unknown.
         """
         if self.bound is None:
             raise InputError(
-                f"the base functions {self.name!r} have no known bound on their values; pass bound="
+                f"the base functions {self.name!r} have no known bound; pass bound=, an upper "
+                "bound on their values"
             )
         return self.bound * (math.sqrt(size) if norm == "l2" else 1.0)
 
 
 class Experts(BaseFunctions):
-    """The features themselves as base functions, such as the predictions or the costs of experts.
+    """The features themselves as base functions, such as the predictions or costs of experts.
 
     Parameters
     ----------
     bound : float, optional
-        The bound K, if it is known.
+        An upper bound on the absolute feature values, if known.
     """
 
     name = "experts"
@@ -110,7 +104,7 @@ class Experts(BaseFunctions):
 
 
 class LinearBasis(BaseFunctions):
-    """The features x_j as base functions (x_j − centre_j)/scale_j, clipped to [−1, 1].
+    """The scaled features (x_j − centre_j)/scale_j, clipped to [−1, 1], as base functions.
 
     Parameters
     ----------
@@ -131,7 +125,7 @@ class LinearBasis(BaseFunctions):
 
     @classmethod
     def spanning(cls, X: Any) -> LinearBasis:
-        """Return the base functions that map the range of each feature in a sample to [−1, 1]."""
+        """Return the base functions that scale the feature ranges in a sample to [−1, 1]."""
         X = _sample(X)
         low = X.min(axis=0)
         high = X.max(axis=0)
@@ -178,9 +172,9 @@ class StumpBasis(BaseFunctions):
 
     @classmethod
     def at_quantiles(cls, X: Any, cuts: int = 10) -> StumpBasis:
-        """Return decision stumps with `cuts` thresholds for each feature, at quantiles of a sample.
+        """Return stumps with `cuts` thresholds for each feature, at quantiles of a sample.
 
-        Equal thresholds are merged. A threshold is left out if no value is larger.
+        Equal thresholds are merged, and thresholds with no larger value are left out.
 
         Raises
         ------
@@ -211,8 +205,8 @@ class StumpBasis(BaseFunctions):
 class WithIntercept(BaseFunctions):
     """Base functions with a known bound K, followed by the constant K.
 
-    The intercept is K times the weight of the constant. The constant is as large as the bound of
-    the other functions, so that the intercept is learned as fast as the other weights.
+    The intercept is K times the weight of the constant, and is learned as fast as the other
+    weights.
 
     Parameters
     ----------
@@ -246,7 +240,7 @@ class WithIntercept(BaseFunctions):
 
 
 def _encoded(part: Any) -> Iterator[bytes]:
-    """Yield bytes that identify the value of an object. The bytes are the same in every process."""
+    """Yield bytes that identify the value of an object in every process."""
     if isinstance(part, np.ndarray) and part.dtype.kind != "O":
         yield f"{part.dtype}{part.shape}".encode() + part.tobytes()
     elif part is None or isinstance(part, str | bytes | int | float | complex | np.generic):
@@ -257,8 +251,8 @@ def _encoded(part: Any) -> Iterator[bytes]:
             yield from _encoded(one)
     else:
         raise InputError(
-            "the method parts of base functions must return arrays, numbers, strings, or lists of "
-            f"these, but its result contains {part!r:.60}"
+            "the method `parts` of base functions must return arrays, numbers, strings, or lists "
+            f"of these, but its result contains {part!r:.60}"
         )
 
 

@@ -1,4 +1,4 @@
-"""A parser that turns rows of a CSV file into columns of numbers and columns of text."""
+"""A parser that turns CSV rows into numeric and text columns."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from relaxboost._core.tables import MISSING, exact_decimals
 
 Table = dict[str, NDArray[Any]]
-"""The columns of a parsed CSV file by name. A column of text is an array of Python strings."""
+"""The columns of a parsed CSV file by name. Text columns are arrays of Python strings."""
 NOT_UTF8 = "not in UTF-8; save the file as UTF-8"
 _BOOLS = re.compile(rb"true|false", re.IGNORECASE)
 
 
 class CsvError(Exception):
-    """An error in CSV rows, with the index of the row if it is known.
+    """An error in CSV rows, with the row index if it is known.
 
-    If a value is not a number, `column` and `value` are the name of its column and its text.
+    If a value is not a number, `column` and `value` are its column name and its text.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class CsvError(Exception):
 
 
 class CsvParser:
-    """A parser of the rows of a CSV file, whose columns have the names in `header`."""
+    """A parser of the rows of a CSV file with the column names `header`."""
 
     def __init__(self, header: list[str], sep: str) -> None:
         self._header = header
@@ -47,17 +47,16 @@ class CsvParser:
     def end_of_rows(self, text: bytes) -> int:
         """Return the number of bytes of the complete rows at the start of a text.
 
-        A line break in quotes does not end a row, not even if the closing quote is missing.
+        Line breaks in quotes do not end a row, even if the closing quote is missing.
         """
         masked = self._masked(text)
         unfinished = self._opened.search(masked)
         return masked.rfind(b"\n", 0, unfinished.start() if unfinished else len(masked)) + 1
 
     def parse(self, rows: bytes, doubles: list[str], texts: list[str]) -> Table:
-        """Parse complete rows of a CSV file, and return columns of doubles and columns of text.
+        """Parse complete CSV rows, and return the numeric columns and the text columns.
 
-        A CsvError is raised if a row has the wrong length, or if a cell of a column of doubles is
-        not a number.
+        A CsvError is raised if a row has the wrong length, or if a numeric cell is not a number.
         """
         if not self._checked_lines(rows):
             return {name: np.empty(0) for name in (*doubles, *texts)}
@@ -127,5 +126,5 @@ class CsvParser:
 
 
 def _lines(text: bytes) -> list[bytes]:
-    """Return the lines of a text that are not blank."""
+    """Return the nonblank lines of a text."""
     return [line for line in text.splitlines() if line]

@@ -1,4 +1,4 @@
-"""Batches of examples that are read from a CSV file or a pipe, which is open in binary mode."""
+"""Batches of examples from a CSV file or pipe that is open in binary mode."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from relaxboost.online.streams.csv_parser import NOT_UTF8, CsvError, CsvParser, 
 from relaxboost.online.streams.words import HASH, TableColumns
 
 READ_BYTES = 2**20
-"""The number of bytes of a CSV file that are read and parsed at a time."""
+"""The number of CSV bytes that are read and parsed at a time."""
 MAX_ROW_BYTES = 2**24
-"""The maximum number of bytes of a CSV row in which a quoted cell may contain line breaks. In a
-longer row, the next line break ends the row even if a closing quote is missing. Otherwise a missing
-quote would turn the rest of the file into one row, which may not fit into memory."""
+"""The maximum number of bytes of a CSV row with line breaks in quotes. In a longer row, the next
+line break ends the row. Otherwise a missing quote would turn the rest of the file into one row,
+which may not fit into memory."""
 
 
 def csv_batches(name: str, file: Any, label: str | None, columns: TableColumns) -> Iterator[Batch]:
-    """Yield batches of the rows of a CSV file with a header, which is open in binary mode, as soon
-    as the rows arrive."""
+    """Yield batches of the rows of a CSV file with a header row, as soon as they arrive."""
     # The header is read with the first rows, because a pipe may have none yet.
     yield from _CsvRows(name, file, label, columns).batches()
 
@@ -48,8 +47,7 @@ class _CsvRows:
         self._parser = CsvParser(self._header, columns.sep.replace("\\t", "\t"))
 
     def batches(self) -> Iterator[Batch]:
-        """Yield a batch of examples for each piece of the CSV file that is read. The pieces have
-        about a megabyte or less, unless a row is longer."""
+        """Yield a batch of examples for each piece of the file, usually at most a megabyte."""
         before = 0
         for number, rows in enumerate(_complete_rows(self._file, self._parser)):
             try:
@@ -137,8 +135,7 @@ class _CsvRows:
 
 
 def _complete_rows(file: Any, parser: CsvParser) -> Iterator[bytes]:
-    """Yield the bytes of a CSV file as soon as they arrive, in pieces that end after a complete
-    row."""
+    """Yield the bytes of a CSV file as they arrive, in pieces that end after complete rows."""
     left = b""
     while read := file.read1(READ_BYTES):
         left += read

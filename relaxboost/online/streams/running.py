@@ -1,4 +1,4 @@
-"""Progressive learning: a learner predicts each example before it learns from this example."""
+"""Progressive learning, in which each example is predicted before it is learned."""
 
 from __future__ import annotations
 
@@ -26,42 +26,39 @@ from relaxboost.online.streams.words import split_columns
 
 
 class ProgressRecord(NamedTuple):
-    """A record of the progress of a run of `progressive`, and of the quality of its predictions."""
+    """The progress of a `progressive` run and the quality of its predictions."""
 
     rows: int
-    """The number of examples that the run has predicted and learned so far."""
+    """The number of examples so far."""
     loss: float
-    """The sum of the losses of all predictions so far. Each example is predicted before the learner
-    learns from it."""
+    """The sum of the losses so far. Each example is predicted before it is learned."""
     mistakes: int | None
-    """The number of predictions with the wrong sign so far, or None if the targets are not classes.
-    A prediction of 0 counts as negative."""
+    """The number of predictions with the wrong sign so far, or None unless the targets are classes.
+    The prediction 0 counts as negative."""
     bound: float
-    """A proved upper bound on the regret of the learner, from `Learner.regret_bound`. It covers the
-    examples of this run and of earlier runs."""
+    """A proved upper bound on the regret for the examples of this run and of earlier runs; see
+    `Learner.regret_bound`."""
     seconds: float
 
 
 @dataclass(frozen=True)
 class Progressive:
-    """The result of `progressive`, in which a learner predicted each example of a stream before it
-    learned from the example."""
+    """The result of `progressive`."""
 
     learner: Learner
     status: str
-    """The reason why the run ended: "ended" at the end of the stream, "time_limit", "callback" or
+    """Why the run ended: "ended" at the end of the stream, "time_limit", "callback" or
     "interrupted"."""
     history: tuple[ProgressRecord, ...]
-    """The records of this run and of the runs that it resumed. Long runs keep only some records."""
+    """The records of this run and of the runs that it resumed. Long runs keep only some of them."""
     unsaved: OSError | None = None
-    """The error that prevented writing the checkpoint at the end of the run. It is None if the
-    checkpoint was written, or if none was requested."""
+    """The error that prevented writing the last checkpoint, or None."""
     positives: int | None = None
-    """The number of examples with the label +1, or None if the targets are not classes."""
+    """The number of examples with the label +1, or None unless the targets are classes."""
 
     @property
     def last(self) -> ProgressRecord:
-        """The last record of the run, with the totals over all its examples."""
+        """The last record of the run."""
         return self.history[-1]
 
     def __repr__(self) -> str:
@@ -74,23 +71,22 @@ class Progressive:
 
 
 class _Kept(NamedTuple):
-    """A copy of the learner's state after the last group of rows that was learned completely.
+    """The learner's state after the last completely learned group of rows.
 
-    The learner returns to this state if the run is interrupted.
+    The learner returns to it if the run is interrupted.
     """
 
     arrays: tuple[Vector, ...]
-    """Copies of the arrays of the learner's state that `Learner.arrays` returns."""
+    """Copies of the arrays that `Learner.arrays` returns."""
     at: int
-    """The index of the first row that the learner has not learned."""
+    """The index of the first row that is not learned yet."""
     mistakes: int
     positives: int
-    """The number of examples with the label +1 so far."""
+    """The number of examples with the label +1."""
 
 
 class _Run:
-    """A run of a learner on a stream of examples. If there is a checkpoint at `path`, the run
-    resumes it."""
+    """A run of a learner on a stream, which resumes the checkpoint at `path`, if any."""
 
     def __init__(
         self,
@@ -121,8 +117,7 @@ class _Run:
 
     @property
     def has_labels(self) -> bool:
-        """Whether the targets of the stream are labels, so that a prediction with the wrong sign is
-        a mistake."""
+        """Whether the targets are labels, so that a wrong sign is a mistake."""
         return bool(self.learner.method.loss.task == "binary")
 
     def record(self) -> ProgressRecord:
@@ -135,10 +130,9 @@ class _Run:
         )
 
     def records(self, every: int | None) -> Iterator[ProgressRecord]:
-        """Predict and learn the rows of the stream, and yield a record after each group of rows.
+        """Learn the rows of the stream, and yield a record after each group of rows.
 
-        If `every` is a number, a record is yielded after each multiple of this number of rows, and
-        at the end of the stream.
+        If `every` is a number, records are yielded after each multiple of it, and at the end.
         """
         reported = -1
         # A resumed run skips the rows before the checkpoint.
@@ -180,8 +174,7 @@ class _Run:
         self._compare(page.first, page.X[0], page.y, self._ends[1])
 
     def _compare(self, row: int, x: Vector, y: Vector | None, kept: Vector) -> None:
-        """Raise an InputError if a row of the stream differs from the row that was learned before
-        the checkpoint."""
+        """Raise an InputError if a row differs from the one learned before the checkpoint."""
         here = _row(x, y)
         columns = self._source.columns
         names = [*(f"feature {name!r}" for name in columns), "the label"]
@@ -206,14 +199,12 @@ class _Run:
         )
 
     def restore(self) -> None:
-        """Reset the learner to its state after the last group of rows that was learned
-        completely."""
+        """Reset the learner to the last completely learned group of rows."""
         for array, kept in zip(self.learner.arrays(), self.kept.arrays, strict=True):
             array[:] = kept
 
     def write(self) -> OSError | None:
-        """Write the checkpoint if the caller requested one. If writing fails, give a warning and
-        return the error."""
+        """Write the checkpoint, if requested. If writing fails, warn and return the error."""
         if self.path is None:
             return None
         begun = time.perf_counter()
@@ -238,8 +229,8 @@ class _Run:
     def refuse(self, error: InputError) -> None:
         """Restore the last complete state, write the checkpoint, and raise an error.
 
-        The error names the row from which the run can continue. If this run has not learned any
-        row, no error is raised.
+        The error names the row from which the run can continue. If no row was learned, no error is
+        raised.
         """
         self.restore()
         unsaved = self.write()
@@ -283,10 +274,9 @@ class _Run:
         return spent
 
     def _checked(self, state: dict[str, Any]) -> Learner:
-        """Return the learner that a checkpoint contains.
+        """Return the learner of a checkpoint.
 
-        An InputError is raised if the checkpoint is from a run with another method, stream or base
-        functions.
+        An InputError is raised if it belongs to another method, stream or set of base functions.
         """
         # The method may depend on the columns, so other columns explain another method.
         names = state.get("origin", {}).get("names")
@@ -350,8 +340,7 @@ class _Run:
 
 
 def _cut(pages: Iterator[Page], every: int | None) -> Iterator[Page]:
-    """Divide the pages of a stream, which are groups of consecutive rows, so that a page ends at
-    every multiple of `every` rows."""
+    """Divide the pages of a stream so that a page ends at every multiple of `every` rows."""
     for first, H, y, X in pages:
         a = 0
         while a < len(H):
@@ -412,42 +401,38 @@ def progressive(
 ) -> Progressive:
     """Predict each example of a stream with the current weights, then learn from it.
 
-    The losses of these predictions measure how a learner performs on new data, without a test set.
-    Ctrl-C ends the run and returns the current result.
+    The losses of these predictions measure the performance on new data without a test set. Ctrl-C
+    ends the run and returns the current result.
 
     Parameters
     ----------
     learner : Learner or OnlineMethod
-        A learner continues from its current state, and is changed in place. A method starts a new
-        learner.
+        A learner is changed in place; a method starts a new learner.
     source : Stream, or an argument of `stream`
-        The stream of examples.
+        The stream.
     every : int, optional
-        The number of rows between two records. By default there is a record for each page. A page
-        is a group of rows that the stream reads together.
+        The number of rows between two records. By default there is a record for each page of the
+        stream.
     checkpoint : path, optional
-        A file that is written at most every half second, and at the end. If the file exists, the
-        run resumes after the last row of the checkpoint, and the result is bitwise the same as
-        that of an uninterrupted run. The method, the columns and the base functions must be the
-        same as before. The last learned row is also compared, and the first one if the stream can
-        be read repeatedly. Changes in other rows are not detected.
+        A file that is written at most every half second and at the end. If it exists, the run
+        resumes after its last row, with bitwise the same result as an uninterrupted run. The
+        method, the columns and the base functions must be unchanged. The last learned row is
+        compared, and also the first if the stream is replayable; other changes are not detected.
     time_limit : float, optional
         The time limit in seconds.
     callback : callable, optional
-        A function that is called with each `ProgressRecord`. If the function returns a true value,
-        the run ends.
+        A function that is called with each `ProgressRecord`. A true result ends the run.
     predictions : callable, optional
-        A function that is called for each page with the index of its first row, and with the
-        predictions made before the rows were learned. If a run was killed, the resumed run
-        predicts the rows after the checkpoint again.
+        A function that is called for each page with the index of its first row and the predictions.
+        If a run was killed, the resumed run predicts the rows after the checkpoint again.
 
     Raises
     ------
     InputError
         If the stream is empty, if the stream or the checkpoint does not fit the learner, or if a
-        row is invalid. The learner does not learn the page of an invalid row. The error names the
-        index of this row and the index of the first row of the page, both counted from 0.
-        `Stream.after` continues after the invalid row.
+        row is invalid. The page of an invalid row is not learned. The error names the index of the
+        row and of the first row of its page, both from 0. `Stream.after` continues after the
+        invalid row.
 
     References
     ----------
@@ -493,7 +478,7 @@ def _started(learner: Any, source: Stream) -> Learner:
     # A stream that can be read only once would lose its first row.
     if not source.replayable:
         raise InputError(
-            f"{source.name} can be read only once, so the number M of its base functions is "
+            f"{source.name} can be read only once, so its number of base functions M is "
             "unknown before the run; pass a learner, method.start(M)"
         )
     return learner.start(source.base.size(source.head(1)[0].shape[1]))

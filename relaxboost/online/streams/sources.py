@@ -1,4 +1,4 @@
-"""Sources of examples: arrays, frames, CSV, Parquet and iterators, read as batches."""
+"""Sources of examples: arrays, frames, CSV, Parquet and iterators, read in batches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from relaxboost.online.streams.words import ENCODE, HASH, TableColumns, are_word
 
 
 class ExampleSource:
-    """A source from which a stream reads batches of examples, such as an array, a file or a pipe.
+    """A source of example batches, such as an array, a file or a pipe.
 
     Attributes
     ----------
@@ -29,10 +29,10 @@ class ExampleSource:
     once : bool
         Whether the source can be read only once.
     live : bool
-        Whether rows may arrive over time, as in a pipe. Then each batch is used without waiting for
-        more rows, and the first rows stay in memory, so that they can be read again.
+        Whether rows may arrive over time, as in a pipe. Batches are then used without waiting for
+        more rows, and the first rows stay in memory to be read again.
     opened : callable
-        A function that opens the source, and returns an iterator over its batches.
+        A function that opens the source and returns an iterator over batches.
     """
 
     def __init__(self, given: Any, y: Any, columns: TableColumns) -> None:
@@ -86,7 +86,7 @@ class ExampleSource:
         else:
             raise InputError(
                 "a stream is read from an array, a frame, the path of a CSV or Parquet file, an "
-                "open binary file of CSV, an iterable of (x, y) or frames, a function that returns "
+                "open binary CSV file, an iterable of (x, y) or frames, a function that returns "
                 f"an iterable, or an object with next and reset; got {self.name}"
             )
 
@@ -135,8 +135,7 @@ def _from_disk(path: Path, label: str | None, columns: TableColumns) -> Iterator
 
 
 class _Pipe:
-    """A source of examples that reads the rows of a CSV file or a pipe, which is open in binary
-    mode."""
+    """A source that reads the rows of a CSV file or pipe in binary mode."""
 
     def __init__(self, name: str, file: Any, label: Any, columns: TableColumns) -> None:
         self._name = name
@@ -145,10 +144,9 @@ class _Pipe:
         self._rows = 0
 
     def batches(self) -> Iterator[Batch]:
-        """Yield the batches that an earlier call has stored, and then each new batch of rows.
+        """Yield the stored batches of the first rows, and then new batches.
 
-        The batches of the first rows are stored, because these rows are read twice: to compute base
-        functions, and to learn.
+        The first rows are read twice: to compute base functions, and to learn.
         """
         # Base functions are computed from the first rows, which are kept in memory for this.
         head = 1000
@@ -197,8 +195,8 @@ def _frame(
 def _numeric_columns(frame: Any, columns: TableColumns, where: str) -> list[int]:
     """Return the positions of the numeric columns of a pandas frame.
 
-    If the options permit words, columns of words are added to `columns.words`. Otherwise, and for
-    columns of other types, an InputError is raised.
+    If words are permitted, columns of words are added to `columns.words`. Other columns raise an
+    InputError.
     """
     from pandas.api.types import is_numeric_dtype
 

@@ -1,4 +1,4 @@
-"""Streams of examples, from which learners read groups of consecutive rows."""
+"""Streams of examples, which are read in pages of consecutive rows."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ from relaxboost.online.streams.words import HASH_BUCKETS, TableColumns, WithWord
 
 
 class Page(NamedTuple):
-    """A page of a stream, which is a group of consecutive rows that are read together."""
+    """A group of consecutive rows of a stream that are read together."""
 
     first: int
-    """The index in the stream of the first row of the page, counted from 0."""
+    """The index of the first row in the stream, from 0."""
     H: Array
-    """The values of the base functions for the examples of the page, with a row for each
-    example."""
+    """The base function values, with a row for each example."""
     y: Vector | None
-    """The targets of the examples of the page. They are None if the stream has no targets."""
+    """The targets, or None if the stream has none."""
     X: Array
-    """The features of the examples of the page, with a row for each example."""
+    """The features, with a row for each example."""
 
 
 class Stream:
-    """A stream of examples in their order of arrival, created by the function `stream`.
+    """A stream of examples in their order of arrival, returned by `stream`.
 
     Each iteration over the stream yields blocks (H, y), starting with the first row.
 
@@ -49,8 +48,7 @@ class Stream:
     start : int
         The index of the first row to read.
     rows : int or None
-        The number of rows, including rows before `start`. It is None until the end of the stream
-        has been read.
+        The number of rows, including rows before `start`, or None before the end was read.
     """
 
     rows: int | None
@@ -78,16 +76,12 @@ class Stream:
             yield page.H, page.y
 
     def pages(self, start: int = 0) -> Iterator[Page]:
-        """Yield the pages of the stream, which are groups of consecutive rows.
-
-        The first page begins at the row with the index `start` or `Stream.start`, whichever is
-        larger.
+        """Yield the pages from the row `start` or `Stream.start`, whichever is later.
 
         Raises
         ------
         InputError
-            If the stream was already read and can be read only once, or if a row is invalid. The
-            error names the row and the column.
+            If the stream was already read and can be read only once, or if a row is invalid.
         """
         for first, X, y in self._rows(max(start, self.start)):
             H = self.base.values(X)
@@ -99,8 +93,7 @@ class Stream:
             yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y, X)
 
     def head(self, rows: int) -> tuple[Array, Vector | None]:
-        """Return the features and the targets of the first rows of the stream, from which base
-        functions can be computed.
+        """Return the features and targets of the first rows, for computing base functions.
 
         Raises
         ------
@@ -109,7 +102,7 @@ class Stream:
         """
         if not (self.replayable or self._source.live):
             raise InputError(
-                f"{self.name} can be read only once, so reading its first rows now would lose "
+                f"{self.name} can be read only once, so reading its first rows would lose "
                 "them; pass a source that can be read repeatedly"
             )
         for _, X, y in self._rows(self.start, count("rows", rows)):
@@ -117,22 +110,22 @@ class Stream:
         raise InputError(f"{self.name} is empty: it has no rows; pass at least one example")
 
     def through(self, base: BaseFunctions) -> Stream:
-        """Return a stream of the same examples with other base functions."""
+        """Return the stream with other base functions."""
         return self._like(base, self.start)
 
     def encoded(self, make: Callable[[Array], BaseFunctions], rows: int) -> BaseFunctions:
-        """Return base functions for a stream whose columns contain numbers or words.
+        """Return base functions for a stream with numeric columns and columns of words.
 
-        The base functions of the numeric columns are computed from the first rows. The columns of
+        Numeric columns have base functions that `make` computes from the first rows. Columns of
         words have base functions with the values 0 and 1.
 
         Parameters
         ----------
         make : callable
-            A function that returns base functions for the first rows of the numeric columns, such
-            as `LinearBasis.spanning`.
+            A function that maps the numeric columns of the first rows to base functions, such as
+            `LinearBasis.spanning`.
         rows : int
-            The number of rows that `make` gets.
+            The number of rows that are passed to `make`.
         """
         X, _ = self.head(rows)
         words = self._source.columns.words
@@ -143,8 +136,7 @@ class Stream:
         return WithWords(base, numbers, words)
 
     def after(self, rows: int) -> Stream:
-        """Return a stream of the same examples without the first rows. The remaining rows keep
-        their indices."""
+        """Return the stream without its first rows. The other rows keep their indices."""
         return self._like(self.base, natural("rows", rows))
 
     def _like(self, base: BaseFunctions, start: int) -> Stream:
@@ -155,17 +147,15 @@ class Stream:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the features of the stream. The tuple is empty until the first rows have
-        been read."""
+        """The feature names, which are empty until the first rows have been read."""
         return self._header.names
 
     @property
     def origin(self) -> dict[str, str]:
-        """A description of the base functions and the columns of the stream, as a dictionary.
+        """A dictionary that describes the base functions and the columns of the stream.
 
-        It is saved with a learner, so that the learner can reject a stream of another kind. The
-        columns are known after the first rows of the stream have been read. If the columns have no
-        names, the entry "names" is "".
+        Saved learners contain it, and reject other streams. The columns are known after the first
+        rows have been read. Without column names, the entry "names" is "".
         """
         return {
             "base functions": self.base.digest(),
@@ -174,11 +164,11 @@ class Stream:
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
-        """Yield (first, X, y) for each page, which is a group of consecutive rows of the stream.
+        """Yield (first, X, y) for each page of consecutive rows.
 
-        Here `first` is the index of the page's first row, X contains the features, and y the
-        targets. All pages have the same number of rows, except the last page. Pages of a pipe may
-        also be shorter, because they do not wait for more rows.
+        Here `first` is the index of the first row, X contains the features, and y the targets. All
+        pages but the last have the same number of rows. Pages of a pipe may be shorter, because
+        they do not wait for more rows.
         """
         self._check_unread()
         # A page of a live source does not wait for more rows, unless `head` requests a size.
@@ -247,7 +237,7 @@ class Stream:
         if any(y is None for _, y in held):
             if any(y is not None for _, y in held):
                 raise InputError(
-                    f"{self.name} has labels for only some of the rows of the page that starts at "
+                    f"{self.name} has labels for only some rows of the page that starts at "
                     f"row {first}; pass labels for all rows or none"
                 )
             return first, X, None
@@ -303,10 +293,10 @@ def stream(
     drop: Iterable[str] = (),
     categories: Iterable[str] | None = None,
 ) -> Stream:
-    """Return a stream of examples, which `progressive`, `regret` and other functions read in pages.
+    """Return a stream of examples from arrays, frames, files or iterables.
 
-    A page is a group of consecutive rows. The results of learning are bitwise the same for every
-    size of the pages.
+    Streams are read in pages of consecutive rows. Learning results are bitwise the same for all
+    page sizes.
 
     Parameters
     ----------
@@ -315,7 +305,7 @@ def stream(
 
         * A NumPy array or memory map of shape (m, features), or a pair (X, y).
         * A pandas frame.
-        * The path of a ``.csv`` file with a header, of a ``.parquet`` file, or of a folder of
+        * The path of a ``.csv`` file with a header row, of a ``.parquet`` file, or of a folder of
           Parquet files, of any size. Parquet needs pyarrow.
         * An iterable of pairs (x, y) or of x, each for an example or a block. For an example, x may
           be a dict of features.
@@ -326,36 +316,35 @@ def stream(
           pages do not wait for further rows.
         * An object with ``next(input_data)`` and ``reset()``, like the DataIter of xgboost.
     y : array of shape (m,) or str, optional
-        The targets or, for frames and files, the name of their column. Leave it out if the source
-        contains pairs (x, y), or if the loss needs no targets, such as "inner".
+        The targets or, for frames and files, the name of their column. Leave it out for pairs (x,
+        y), and for losses without targets, such as "inner".
     base : BaseFunctions, optional
-        The base functions. By default they are `Experts`, which are the features themselves.
+        The base functions. The default `Experts()` uses the features themselves.
     page : int, optional
-        The number of rows in a page. By default a page takes a megabyte. If an iterator waits for
-        new examples, pass 1, because learning starts only when a page is complete.
+        The number of rows in a page. By default a page takes a megabyte. For an iterator that waits
+        for new examples, pass 1, because only complete pages are learned.
     classes : (negative, positive), optional
-        The labels of the two classes, which become −1 and +1.
+        The class labels that become −1 and +1.
     sep : str
         The separator of a CSV file: one character, or ``\\t``.
     drop : iterable of str
         The columns of files and frames to leave out.
     categories : iterable of str, optional
-        The columns of files and frames that contain categories. If it is passed, columns whose
-        first value is a word are treated as categories, too. The words of all these columns are
-        hashed to 1024 features with the values 0 and 1, so several words may share a feature. See
-        `Stream.encoded` for base functions of such features. By default, columns of words are
-        rejected.
+        The categorical columns of files and frames. If it is passed, columns whose first value is a
+        word are also categorical. Categories are hashed to 1024 features with the values 0 and 1,
+        so that several words may share a feature. See `Stream.encoded` for base functions of such
+        features. By default, columns of words are rejected.
 
     Returns
     -------
     Stream
-        The stream. It can be read repeatedly unless the source is an iterator or an open file.
+        The stream, which is replayable unless the source is an iterator or an open file.
 
     Raises
     ------
     InputError
-        If the source is of an unsupported kind, or if `y` does not fit the source. Errors in the
-        rows are raised when the rows are read.
+        If the source is not supported, or if `y` does not fit it. Errors in rows are raised when
+        the rows are read.
 
     Examples
     --------

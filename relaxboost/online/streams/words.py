@@ -1,5 +1,4 @@
-"""The options for the columns of tables with examples, and the hashing of words in columns to
-features that are 0 or 1."""
+"""Table column options, and the hashing of words to features that are 0 or 1."""
 
 from __future__ import annotations
 
@@ -15,24 +14,22 @@ from relaxboost._core.tables import check_columns
 from relaxboost.online.streams.bases import BaseFunctions
 
 ENCODE = "drop or encode it"
-"""The remedy in error messages about a table column that contains neither numbers nor words."""
+"""The remedy for a column that contains neither numbers nor words."""
 HASH = "name it in categories=[...] to encode its words, or drop it"
-"""The remedy in error messages about a table column that contains words."""
+"""The remedy for a column of words."""
 HASH_BUCKETS = 1024
-"""The number of features into which the words of a table are hashed. Two different words get the
-same feature with a probability of about 0.001. The features of words take 8 KB of memory for each
-row."""
+"""The number of features into which words are hashed. Two words share a feature with a probability
+of about 0.001. The features take 8 KB of memory per row."""
 AND_OTHERS = " and others"
-"""The suffix of the name of a hashed feature that several words of the data share."""
+"""The suffix of the name of a feature that several words share."""
 
 
 class Words:
-    """The columns of words in a table, and the features with values 0 and 1 that replace them.
+    """The columns of words in a table, which are hashed to features that are 0 or 1.
 
-    Each word of a column belongs to one feature, which is 1 in the rows that contain the word. A
-    hash function selects the feature, so that new words may appear later in the stream. The
-    attribute `columns` contains the names of the columns of words. When a source of examples finds
-    another column of words, it adds the name of this column.
+    A hash function selects the feature of each word, so that new words may appear later in the
+    stream. The attribute `columns` contains the column names. Sources of examples add columns of
+    words that they find.
     """
 
     def __init__(self, columns: Sequence[str] = ()) -> None:
@@ -41,10 +38,9 @@ class Words:
         self._shared: set[int] = set()
 
     def values(self, columns: Sequence[Sequence[Any]], rows: int) -> Array:
-        """Return a matrix with a row for each row of a table, and a column for each word.
+        """Return the features of the words, with a row for each table row.
 
-        An entry is 1 if the row of the table contains the word, and otherwise 0. Words with the
-        same hash share a column.
+        An entry is 1 if the row contains a word with this hash, and otherwise 0.
         """
         # scikit-learn is loaded only if there are words, because loading it takes half a second.
         from sklearn.feature_extraction import FeatureHasher
@@ -68,24 +64,21 @@ class Words:
         return self.values([frame[name].astype(object) for name in self.columns], len(frame))
 
     def names(self) -> list[str]:
-        """Return a name for each of the `HASH_BUCKETS` features.
-
-        A name consists of the names of all columns of words and the number of the feature.
-        """
+        """Return the names of the features: all column names and the number of the feature."""
         return [f"{', '.join(self.columns)} #{place}" for place in range(HASH_BUCKETS)]
 
     def word(self, place: int) -> str:
-        """Return a text that describes a feature by the first word that was hashed to it.
+        """Describe a feature by the first word that was hashed to it, as "column=word".
 
-        The text is "column=word", followed by `AND_OTHERS` if other words were hashed to the same
-        feature. If no word was, it is "#" and the number of the feature.
+        `AND_OTHERS` follows if other words share the feature. If there is no word, the text is "#"
+        and the number of the feature.
         """
         suffix = AND_OTHERS if place in self._shared else ""
         return self._seen.get(place, f"#{place}") + suffix
 
 
 def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split feature names into the names of numeric columns and the names of columns with words."""
+    """Split feature names into the names of numeric columns and of columns with words."""
     last = "".join(features[-1:])
     if len(features) < HASH_BUCKETS or not last.endswith(f" #{HASH_BUCKETS - 1}"):
         return list(features), []
@@ -93,16 +86,14 @@ def split_columns(features: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def are_words(kind: Any) -> bool:
-    """Return whether a column of a pandas frame contains words, given the data type of the
-    column."""
+    """Return whether a pandas dtype contains words."""
     from pandas.api.types import is_object_dtype, is_string_dtype
 
     return hasattr(kind, "categories") or is_object_dtype(kind) or is_string_dtype(kind)
 
 
 def word_columns(X: Any) -> list[Any]:
-    """Return the names of the columns of a pandas frame that contain words. For other tables, the
-    list is empty."""
+    """Return the names of the word columns of a pandas frame, or [] for other tables."""
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         return []
     # A column of objects that are all numbers is a column of numbers.
@@ -111,19 +102,19 @@ def word_columns(X: Any) -> list[Any]:
 
 
 class TableColumns:
-    """The options of `stream` that concern the columns of a table.
+    """The column options of `stream`.
 
     Parameters
     ----------
     drop : iterable of str
         The columns to leave out.
     categories : iterable of str or None
-        The columns that contain words. Other columns of words are found and added when the first
-        rows are read. If it is None, a table with columns of words is rejected.
+        The columns of words. Others are found when the first rows are read. If it is None, columns
+        of words are rejected.
     sep : str
         The separator of a CSV file.
     has_text : bool
-        Whether the labels in a CSV file are text.
+        Whether the labels of a CSV file are text.
     """
 
     def __init__(
@@ -136,7 +127,7 @@ class TableColumns:
 
     @property
     def texts(self) -> list[str]:
-        """The names of the columns of the table that contain words."""
+        """The names of the columns that contain words."""
         return [] if self.words is None else self.words.columns
 
     def check(self, name: str, known: Sequence[str]) -> None:
@@ -150,7 +141,7 @@ class TableColumns:
     ) -> tuple[Array, list[str]]:
         """Return the features of a table and their names.
 
-        The features are the numeric columns X, followed by the features of words.
+        The numeric columns X come first, followed by the features of words.
         """
         if self.words is None or not texts:
             return X, numbers
@@ -165,10 +156,10 @@ def _names(what: str, given: Any) -> list[str]:
 
 
 class WithWords(BaseFunctions):
-    """Base functions for tables that contain numeric columns and columns of words.
+    """Base functions for tables with numeric columns and columns of words.
 
-    The first base functions are those of an object `base`, which is computed from the numeric
-    columns. They are followed by the features of words, whose values are 0 and 1.
+    The base functions `base` of the numeric columns come first, followed by the features of words,
+    which are 0 or 1.
     """
 
     name = "words"
@@ -195,10 +186,10 @@ class WithWords(BaseFunctions):
         return self.base.digest(), self._numbers, tuple(self.words.columns)
 
     def bound_in(self, norm: str, size: int) -> float:
-        """Return a bound on the dual norm of the vector h of the values of all base functions.
+        """Return a bound on the dual norm of the base function values h.
 
-        Of the features of words, at most one for each column of words is not 0. Therefore the bound
-        for the norm "l2" is smaller than the square root of `size` times the largest value.
+        For the norm "l2", it is smaller than √size times the largest value, because each column of
+        words has at most one nonzero feature.
         """
         largest = super().bound_in("l1", size)
         # The size may include the constant of an intercept, which is not a feature of words.
