@@ -1,5 +1,4 @@
-"""The command `relaxboost claims`, which lists claims of papers, checks them, and searches for
-counterexamples."""
+"""The command `relaxboost claims`, which lists, checks and attacks claims of papers."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ def claims() -> None:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The arguments and options of `relaxboost claims` that select claims."""
+    """The arguments and options that select claims."""
 
     ids: tuple[str, ...]
     source: str | None
@@ -62,8 +61,7 @@ _FILE = click.option(
 
 
 def _wanted(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with additional arguments and options that select claims. By default all
-    claims are selected."""
+    """Add the arguments and options that select claims, by default all, to a command."""
 
     @click.argument("ids", nargs=-1, metavar="[ID]...")
     @click.option("--source", help="The claims of one source, e.g. SS09.")
