@@ -154,8 +154,8 @@ class Certificate:
                 document = check.load(path)
         except (json.JSONDecodeError, UnicodeDecodeError):
             raise InputError(
-                f"{path} is not a certificate, because it is not JSON. Pass a file that "
-                "`Certificate.save` or `relaxboost solve --certificate` has written"
+                f"{path} is not a certificate, because it is not JSON. Pass a file "
+                "written by `Certificate.save` or `relaxboost solve --certificate`"
             ) from None
         except (check.Rejected, OSError, ValueError, MemoryError) as error:
             raise InputError(f"{path} is not a certificate: {_other(path) or error}") from None

@@ -442,7 +442,7 @@ def _below(x: Any) -> Fraction:
     # The lower end of the ball is a dyadic number, which a fraction holds exactly.
     mantissa, exponent = x.lower().man_exp()
     # A bound beyond 2^4096 proves nothing useful, and its fraction would be very long.
-    check.need(int(exponent) < 4096, "the bound is beyond all numbers")
+    check.need(int(exponent) < 4096, "the bound is too large")
     # The fraction has 100 binary digits after the point, and more if x is small.
     bits = 100 + max(0, -int(mantissa).bit_length() - int(exponent))
     exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -48,7 +48,7 @@ Examples:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="The name of the files, without suffixes. By default it is the name of FILE. "
+    help="The name of the output files, without suffixes. By default, it is the name of FILE. "
     "Existing files are overwritten.",
 )
 def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_json: bool) -> None:

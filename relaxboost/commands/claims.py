@@ -192,10 +192,10 @@ def check(wanted: _Wanted, as_json: bool, **effort: Any) -> None:
     """Check claims (by default all), and compare the verdicts with the recorded ones.
 
     A check starts with the recorded counterexamples, which must refute the claim, and continues
-    with random and structured instances. Corrections and the steps of proofs must hold on all
-    instances. For each claim the output shows the number of instances that meet its hypotheses,
-    and the least relative slack. For an inequality, this is (right − left)/(|left| + |right|). If
-    it is negative, the inequality fails. If it is 0, both sides are equal up to rounding.
+    with random and structured instances. Corrections and proof steps must hold on all instances.
+    For each claim the output shows the number of instances that meet its hypotheses, and the least
+    relative slack. The relative slack of an inequality is (right − left)/(|left| + |right|). If it
+    is negative, the inequality fails. If it is 0, both sides are equal up to rounding.
     """
     chosen = _checkable(wanted)
     table = text.Table(chosen)

@@ -96,8 +96,8 @@ Examples:
     "--negative",
     type=click.Choice(NEGATIVE),
     help="If a cost minus its loss is negative: exact rejects negative cycles; simple uses paths "
-    "without cycles, which is slow; relaxed uses a convex bound. [default: relaxed; exact for "
-    "missed and none]",
+    "without cycles, which is slow; relaxed uses a convex upper bound. [default: relaxed; exact "
+    "for missed and none]",
 )
 @click.option("--free-signs", is_flag=True, help="Allow weights and features below 0.")
 # These options control the run: the requested gap, and the limits.

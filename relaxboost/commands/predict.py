@@ -43,11 +43,11 @@ Examples:
     help="Write the labels and scores to this file. An existing file is overwritten.",
 )
 def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) -> None:
-    """Predict a label for each row of a CSV, with the stumps that solve --model stored in MODEL.
+    """Predict a label for each row of a CSV, with a MODEL written by solve --model.
 
-    Prints a CSV with the line, the label and the score of each row. The score is the
-    weighted sum of the votes. A positive score gives the second class of the model, and any other
-    score the first class. The CSV needs only the columns that the stumps read.
+    Prints a CSV with the line, the label and the score of each row. The score is the weighted sum
+    of the votes. The label is the second class of the model if the score is positive, and the first
+    class otherwise. The CSV needs only the columns that the stumps read.
     """
     import numpy as np  # The import is here because --help does not need it.
 

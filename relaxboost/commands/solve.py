@@ -201,7 +201,7 @@ def solve(**given: Any) -> None:
     right. Prints lower and upper bounds on the largest margin, the stumps with the largest weights,
     and the margins. CSV may be a Parquet file, or - for standard input. A stump on a column of
     words splits the words into two sets. One of --plot, --certificate and --model may be - for
-    standard output. Existing files are overwritten, except the one of --checkpoint.
+    standard output. Existing files are overwritten, except the --checkpoint file.
     """
     options = _Options(**given)
     relaxation = options.chosen_relaxation()
@@ -248,8 +248,8 @@ def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
         check_output(options.model, (".json",))
         if options.dataset is not None:
             raise InputError(
-                "--model stores stumps that were found in a CSV file, but not those of --dataset; "
-                "leave out --dataset or --model"
+                "--model saves only stumps that were learned from a CSV file, not those of "
+                "--dataset; leave out --dataset or --model"
             )
     if options.certificate is not None:
         check_output(options.certificate, (".json",))

@@ -106,8 +106,8 @@ def _beside(ctx: click.Context, name: str) -> Path:
 matrix_option = click.option(
     "--matrix",
     type=InputFile(),
-    help="The margin matrix, if the certificate contains only its SHA-256: a line for each row, "
-    "with commas between the numbers. For stumps, each line has y (1 or -1) and the features.",
+    help="The margin matrix, if the certificate contains only its SHA-256: a line of "
+    "comma-separated numbers for each row. For stumps, each line has y (1 or -1) and the features.",
 )
 
 

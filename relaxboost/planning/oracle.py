@@ -1,8 +1,8 @@
 """Margin losses of demonstrations, computed by loss-augmented planning.
 
-The margin loss of a demonstration is its cost minus the least cost minus loss of all paths. The
-demonstration is one of these paths and has the loss 0, so that the margin loss is at least 0, up to
-rounding errors in the constant of the loss.
+The loss-augmented plan for a demonstration is the path of least cost minus loss. The margin loss is
+the cost of the demonstration minus this least value. It is >= 0 up to rounding errors, because the
+demonstration is itself a path with the loss 0.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class AugmentedPlan(NamedTuple):
     """The arc indices of the plan. A relaxed plan contains the arcs of a path, and all other arcs
     of negative cost."""
     value: float
-    """The margin loss of the demonstration, which is its cost minus the least cost minus loss of
+    """The margin loss of the demonstration: its cost minus the least value of cost minus loss over
     all paths."""
     exact: bool
     """Whether the plan has the least cost minus loss of all paths. For a relaxed plan, `value` may
@@ -92,7 +92,7 @@ OTHER_TREATMENTS = (
 
 
 class Oracle:
-    """A planner of the path of least cost minus loss for each demonstration.
+    """A planner that finds the path of least cost minus loss for each demonstration.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ class Oracle:
         The tasks with their demonstrations and losses.
     negative : {"exact", "simple", "relaxed"}
         The treatment of costs that are negative after the loss is subtracted. ``"exact"`` uses the
-        Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost.
-        ``"simple"`` then plans over paths that visit no node twice, by integer programming, which
+        Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. In that
+        case, ``"simple"`` plans over paths that visit no node twice, by integer programming, which
         is slow. ``"relaxed"`` adds all arcs of negative cost to each plan, even if they are not on
         its path. This is fast, and yields a convex upper bound on the loss, which equals the loss
         if no cost is negative.

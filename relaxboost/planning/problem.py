@@ -149,8 +149,8 @@ class Problem:
 
     @property
     def described(self) -> str:
-        """A description of the regulariser and the scale, such as ``"Ridge(strength=0.01), w times
-        [2.5, 0.1]"``."""
+        """A description of the regulariser and the scale, such as "Ridge(strength=0.01), w times
+        [2.5]"."""
         by = "" if (self.scale == 1.0).all() else f", w times {self.scale.tolist()}"
         return f"{self.regulariser!r}{by}"
 

@@ -137,4 +137,6 @@ def test_an_online_learner_is_refused_with_the_way_to_predict(tmp_path, csv, cap
 
 def test_a_bundled_set_has_no_columns_to_predict_from(tmp_path, capsys):
     words = ("solve", "--dataset", "breast-cancer", "--model", tmp_path / "model.json")
-    tests.command.refused(capsys, "--model stores stumps that were found in a CSV file", *words)
+    tests.command.refused(
+        capsys, "--model saves only stumps that were learned from a CSV file", *words
+    )
