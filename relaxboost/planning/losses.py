@@ -64,9 +64,9 @@ class PathLoss(ABC):
     A loss measures how much a path differs from a demonstration. It is a constant plus a sum over
     the arcs of the path, and is 0 for the demonstration itself.
 
-    A user-defined loss is an immutable subclass that defines `gains`. If all gains are <= 0, costs
-    >= 0 stay >= 0 after the gains are subtracted, and Dijkstra's algorithm is exact. A subclass
-    with a `name` is registered in `LOSSES`, and the command line accepts this name.
+    A user-defined loss is an immutable subclass that defines `gains`. If all gains are <= 0,
+    subtracting them keeps nonnegative costs nonnegative, so that Dijkstra's algorithm is exact. A
+    subclass with a `name` is registered in `LOSSES`, and the command line accepts this name.
 
     Examples
     --------
