@@ -22,8 +22,8 @@ class Kernel:
     at the basis. The methods raise `Singular` if K is singular.
 
     If a tight row of the relaxation f has a basic variable that no other tight row of f contains,
-    the row is eliminated first. These rows and variables form a diagonal matrix D. Then K = [[D,
-    F], [G, E]], and python-flint solves the system of the Schur complement S = E − G D⁻¹ F, whose
+    the row is eliminated first. These rows and variables form a diagonal matrix D, and K is
+    [[D, F], [G, E]]. python-flint solves the system of the Schur complement S = E − G D⁻¹ F, whose
     size is about the number of columns of the margin matrix in the basis.
     """
 

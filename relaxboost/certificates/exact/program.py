@@ -1,4 +1,4 @@
-"""The game as an integer linear program, with rows for the columns of A that were added so far."""
+"""The game as a linear program with integer data, which grows by rows for columns of A."""
 
 from __future__ import annotations
 
